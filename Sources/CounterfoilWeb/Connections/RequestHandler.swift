@@ -116,7 +116,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch reading {
         case .rest: return false
         case .judging: return !early.isEmpty
-        case .nothing, .body: return isAnswering && (!early.isEmpty || closesNext)
+        case .nothing, .body: return isAnswering && (!early.isEmpty || closesNext && stream == nil)
         }
     }
 
@@ -166,7 +166,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, reading) {
         case (is SlowRequestHandler.BodyTooSlow, .body(let head, _)) where !isAnswering:
-            reading = .nothing
+            // The frames of a stream that is not read would fill memory until the response is there.
+            reading = stream == nil ? .nothing : .rest(limit: Self.largestRest)
             closesNext = true
             answer(.late(head), context)
         case (is HTTPParserError, _):
@@ -223,6 +224,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             reading = .body(head, ByteBuffer())
             return
         }
+        if let stream, !stream.beginSessionCheck() { return refuse(.overloaded(head), context) }
         reading = .judging
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, loop) = (responder, address, context.eventLoop)
@@ -236,6 +238,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func judged(_ head: RoutedHead, isAdmitted: Bool, _ context: ChannelHandlerContext) {
+        stream?.endSessionCheck()
         guard context.channel.isActive else { return }
         if isAdmitted {
             reading = .body(head, ByteBuffer())

@@ -10,6 +10,8 @@ struct StreamCounts {
     private(set) var headBytes = 0
     /// The number of requests whose body has a free part.
     private(set) var freeBodies = 0
+    /// The number of requests whose session is being checked before their body is read.
+    private(set) var sessionChecks = 0
     /// The size of the responses that the client has not taken yet.
     private(set) var unsentBytes = 0
 
@@ -36,6 +38,15 @@ struct StreamCounts {
         if part.hasFreeBody { freeBodies += 1 }
         return part
     }
+
+    /// Counts the check of a session; returns false if the connection has too many.
+    mutating func beginSessionCheck() -> Bool {
+        guard sessionChecks < StreamLimits.sessionChecks else { return false }
+        sessionChecks += 1
+        return true
+    }
+
+    mutating func endSessionCheck() { sessionChecks -= 1 }
 
     mutating func beginAnswer() {
         arriving -= 1

@@ -41,7 +41,12 @@ final class StreamHandler: ChannelDuplexHandler {
             head.headers = fields.fields
             payload = .headers(head)
             request = .arriving
-        case .arriving, .complete: break
+        case .arriving, .complete:
+            switch payload {
+            case .headers, .data: break
+            // The library has processed all others.
+            default: return
+            }
         case .refused: return
         }
         if Self.endsStream(payload) { request = .complete }

@@ -18,6 +18,11 @@ enum StreamLimits {
     static let headBytes = 2 * HeadLimits.listSize
     /// The maximum number of bodies of a connection whose first bytes do not count against `BodyBudget`.
     static let freeBodies = 8
+    /// The maximum number of requests of a connection whose session is checked at once before their body is read.
+    ///
+    /// While the session is checked, the client can send up to two windows of the body, and `BodyBudget` does not count
+    /// them.
+    static let sessionChecks = 8
     /// The maximum number of bytes of responses that wait for the client; requests wait for their turn meanwhile.
     static let unsentBytes = 256 * 1024
     /// The time in which the events of the next two limits are counted.
@@ -36,8 +41,9 @@ enum StreamLimits {
     /// It closes a connection with an error after too many resets, stream errors, empty DATA frames in a row or
     /// CONTINUATION frames of one head. A request that is malformed (RFC 9113 §8.1.1) ends its stream only.
     ///
-    /// The windows have the size of the protocol (64 KiB for a stream, and for the connection), so that what a
-    /// connection can send ahead is less than what `BodyBudget` grants to one source.
+    /// The windows have the size of the protocol (64 KiB for a stream, and for the connection). The library opens the
+    /// window of the connection as soon as bytes arrive, so it limits nothing. That of a stream limits what the client
+    /// can send while its body is not read, which is only the case while a session is checked.
     static var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
@@ -48,6 +54,8 @@ enum StreamLimits {
         configuration.connection.contentLengthValidation = .enabled
         configuration.connection.maximumSequentialEmptyDataFrames = 1
         configuration.connection.maximumSequentialContinuationFrames = 5
+        // A body that is on its way when the server resets its stream is ignored for as many streams.
+        configuration.connection.maximumRecentlyResetStreams = 2 * streams + resets
         // Replies to control frames that wait because the client does not read.
         configuration.connection.maximumBufferedControlFrames = 2 * controlFrames
         // Errors of streams in the whole time of the connection.

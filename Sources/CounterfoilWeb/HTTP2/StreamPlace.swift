@@ -14,6 +14,8 @@ final class StreamPlace {
     private var state = State.outside
     /// The size of the response that the client has not taken yet.
     private var unsent = 0
+    /// Whether the session is being checked that a large body requires.
+    private var checksSession = false
     /// Whether a body follows the head, whose length the head does not state.
     private(set) var hasOpenBody = false
 
@@ -31,6 +33,19 @@ final class StreamPlace {
         self.hasOpenBody = hasOpenBody
         state = .arriving(part)
         return true
+    }
+
+    /// Counts the check of a session before a large body; returns false if the connection has too many.
+    func beginSessionCheck() -> Bool {
+        checksSession = connection.beginSessionCheck()
+        return checksSession
+    }
+
+    /// Ends the count of the check, if there is one.
+    func endSessionCheck() {
+        guard checksSession else { return }
+        checksSession = false
+        connection.endSessionCheck()
     }
 
     /// Calls a function when the request may be answered, which can be at once.
@@ -55,6 +70,7 @@ final class StreamPlace {
 
     /// Ends the request, because it is answered or its stream is closed.
     func leave() {
+        endSessionCheck()
         let former = state
         state = .over
         switch former {

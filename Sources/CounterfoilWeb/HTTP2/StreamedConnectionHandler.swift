@@ -36,6 +36,8 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     private var isEnding = false
     /// Whether GOAWAY was sent because of an error.
     private var hasFailed = false
+    /// Whether an error of the connection follows that the library could not send, because GOAWAY was sent already.
+    private var errorIsUnsent = false
     private var isClosing = false
     private var idleTimer: Scheduled<Void>?
     private var unreadTimer: Scheduled<Void>?
@@ -113,12 +115,47 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is NIOHTTP2Errors.RaisedGoawayLastStreamID {
+            errorIsUnsent = true
+            return
+        }
+        defer { errorIsUnsent = false }
         if hasFailed {
+            close(context)
+        } else if errorIsUnsent {
+            // RFC 9113 §6.8: frames of streams that GOAWAY excludes may still arrive, and earlier streams are finished.
+            if error is NIOHTTP2Errors.NoSuchStream { return skipFrame(context) }
+            sendGoAway(.protocolError, lastStream: .rootStream, context)
             close(context)
         } else if !(error is any NIOHTTP2Error), !(error is NIOHTTP2Errors.StreamError) {
             context.close(promise: nil)
         }
         // Any other error has ended one stream.
+    }
+
+    /// Lets the library process the frames behind one that it has refused.
+    ///
+    /// The library stops at an error of the connection, and continues only when more bytes arrive.
+    private func skipFrame(_ context: ChannelHandlerContext) {
+        countControlFrame()
+        guard !isClosing else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (handler, context) = bound.value
+            guard handler.context != nil, !handler.isClosing, let library = try? Self.library(of: context) else {
+                return
+            }
+            library.handler.channelRead(context: library.context, data: NIOAny(ByteBuffer()))
+            library.handler.channelReadComplete(context: library.context)
+        }
+    }
+
+    /// Returns the handler of the HTTP/2 library.
+    private static func library(
+        of context: ChannelHandlerContext
+    ) throws -> (handler: NIOHTTP2Handler, context: ChannelHandlerContext) {
+        let handler = try context.pipeline.syncOperations.handler(type: NIOHTTP2Handler.self)
+        return (handler, try context.pipeline.syncOperations.context(handler: handler))
     }
 
     // MARK: - Streams
@@ -134,7 +171,14 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     func closedStream() {
         openStreams -= 1
         guard openStreams == 0, let context else { return }
-        if isEnding { close(context) } else { startIdleTimer(StreamLimits.idleTime, context) }
+        if isEnding {
+            close(context)
+        } else if connection.closesAfterResponse {
+            // The last stream was reset, so no response ends the connection.
+            end()
+        } else {
+            startIdleTimer(StreamLimits.idleTime, context)
+        }
     }
 
     /// Counts a request; nil if there are too many.
@@ -142,6 +186,12 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
         defer { updatePhase() }
         return counts.admit(headBytes: headBytes)
     }
+
+    /// Counts the check of a session before a large body; returns false if there are too many.
+    func beginSessionCheck() -> Bool { counts.beginSessionCheck() }
+
+    /// Ends the count of a check.
+    func endSessionCheck() { counts.endSessionCheck() }
 
     /// Ends the count of a request.
     func remove(_ part: StreamCounts.Part, wasAnswering: Bool) {
@@ -209,13 +259,24 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
         context.writeAndFlush(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
     }
 
-    /// Closes the connection when the kernel has all frames.
+    /// Closes the connection when the kernel has all frames, and discards what arrives meanwhile.
     private func close(_ context: ChannelHandlerContext) {
         guard !isClosing else { return }
         isClosing = true
         isEnding = true
+        if let library = try? Self.library(of: context) {
+            // An error would mean that the pipeline is gone.
+            try? context.pipeline.syncOperations.addHandler(DiscardHandler(), position: .before(library.handler))
+        }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         closingTimer = context.eventLoop.scheduleTask(in: Self.closingTime) { bound.value.close(promise: nil) }
         context.close(mode: .output).whenComplete { _ in bound.value.close(promise: nil) }
     }
+}
+
+/// Discards the bytes that a client sends to a connection that is being closed.
+private final class DiscardHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }

@@ -14,8 +14,13 @@ struct FrameClient: Sendable {
 
     /// Connects to a server.
     ///
-    /// - Parameter protocols: The protocols that the client offers. If `h2` is not the first, it sends no frames.
-    init(to server: StreamServer, offering protocols: [String] = ["h2"]) async throws {
+    /// - Parameters:
+    ///   - protocols: The protocols that the client offers. If `h2` is not the first, it sends no frames.
+    ///   - settings: The settings that the client sends.
+    init(
+        to server: StreamServer, offering protocols: [String] = ["h2"],
+        settings: [HTTP2Setting] = nioDefaultSettings
+    ) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([
             try NIOSSLCertificate(bytes: Array(try server.authority.pem.utf8), format: .pem)
@@ -33,7 +38,8 @@ struct FrameClient: Sendable {
                     if protocols.first == "h2" {
                         try pipeline.addHandler(
                             NIOHTTP2Handler(
-                                mode: .client, headerBlockValidation: .disabled, contentLengthValidation: .disabled))
+                                mode: .client, initialSettings: settings, headerBlockValidation: .disabled,
+                                contentLengthValidation: .disabled))
                     }
                     try pipeline.addHandler(FrameRecorder(received))
                 }
@@ -43,9 +49,10 @@ struct FrameClient: Sendable {
 
     /// Runs `body` with a connection, which is closed afterwards.
     static func run<Result>(
-        to server: StreamServer, offering protocols: [String] = ["h2"], _ body: (FrameClient) async throws -> Result
+        to server: StreamServer, offering protocols: [String] = ["h2"],
+        settings: [HTTP2Setting] = nioDefaultSettings, _ body: (FrameClient) async throws -> Result
     ) async throws -> Result {
-        let client = try await FrameClient(to: server, offering: protocols)
+        let client = try await FrameClient(to: server, offering: protocols, settings: settings)
         do {
             let result = try await body(client)
             try? await client.channel.close().get()
@@ -77,6 +84,10 @@ struct FrameClient: Sendable {
         HTTP2Frame(streamID: HTTP2StreamID(stream), payload: .rstStream(.cancel))
     }
 
+    static func window(_ stream: Int, _ size: Int) -> HTTP2Frame {
+        HTTP2Frame(streamID: HTTP2StreamID(stream), payload: .windowUpdate(windowSizeIncrement: size))
+    }
+
     static let ping = HTTP2Frame(streamID: .rootStream, payload: .ping(HTTP2PingData(withInteger: 1), ack: false))
 
     /// Sends frames, in one write.
@@ -85,6 +96,19 @@ struct FrameClient: Sendable {
     func send(_ frames: [HTTP2Frame]) {
         for frame in frames { channel.write(frame, promise: nil) }
         channel.flush()
+    }
+
+    /// The bytes of a frame (RFC 9113 §4.1).
+    static func bytes(type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: String) -> [UInt8] {
+        [0, 0, UInt8(payload.utf8.count), type, flags, 0, 0, 0, stream] + payload.utf8
+    }
+
+    /// Sends bytes that the HTTP/2 library of the client would not send, in one write.
+    func send(bytes: [UInt8]) async throws {
+        try await channel.eventLoop.submit { [channel] in
+            let library = try channel.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+            library.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+        }.get()
     }
 
     /// Sends a request without a body, and returns the response.

@@ -52,7 +52,6 @@ struct StreamTests {
         }
     }
 
-    // SEC-482
     @Test func `a client with as many streams as it may open gets every response`() async throws {
         try await StreamServer.run { server in
             try await FrameClient.run(to: server) { client in
