@@ -184,7 +184,7 @@ struct AuditSealTests {
         let none = AuditChainEnds(start: nil, head: nil)
         let first = try #require(AuditChainEnd(none, last: nil, known: nil, keys: keys))
         let sealed = none.sealing([], after: first, checkedAt: Self.now, with: keys, at: Self.now)
-        let ends = AuditChainEnds(start: nil, head: try #require(sealed.head))
+        let ends = AuditChainEnds(start: nil, head: sealed.head)
         func end(known: Date?) throws -> AuditChainEnd {
             let known = keys.head(seal: 0, chain: AuditSealKeys.origin, sealedAt: Self.now, checkedAt: known)
             return try #require(AuditChainEnd(ends, last: nil, known: known, keys: keys))
