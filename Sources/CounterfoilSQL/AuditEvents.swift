@@ -44,11 +44,12 @@ extension SQLStore {
                 AuditPosition(microseconds: try columns.integer(), number: Int(try columns.integer()))
             }
             if let final { last = final }
+            // The events show which seals belong to them.
+            try database.removeSeals(through: last, with: keys)
             try database.send(
                 "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
             let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
             try database.send("DELETE FROM audit_removal")
-            try database.removeSeals(through: last, with: keys)
             if let event, removed > 0 { try database.append(event) }
             return removed
         }

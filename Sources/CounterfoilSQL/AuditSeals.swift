@@ -17,15 +17,9 @@ extension SQLStore {
         }
     }
 
-    /// Reads at most `limit` seals after a number with their events.
+    /// Reads at most `limit` seals after a number with their events; the smallest number begins with any row.
     public func sealedAudit(after seal: Int, limit: Int) async throws(StoreFault) -> [SealedAuditRecord] {
-        try await read { database in
-            try database.all(AuditSeal.log, seal, limit) { columns in
-                let seal = try AuditSeal(&columns)
-                let isMissing = try columns.flag()
-                return SealedAuditRecord(seal: seal, record: isMissing ? nil : try AuditRecord(&columns))
-            }
-        }
+        try await read { database in try database.sealedAudit(after: seal, limit: limit) }
     }
 
     /// Seals the events of a range that have no seal, in one transaction.
@@ -39,25 +33,28 @@ extension SQLStore {
         let keys = AuditSealKeys(serverKey)
         return try await commit { database in
             let ends = try database.auditChainEnds()
-            let last = try database.first("SELECT max(number) FROM audit_seals") { columns in
-                try columns.optionalInteger()
+            let numbers = try database.first(AuditSeal.ends) { columns in
+                (first: try columns.optionalInteger().map(Int.init), last: try columns.optionalInteger().map(Int.init))
             }
-            guard let end = AuditChainEnd(ends, last: last.flatMap(\.self).map(Int.init), known: known, keys: keys)
+            // A server leaves no row before the first seal.
+            let isHiding = numbers?.first.map { $0 <= ends.start?.seal ?? 0 } ?? false
+            guard let end = AuditChainEnd(ends, last: numbers?.last, known: known, keys: keys)
             else { throw StoreFault.damaged("a seal of the audit log has an invalid number") }
             let records = try range.map { try database.unsealedAudit($0) } ?? []
             let new = ends.sealing(records, after: end, checkedAt: checkedAt, with: keys, at: time)
             for seal in new.seals { try database.insert(seal) }
             if let head = new.head { try database.store(head) }
             if let start = new.start { try database.store(start) }
-            return AuditSealOutcome(head: new.head ?? ends.head, count: new.seals.count, isBroken: end.isBroken)
+            return AuditSealOutcome(
+                head: new.head ?? ends.head, count: new.seals.count, isBroken: end.isBroken || isHiding)
         }
     }
 }
 
 extension SQLConnection {
-    /// Notes that events were deleted, and deletes the seals at the beginning that belong to deleted events only.
+    /// Notes that events are deleted, and deletes the seals at the beginning that belong to deleted events only.
     ///
-    /// - Parameter through: The position up to which events were deleted.
+    /// - Parameter through: The position up to which events are deleted, after this.
     func removeSeals(through: AuditPosition, with keys: AuditSealKeys) throws {
         let ends = try auditChainEnds()
         // Without a seal, there is nothing that the deletion could break.
@@ -66,7 +63,9 @@ extension SQLConnection {
             try columns.integer()
         }
         let last = try first(AuditSeal.lastBefore, kept ?? .max, read: AuditSeal.init(_:))
-        let start = ends.removing(through: through, last: last, with: keys)
+        let start = try ends.removing(through: through, last: last, with: keys) { seal in
+            try sealedAudit(after: seal, limit: AuditVerification.page)
+        }
         try send("DELETE FROM audit_seals WHERE number <= ?", start.seal)
         try store(start)
     }
@@ -83,6 +82,15 @@ extension SQLConnection {
                 code: try columns.bytes())
         }
         return AuditChainEnds(start: start, head: head)
+    }
+
+    fileprivate func sealedAudit(after seal: Int, limit: Int) throws -> [SealedAuditRecord] {
+        guard seal < .max else { return [] }
+        return try all(AuditSeal.log, seal == .min ? seal : seal + 1, limit) { columns in
+            let seal = try AuditSeal(&columns)
+            let isMissing = try columns.flag()
+            return SealedAuditRecord(seal: seal, record: isMissing ? nil : try AuditRecord(&columns))
+        }
     }
 
     fileprivate func unsealedAudit(_ range: AuditSealRange) throws -> [AuditRecord] {
@@ -150,14 +158,16 @@ extension AuditRecord {
 extension AuditSeal {
     fileprivate static let columns =
         "number, at, entry, digest, person, person_salt, detail, detail_salt, pseudonym, chain, code"
-    /// The query for ?2 seals after the number ?1 with their events.
+    /// The query for ?2 seals from the number ?1 with their events.
     static let log = """
         SELECT \(columns.split(separator: ", ").map { "audit_seals.\($0)" }.joined(separator: ", ")),
             audit.number IS NULL,
             \(AuditRecord.columns.split(separator: ", ").map { "audit.\($0)" }.joined(separator: ", "))
         FROM audit_seals LEFT JOIN audit ON audit.number = audit_seals.entry
-        WHERE audit_seals.number > ?1 ORDER BY audit_seals.number LIMIT ?2
+        WHERE audit_seals.number >= ?1 ORDER BY audit_seals.number LIMIT ?2
         """
+    /// The query for the first and the last number.
+    static let ends = "SELECT (SELECT min(number) FROM audit_seals), (SELECT max(number) FROM audit_seals)"
     /// The query for the first seal of an event after the position with the time ?1 and the number ?2.
     static let firstKept = "SELECT number FROM audit_seals WHERE (at, entry) > (?1, ?2) ORDER BY number LIMIT 1"
     /// The query for the last seal before the number ?1.

@@ -28,7 +28,10 @@ package struct AuditChainEnd: Sendable, Hashable {
         let beginning = start?.seal ?? 0
         let isContinued =
             known.map { known in
-                head.map { $0.seal > known.seal || ($0.seal == known.seal && $0.chain == known.chain) } ?? false
+                head.map { head in
+                    head.seal > known.seal
+                        || (head.seal == known.seal && head.chain == known.chain && !head.isChecked(before: known))
+                } ?? false
             } ?? true
         if let head, head.seal == last ?? beginning, isContinued, head.seal < Self.limit {
             (seal, chain, isBroken) = (head.seal, head.chain, false)
@@ -68,7 +71,9 @@ extension AuditChainEnds {
             !seals.isEmpty || (!end.isBroken && (checkedAt != nil || former.map { keys.key(of: $0) != 0 } == true))
         let head =
             isHeadNeeded
-            ? keys.head(seal: last.seal, chain: last.chain, sealedAt: time, checkedAt: checkedAt ?? former?.checkedAt)
+            ? keys.head(
+                seal: last.seal, chain: last.chain, sealedAt: time,
+                checkedAt: [checkedAt, former?.checkedAt].compactMap(\.self).max())
             : nil
         let start = self.start.flatMap { start in
             (keys.key(of: start) ?? 0) == 0
@@ -77,20 +82,81 @@ extension AuditChainEnds {
         return (seals, head, start)
     }
 
-    /// Returns the beginning of the chain after a deletion.
+    /// Returns the beginning of the chain after a deletion, which the caller then carries out.
     ///
     /// - Parameters:
     ///   - through: The position up to which events were deleted.
     ///   - last: The last seal of those at the beginning that belong to deleted events only; nil if there is none.
     ///   - keys: The keys of the seals.
-    package func removing(through: AuditPosition, last: AuditSeal?, with keys: AuditSealKeys) -> AuditStart {
+    ///   - page: Reads the first seals after a number, with their events.
+    package func removing(
+        through: AuditPosition, last: AuditSeal?, with keys: AuditSealKeys,
+        page: (Int) throws -> [SealedAuditRecord]
+    ) rethrows -> AuditStart {
         let former = start.flatMap { keys.key(of: $0) == nil ? nil : $0 }
         let through = max(through, former?.through ?? through)
+        let beginning = (seal: former?.seal ?? 0, chain: former?.chain ?? AuditSealKeys.origin)
         // A seal that is not authentic stays, so that its finding does.
-        guard let last, keys.key(of: last) != nil else {
-            return keys.start(seal: former?.seal ?? 0, chain: former?.chain ?? AuditSealKeys.origin, through: through)
-        }
+        guard let last, last.number > beginning.seal,
+            try keys.key(of: last) != nil
+                || isWhole(after: beginning, through: last.number, removed: former?.through, with: keys, page: page)
+        else { return keys.start(seal: beginning.seal, chain: beginning.chain, through: through) }
         return keys.start(seal: last.number, chain: last.chain, through: through)
+    }
+
+    /// Returns true if seals, whose key may not be in the list any more, continue the beginning of the chain and have
+    /// their events.
+    ///
+    /// The chain authenticates the position of an event that is still there, so no other seal is taken for an old one.
+    private func isWhole(
+        after beginning: (seal: Int, chain: [UInt8]), through last: Int, removed: AuditPosition?,
+        with keys: AuditSealKeys, page: (Int) throws -> [SealedAuditRecord]
+    ) rethrows -> Bool {
+        var (number, chain) = beginning
+        var newest: AuditPosition?
+        while number < last {
+            let page = try page(number)
+            guard !page.isEmpty else { return false }
+            for sealed in page where number < last {
+                let seal = sealed.seal
+                guard seal.number == number + 1,
+                    AuditDigest.chain(after: chain, number: seal.number, digest: seal.digest) == seal.chain
+                else { return false }
+                let key = keys.key(of: seal)
+                if let record = sealed.record {
+                    guard keys.matches(record, seal, key: key ?? .max) else { return false }
+                    newest = max(newest ?? record.position, record.position)
+                } else {
+                    guard let removed, seal.position <= removed, key != nil || removed.isNear(newest) else {
+                        return false
+                    }
+                }
+                (number, chain) = (seal.number, seal.chain)
+            }
+        }
+        return true
+    }
+}
+
+extension AuditHead {
+    /// Returns true if every event was sealed at an earlier time than in another record.
+    fileprivate func isChecked(before other: AuditHead) -> Bool {
+        guard let checked = other.checkedAt else { return false }
+        // A store has the time in microseconds.
+        return checkedAt.map { AuditPosition(at: $0, number: 0) < AuditPosition(at: checked, number: 0) } ?? true
+    }
+}
+
+extension AuditPosition {
+    /// Returns true if an event that was deleted up to here can have been sealed after all of some kept events.
+    ///
+    /// Only an event that was appended late is sealed after a newer one, and soon. So a seal without an event that is
+    /// far behind kept events has a made-up position, which nothing else shows if its key is not in the list.
+    ///
+    /// - Parameter newest: The position of the newest kept event among the seals before; nil if there is none. The
+    ///   seal would then have been deleted together with its event.
+    func isNear(_ newest: AuditPosition?) -> Bool {
+        newest.map { $0.time.timeIntervalSince(time) < 3600 } ?? false
     }
 }
 

@@ -92,8 +92,10 @@ package struct AuditSealKeys: Sendable {
         guard record.grantID == nil, record.source == nil, record.requestID == nil, let sealed = seal.pseudonym,
             let pseudonym = record.personID, PersonIdentifier(pseudonym)?.isPseudonym == true
         else { return false }
-        // A pseudonym that was made after the server key was replaced is another one.
-        return key > 0 || isEqual(code(ofPseudonym: pseudonym, in: record, with: keys.all[key]), sealed)
+        // A pseudonym that was made with another server key is another one. While several are listed, a server that was
+        // not restarted yet may have made it with a former one, or with the next.
+        return key > 0 || keys.all.count > 1
+            || isEqual(code(ofPseudonym: pseudonym, in: record, with: keys.all[key]), sealed)
     }
 
     private func isDetailSealed(_ record: AuditRecord, _ seal: AuditSeal) -> Bool {

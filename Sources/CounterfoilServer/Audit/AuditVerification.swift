@@ -22,6 +22,10 @@ package struct AuditVerification {
     private var through: AuditPosition?
     /// The last seals that no key authenticates, but that continue the chain.
     private var unconfirmed: ClosedRange<Int>?
+    /// Whether that chain value is of a seal that was reported, so that a break after it is no further finding.
+    private var isChainReported = false
+    /// The position of the newest event that was read with its seal.
+    private var newest: AuditPosition?
     private var isNotedFound = false
 
     /// Creates a verification.
@@ -58,6 +62,7 @@ package struct AuditVerification {
                     "The record of the last deletion is not authentic, so it is unknown which events may be missing."))
             chain = nil
         }
+        try await verifyHidden()
         // Only until the first seal was read, its number is unknown.
         var isAnchored = chain != nil
         var head: AuditHead?
@@ -83,7 +88,11 @@ package struct AuditVerification {
     }
 
     private mutating func report(_ finding: AuditFinding) {
-        if let seal = finding.seal, seal <= examined { return }
+        switch finding.kind {
+        // A later loss of the end is another one, although its seals have the numbers of examined ones.
+        case .end, .notedHead: break
+        default: if let seal = finding.seal, seal <= examined { return }
+        }
         verdict.add(finding)
     }
 
@@ -95,7 +104,7 @@ package struct AuditVerification {
         through = start.through
         verdict.removedThrough = start.through
         guard start.seal > last else { return true }
-        (last, chain, unconfirmed) = (start.seal, start.chain, nil)
+        (last, chain, isChainReported, unconfirmed) = (start.seal, start.chain, false, nil)
         compareNoted(seal: start.seal, chain: start.chain)
         return true
     }
@@ -123,7 +132,7 @@ package struct AuditVerification {
                     "The last \(head.seal - last) sealed event\(head.seal - last == 1 ? " is" : "s are") missing."))
         } else if head.seal < last {
             report(AuditFinding(.inserted, seal: last, "There are seals after the last one, which is \(head.seal)."))
-        } else if let chain, head.chain != chain {
+        } else if let chain, !isChainReported, head.chain != chain {
             report(AuditFinding(.head, "The record of the last seal does not match that seal."))
         }
     }
@@ -148,6 +157,26 @@ package struct AuditVerification {
 
     // MARK: Seals
 
+    /// Reports rows before the first seal, of which a server leaves none.
+    ///
+    /// Such a row would make its event a sealed one that no seal is compared with.
+    private mutating func verifyHidden() async throws(StoreFault) {
+        let first = last
+        var number = Int.min
+        while true {
+            let page = try await store.sealedAudit(after: number, limit: Self.page)
+            for sealed in page {
+                guard sealed.seal.number <= first else { return }
+                report(
+                    AuditFinding(
+                        .inserted, position: sealed.record?.position ?? sealed.seal.position,
+                        "A row hides an event from the seals."))
+            }
+            guard let final = page.last, page.count == Self.page else { return }
+            number = final.seal.number
+        }
+    }
+
     private mutating func reportGap(before number: Int) {
         endUnconfirmed()
         let missing = last + 1...number - 1
@@ -168,7 +197,9 @@ package struct AuditVerification {
         let continues = chain.map {
             AuditDigest.chain(after: $0, number: seal.number, digest: seal.digest) == seal.chain
         }
-        let isWhole = try await isWhole(sealed, key: key)
+        let isWhole = try await isWhole(sealed, key: key, continues: continues == true)
+        let isAfterReported = isChainReported
+        isChainReported = false
         defer {
             last = seal.number
             compareNoted(seal: seal.number, chain: seal.chain)
@@ -184,11 +215,13 @@ package struct AuditVerification {
             if isWhole {
                 report(AuditFinding(.seal, seal: seal.number, position: seal.position, "The seal is not authentic."))
             }
-            chain = nil
+            // Later seals of a former key can then still be confirmed.
+            chain = seal.chain
+            isChainReported = continues != true
             return
         }
         if continues == false {
-            if unconfirmed == nil, isWhole {
+            if unconfirmed == nil, isWhole, !isAfterReported {
                 report(
                     AuditFinding(
                         .seal, seal: seal.number, position: seal.position,
@@ -216,10 +249,12 @@ package struct AuditVerification {
     }
 
     /// Returns true if the event of a seal is the sealed one, or was deleted as it should be; otherwise reports it.
-    private mutating func isWhole(_ sealed: SealedAuditRecord, key: Int?) async throws(StoreFault) -> Bool {
+    private mutating func isWhole(
+        _ sealed: SealedAuditRecord, key: Int?, continues: Bool
+    ) async throws(StoreFault) -> Bool {
         let seal = sealed.seal
         guard let record = sealed.record else {
-            if try await isDeleted(seal, key: key) { return true }
+            if try await isDeleted(seal, key: key, continues: continues) { return true }
             report(
                 AuditFinding(
                     .removed, seal: seal.number, position: seal.position, "The event was removed from the log."))
@@ -231,20 +266,23 @@ package struct AuditVerification {
                     .changed, seal: seal.number, position: seal.position, "The event differs from what was sealed."))
             return false
         }
+        newest = max(newest ?? record.position, record.position)
         if seal.person.salt == nil { verdict.pseudonymCount += 1 }
         return true
     }
 
     /// Returns true if an event is at a position up to which events were deleted.
-    private mutating func isDeleted(_ seal: AuditSeal, key: Int?) async throws(StoreFault) -> Bool {
-        // Only the code of the seal authenticates the position of an event that is missing.
-        guard key != nil else { return false }
-        if let through, seal.position <= through { return true }
+    private mutating func isDeleted(
+        _ seal: AuditSeal, key: Int?, continues: Bool
+    ) async throws(StoreFault) -> Bool {
+        // Only the code of the seal authenticates the position of an event that is missing. With a key that is not in
+        // the list, the events around it must show that it was deleted.
+        if let through, seal.position <= through, key != nil || (continues && through.isNear(newest)) { return true }
         // A server may have deleted it since the record was read.
         guard let start = try await store.auditChainEnds().start, keys.key(of: start) != nil else { return false }
         through = start.through
         verdict.removedThrough = start.through
-        return seal.position <= start.through
+        return seal.position <= start.through && (key != nil || (continues && start.through.isNear(newest)))
     }
 
     // MARK: Events without a seal

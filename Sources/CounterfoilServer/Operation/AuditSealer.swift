@@ -31,19 +31,35 @@ final class AuditSealer: Sendable {
     private let store: any AuditSealStore
     private let serverKey: ServerKey
     private let logger: Logger
+    private let batch: Int
+    private let stepLimit: Int
     private let state = Mutex(State())
 
-    init(store: any AuditSealStore, serverKey: ServerKey, logger: Logger) {
+    init(
+        store: any AuditSealStore, serverKey: ServerKey, logger: Logger, batch: Int = AuditSealer.batch,
+        stepLimit: Int = AuditSealer.stepLimit
+    ) {
         self.store = store
         self.serverKey = serverKey
         self.logger = logger
+        self.batch = batch
+        self.stepLimit = stepLimit
     }
 
     /// Whether this server seals events.
     var isActive: Bool {
         get { state.withLock { $0.isActive } }
-        set { state.withLock { $0.isActive = newValue } }
+        set {
+            state.withLock { state in
+                state.isActive = newValue
+                // Another server begins a look of its own.
+                if !newValue { (state.continuation, state.began) = (nil, nil) }
+            }
+        }
     }
+
+    /// Whether the last full look was not finished.
+    var hasMore: Bool { state.withLock { $0.continuation != nil } }
 
     /// Seals the new events, if this server does.
     ///
@@ -65,7 +81,9 @@ final class AuditSealer: Sendable {
     @discardableResult
     func sealAll(at now: Date) async throws(StoreFault) -> Int {
         let ends = try await store.auditChainEnds()
-        let beginning = ends.head?.checkedAt.map { AuditPosition.lastSettled(at: min($0, now)) }
+        // The stored time can be an earlier one that was put back.
+        let checkedAt = [ends.head?.checkedAt, state.withLock { $0.head?.checkedAt }].compactMap(\.self).max()
+        let beginning = checkedAt.map { AuditPosition.lastSettled(at: min($0, now)) }
         let (unfinished, began) = state.withLock { ($0.continuation, $0.began) }
         let start = began ?? now
         let (count, position) = try await seal(after: unfinished ?? beginning, checkedAt: start, at: now)
@@ -83,11 +101,11 @@ final class AuditSealer: Sendable {
         after position: AuditPosition?, checkedAt: Date?, at now: Date
     ) async throws(StoreFault) -> (count: Int, continuation: AuditPosition?) {
         var (count, position) = (0, position)
-        for _ in 0..<Self.stepLimit {
-            let records = try await store.unsealedAudit(after: position, limit: Self.batch)
-            let isLast = records.count < Self.batch
+        for _ in 0..<stepLimit {
+            let records = try await store.unsealedAudit(after: position, limit: batch)
+            let isLast = records.count < batch
             let range = records.last.map {
-                AuditSealRange(after: position, through: $0.position, limit: Self.batch)
+                AuditSealRange(after: position, through: $0.position, limit: batch)
             }
             if range != nil || checkedAt != nil {
                 let outcome = try await store.sealAudit(

@@ -13,6 +13,8 @@ public struct MaintenanceService: Sendable {
     static let batchPause = Duration.milliseconds(50)
     /// The maximum number of steps of one kind in a round.
     package static let stepLimit = 100
+    /// The number of steps of a long deletion of audit events after which new ones are sealed.
+    private static let stepsUntilSeal = 50
     /// The pause after all expired records are deleted.
     static let idleInterval = Duration.seconds(60)
     /// The pause after a failure, longer than that of other servers, so that one of them takes the lease first.
@@ -105,7 +107,7 @@ public struct MaintenanceService: Sendable {
     ///
     /// - Parameter steps: The maximum number of steps that delete expired records, and of those that delete records of
     ///   deleted users and clients.
-    /// - Returns: True if there may be more to delete.
+    /// - Returns: True if there may be more to do.
     package func runRound(steps: Int = Self.stepLimit) async throws -> Bool {
         let now = clock()
         sealer.isActive = try await store.takeMaintenanceLease(holder, until: now + Self.leaseLength, at: now)
@@ -121,7 +123,7 @@ public struct MaintenanceService: Sendable {
         await auditor.noteSummaries(now: clock())
         try await sealAudit()
         try await removeOldAuditEvents()
-        return isMoreExpired || isMoreRemoved
+        return isMoreExpired || isMoreRemoved || sealer.hasMore
     }
 
     /// Takes steps until one deletes nothing; returns true if the last one deleted something.
@@ -187,8 +189,15 @@ public struct MaintenanceService: Sendable {
         // event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
         let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
-        var removed = 0
+        var (removed, steps) = (0, 0)
         while true {
+            steps += 1
+            if steps.isMultiple(of: Self.stepsUntilSeal), sealer.isActive {
+                let now = clock()
+                sealer.isActive = try await store.takeMaintenanceLease(holder, until: now + Self.leaseLength, at: now)
+                guard sealer.isActive else { return removed }
+                try await sealer.sealRecent(at: now)
+            }
             let oldest = try await store.auditLog(after: nil, limit: Self.batch).prefix { $0.event.at < end }
             guard let last = oldest.last else {
                 try await forgetSeals(before: end, at: now)

@@ -228,7 +228,8 @@ public protocol AuditSealStore: Sendable {
     /// Reads seals with their events, in the order of the seals.
     ///
     /// - Parameters:
-    ///   - seal: The number of the seal that was read last; 0 begins with the first seal.
+    ///   - seal: The number of the seal that was read last; 0 begins with the first seal, and `Int.min` with any row
+    ///     before it that no server has left.
     ///   - limit: The maximum number of seals.
     func sealedAudit(after seal: Int, limit: Int) async throws(StoreFault) -> [SealedAuditRecord]
     /// Seals the events of a range that have no seal, in one transaction.

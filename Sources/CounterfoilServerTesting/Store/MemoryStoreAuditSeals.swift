@@ -22,12 +22,7 @@ extension MemoryStore: AuditSealStore {
     }
 
     public func sealedAudit(after seal: Int, limit: Int) async throws(StoreFault) -> [SealedAuditRecord] {
-        state.withLock { state in
-            let records = Dictionary(uniqueKeysWithValues: state.audit.map { ($0.number, AuditRecord($0)) })
-            return state.auditSeals.seals.filter { $0.number > seal }.prefix(limit).map {
-                SealedAuditRecord(seal: $0, record: records[$0.position.number])
-            }
-        }
+        state.withLock { $0.sealedAudit(after: seal, limit: limit) }
     }
 
     public func sealAudit(
@@ -53,6 +48,13 @@ extension MemoryStore: AuditSealStore {
 }
 
 extension MemoryStore.State {
+    fileprivate func sealedAudit(after seal: Int, limit: Int) -> [SealedAuditRecord] {
+        let records = Dictionary(uniqueKeysWithValues: audit.map { ($0.number, AuditRecord($0)) })
+        return auditSeals.seals.filter { $0.number > seal }.prefix(limit).map {
+            SealedAuditRecord(seal: $0, record: records[$0.position.number])
+        }
+    }
+
     fileprivate func unsealedAudit(
         after position: AuditPosition?, through last: AuditPosition?, limit: Int
     ) -> [AuditRecord] {
@@ -71,12 +73,14 @@ extension MemoryStore.State {
         if entry.event.detail == nil { auditSeals.seals[index].detail.salt = nil }
     }
 
-    /// Notes that events were deleted, and deletes the seals at the beginning that belong to deleted events only.
+    /// Notes that events are deleted after this, and deletes the seals at the beginning that belong to such only.
     mutating func removeSeals(through position: AuditPosition, with keys: AuditSealKeys) {
         let ends = auditSeals.ends
         guard ends.head != nil || ends.start != nil else { return }
         let last = auditSeals.seals.prefix { $0.position <= position }.last
-        let start = ends.removing(through: position, last: last, with: keys)
+        let start = ends.removing(through: position, last: last, with: keys) { seal in
+            sealedAudit(after: seal, limit: AuditVerification.page)
+        }
         auditSeals.seals.removeAll { $0.number <= start.seal }
         auditSeals.ends = AuditChainEnds(start: start, head: ends.head)
     }

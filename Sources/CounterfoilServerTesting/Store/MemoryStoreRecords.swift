@@ -102,8 +102,8 @@ extension MemoryStore: AuditStore {
             let last = min(position, .lastSettled(at: time))
             let removed = state.audit.filter { $0.position <= last }.sorted { $0.position < $1.position }.prefix(rows)
             let numbers = Set(removed.map(\.number))
-            state.audit.removeAll { numbers.contains($0.number) }
             state.removeSeals(through: removed.count == rows ? removed.last?.position ?? last : last, with: keys)
+            state.audit.removeAll { numbers.contains($0.number) }
             if let event, !numbers.isEmpty { state.append(event) }
             return numbers.count
         }

@@ -173,6 +173,65 @@ struct AuditSealTests {
         #expect(try await shorter.verdict(key, noted: mark).findings.map(\.kind) == [.notedHead])
         let other = try Log(["a", "b", "c", "d"], with: [key])
         #expect(try await other.verdict(key, noted: mark).findings.map(\.kind) == [.notedHead])
+        #expect(try await other.verdict(key, noted: mark, after: 4).findings.map(\.kind) == [.notedHead])
+        var cut = log
+        cut.sealed.removeLast()
+        #expect(try await cut.verdict(key, after: 9).findings.map(\.kind) == [.end])
+    }
+
+    @Test func `the time at which every event was sealed never goes back`() throws {
+        let keys = AuditSealKeys(try Self.key(7))
+        let none = AuditChainEnds(start: nil, head: nil)
+        let first = try #require(AuditChainEnd(none, last: nil, known: nil, keys: keys))
+        let sealed = none.sealing([], after: first, checkedAt: Self.now, with: keys, at: Self.now)
+        let ends = AuditChainEnds(start: nil, head: sealed.head)
+        func end(known: Date?) throws -> AuditChainEnd {
+            let known = keys.head(seal: 0, chain: AuditSealKeys.origin, sealedAt: Self.now, checkedAt: known)
+            return try #require(AuditChainEnd(ends, last: nil, known: known, keys: keys))
+        }
+        // A store has microseconds.
+        for known in [nil, Self.now - 60, Self.now, Self.now + 2e-7] { #expect(try !end(known: known).isBroken) }
+        #expect(try end(known: Self.now + 60).isBroken)
+        let later = ends.sealing([], after: try end(known: nil), checkedAt: Self.now - 60, with: keys, at: Self.now)
+        #expect(later.head?.checkedAt == Self.now)
+    }
+
+    @Test func `a pseudonym of another listed server key is no change`() async throws {
+        let both = try Self.key(8, 7)
+        var log = try Log(["a", "b"], with: [both])
+        let original = try #require(log.sealed[0].record)
+        let person = try #require(original.personID.flatMap { PersonIdentifier($0) })
+        var seal = log.sealed[0].seal
+        seal.person.salt = nil
+        log.sealed[0] = SealedAuditRecord(
+            seal: seal,
+            record: AuditRecord(
+                position: original.position, kind: original.kind, outcome: original.outcome,
+                personID: try Self.key(7).auditPseudonym(of: person).rawValue, clientID: nil, grantID: nil, source: nil,
+                requestID: nil, detail: original.detail))
+        #expect(try await log.verdict(both).findings == [])
+        #expect(try await log.verdict(try Self.key(8)).findings.map(\.kind) == [.changed])
+    }
+
+    @Test func `a long look for events without a seal continues until all are sealed`() async throws {
+        let store = MemoryStore()
+        for number in 1...5 {
+            try await store.appendAudit(AuditEvent(at: Self.now, .setting, detail: "\(number)"))
+        }
+        let sealer = AuditSealer(
+            store: store, serverKey: try Self.key(7), logger: RecordedLog().logger, batch: 2, stepLimit: 1)
+        sealer.isActive = true
+        #expect(try await sealer.sealAll(at: Self.now) == 2 && sealer.hasMore)
+        #expect(try await store.auditChainEnds().head?.checkedAt == nil)
+        // Without the lease, another server begins a look of its own.
+        sealer.isActive = false
+        #expect(!sealer.hasMore)
+        sealer.isActive = true
+        for (count, hasMore) in [(2, true), (1, false)] {
+            #expect(try await sealer.sealAll(at: Self.now) == count)
+            #expect(sealer.hasMore == hasMore)
+        }
+        #expect(try await store.auditChainEnds().head?.checkedAt == Self.now)
     }
 
     @Test func `the maintenance seals new events, but none that is older than it can be`() async throws {

@@ -11,6 +11,16 @@ struct AuditSealContractTests {
         get throws { try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32))) }
     }
 
+    /// The server keys after a replacement of ``serverKey``: with the former key, and without it.
+    static var replacement: (both: ServerKey, new: ServerKey) {
+        get throws {
+            let bytes = [UInt8](repeating: 8, count: 32)
+            return try (
+                #require(ServerKey(bytes: bytes + [UInt8](repeating: 7, count: 32))), #require(ServerKey(bytes: bytes))
+            )
+        }
+    }
+
     /// Seals every event, in commits of at most `batch` events.
     static func seal(
         _ store: any AuthorizationServerStore, with serverKey: ServerKey? = nil, batch: Int = 100,
@@ -140,10 +150,7 @@ struct AuditSealContractTests {
     @Test(arguments: StoreKind.allCases)
     func `another server key continues the seals`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bytes = [UInt8](repeating: 8, count: 32)
-            let (both, new) = try (
-                #require(ServerKey(bytes: bytes + [UInt8](repeating: 7, count: 32))), #require(ServerKey(bytes: bytes))
-            )
+            let (both, new) = try Self.replacement
             for number in 1...3 { try await Self.append("\(number)", to: store) }
             try await Self.seal(store)
             let log = try await store.auditLog(after: nil, limit: 9)
@@ -155,6 +162,34 @@ struct AuditSealContractTests {
             // The former key is not in the list any more.
             let verdict = try await Self.verdict(store, with: new)
             #expect(verdict.findings == [] && verdict.formerKeyCount == 2)
+            // Then old events are deleted that the former key sealed.
+            #expect(
+                try await store.removeAudit(
+                    through: log[1].position, atMost: 9, recording: nil, with: new, at: later) == 1)
+            #expect(try await store.sealedAudit(after: 0, limit: 9).map(\.seal.number) == [3, 4])
+            let rest = try await Self.verdict(store, with: new)
+            #expect(rest.findings == [] && rest.formerKeyCount == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an old event that a former key sealed late is deleted without a finding`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let (both, new) = try Self.replacement
+            for (detail, seconds) in [("second", 20.0), ("first, late", 10), ("third", 30)] {
+                try await Self.append(detail, at: seconds, to: store)
+                try await Self.seal(store)
+            }
+            try await Self.append("of the new key", at: 40, to: store)
+            try await Self.seal(store, with: both)
+            let log = try await store.auditLog(after: nil, limit: 9)
+            for (index, seals) in [[1, 2, 3, 4], [3, 4], [4]].enumerated() {
+                #expect(
+                    try await store.removeAudit(
+                        through: log[index].position, atMost: 9, recording: nil, with: new, at: World.now + 3600) == 1)
+                #expect(try await store.sealedAudit(after: 0, limit: 9).map(\.seal.number) == seals)
+                #expect(try await Self.verdict(store, with: new).findings == [])
+            }
         }
     }
 }

@@ -58,6 +58,17 @@ struct AuditTamperingTests {
                 SELECT 7, at + 1, 100, digest, person, detail, chain, code FROM audit_seals WHERE number = 3
                 """, findings: "changed 7", "inserted 7"),
             Tampering(
+                "an event inserted with a row before the seals",
+                """
+                INSERT INTO audit (number, at, kind, outcome)
+                SELECT 100, at + 1, 'sign-in', 'done' FROM audit WHERE number = 3
+                """, "PRAGMA ignore_check_constraints = ON",
+                """
+                INSERT INTO audit_seals (number, at, entry, digest, person, detail, chain, code)
+                SELECT -9223372036854775807 - 1, at + 1, 100, digest, person, detail, chain, code
+                FROM audit_seals WHERE number = 3
+                """, findings: "inserted"),
+            Tampering(
                 "two events exchanged", "UPDATE audit SET detail = 'number 3' WHERE number = 2",
                 "UPDATE audit SET detail = 'number 2' WHERE number = 3", findings: "changed 2", "changed 3"),
             Tampering(
@@ -101,6 +112,14 @@ struct AuditTamperingTests {
         let time = World.now + 1200
         try await AuditSealContractTests.seal(store, at: time)
         return time
+    }
+
+    private static func tamper(_ path: String, _ statements: String...) async throws {
+        let database = try DatabaseQueue(path: path)
+        try await database.write { database in
+            for statement in statements { try database.execute(sql: statement) }
+        }
+        try database.close()
     }
 
     private static func findings(_ store: any AuthorizationServerStore, at time: Date) async throws -> [String] {
@@ -147,6 +166,60 @@ struct AuditTamperingTests {
             #expect(try await Self.findings(store, at: time) == ["changed 2", "removed 3", "end 6", "inserted"])
             await store.close()
         }
+    }
+
+    @Test func `an event is found that hides behind a deleted seal`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let time = try await Self.fill(store)
+        let second = try await store.auditLog(after: nil, limit: 2)[1].position
+        #expect(try await store.removeAudit(through: second, atMost: 9, recording: nil, at: time) == 2)
+        #expect(try await Self.findings(store, at: time) == [])
+        try await Self.tamper(
+            store.path,
+            """
+            INSERT INTO audit (number, at, kind, outcome)
+            SELECT 100, at + 1, 'sign-in', 'done' FROM audit WHERE number = 3
+            """,
+            """
+            INSERT INTO audit_seals (number, at, entry, digest, person, detail, chain, code)
+            SELECT 1, at + 1, 100, digest, person, detail, chain, code FROM audit_seals WHERE number = 3
+            """)
+        let key = try AuditSealContractTests.serverKey
+        let verification = AuditVerification(of: store, with: key, after: 6)
+        let verdict = try await AuditVerification.run(verification, at: time)
+        #expect(verdict.findings.map(\.kind) == [.inserted])
+        #expect(verdict.findings.map(\.position?.number) == [100])
+        let head = try await store.auditChainEnds().head
+        let outcome = try await store.sealAudit(nil, continuing: head, checkedAt: time, with: key, at: time)
+        #expect(outcome.isBroken && outcome.head?.seal == 6)
+        await store.close()
+    }
+
+    // A seal of a key that is not in the list does not authenticate the position of a missing event.
+    @Test func `a removed event is not taken for an old one after its key was taken from the list`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        var time = try await Self.fill(store)
+        let (both, new) = try AuditSealContractTests.replacement
+        try await store.appendAudit(AuditEvent(at: time, .setting, detail: "of the new key"))
+        try await AuditSealContractTests.seal(store, with: both, at: time)
+        time += 1200
+        let log = try await store.auditLog(after: nil, limit: 9)
+        #expect(
+            try await store.removeAudit(through: log[0].position, atMost: 9, recording: nil, with: new, at: time) == 1)
+        try await Self.tamper(
+            store.path, "DROP TRIGGER audit_is_never_shortened", "DELETE FROM audit WHERE number = 2",
+            "UPDATE audit_seals SET at = (SELECT through_at FROM audit_start) - 1 WHERE number = 2")
+        let kinds = { (time: Date) in
+            try await AuditSealContractTests.verdict(store, with: new, at: time).findings.map(\.kind)
+        }
+        #expect(try await kinds(time) == [.removed])
+        // Nor does the next deletion.
+        #expect(
+            try await store.removeAudit(through: log[2].position, atMost: 9, recording: nil, with: new, at: time) == 1)
+        #expect(try await kinds(time).contains(.removed))
+        await store.close()
     }
 
     // The chain continues after a loss, and a gap in the numbers of the seals keeps showing it.
