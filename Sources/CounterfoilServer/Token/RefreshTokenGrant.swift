@@ -77,7 +77,7 @@ struct RefreshTokenGrant: TokenGrant {
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })
-        // What was read is as true as if the last use were recorded: a revocation that ends later is a later event.
+        // The facts were read for this request, so a revocation that they do not show came after it.
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
