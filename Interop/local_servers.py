@@ -184,6 +184,13 @@ class Counterfoil:
         other._programs = programs
         return other
 
+    def adding(self, options: list[str], environment: dict[str, str]) -> Counterfoil:
+        """The same server with more options and a larger environment."""
+        other = copy.copy(self)
+        other._options = [*self._options, *options]
+        other._environment = {**self._environment, **environment}
+        return other
+
     def administer(self, *words: str, line: str | None = None) -> str:
         """Runs one command of `counterfoil-server` on the store and returns what it printed."""
         command = [str(self._programs / "counterfoil-server"), *words, *self._store]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Our server behind nginx, HAProxy, Caddy and Apache, each with its configuration in Packaging/proxies.
 
-A user signs in through each of them. A client cannot choose its address, a large body is refused and a long request
-target is not, and a POST request whose connection to the server breaks is not sent a second time.
+A user signs in through each of them. A client cannot choose its address or the identifiers in the log, a large body is
+refused and a long request target is not, and a POST request whose connection to the server breaks is not sent a second
+time.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ SCOPES = ["openid", "profile", "offline_access"]
 CALLBACK = "http://127.0.0.1/callback"
 #: The address of the client, which is that of no proxy; and those that it pretends to have.
 CLIENT, FORGED = "127.0.0.2", ("203.0.113.7", "203.0.113.8")
+#: The identifiers that a client sends in each request, and that only a proxy may choose.
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+IDENTIFIERS = {"X-Request-ID": "forged-request", "traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
 
 
 class Client:
@@ -47,7 +51,8 @@ class Client:
             "localhost", self._port, context=self._context, timeout=30, source_address=(CLIENT, 0)
         )
         try:
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
+            headers = {name.replace("_", "-"): value for name, value in fields.items()}
+            connection.request(method, path, body, {**IDENTIFIERS, **headers})
             response = connection.getresponse()
             return response.status, response.read()
         finally:
@@ -98,7 +103,7 @@ def journey(folder: Path) -> str:
         sign_in_through(proxy, authority, folder)
         send_no_request_twice(proxy, authority, folder)
         passed.append(f"{proxy.name} {proxy.version()}")
-    return f"{', '.join(passed)}: signed in; no forged address, no large body, no POST request twice"
+    return f"{', '.join(passed)}: signed in; no forged address or identifier, no large body, no POST request twice"
 
 
 def place_for(proxy: Proxy, purpose: str, server: int, authority: Authority, folder: Path) -> Place:
@@ -114,15 +119,19 @@ def sign_in_through(proxy: Proxy, authority: Authority, folder: Path) -> None:
     upstream = free_ports(1)[0]
     place = place_for(proxy, "server", upstream, authority, folder)
     issuer = f"https://localhost:{place.port}"
-    server = Counterfoil(place.folder / "data", products(), upstream, issuer=issuer)
+    server = Counterfoil(
+        place.folder / "data", products(), upstream, issuer=issuer,
+        options=["--log-format", "json", "--log-level", "debug"],
+    )
     password = secrets.token_urlsafe(18)
     server.create_person("alice", password)
     client_id = server.create_application("Lightbox", CALLBACK, SCOPES)
     person = Person("alice", password, stop=CALLBACK.rsplit("/", 1)[0], note=noting(folder / "person.log"),
                     authority=authority.certificate, source=CLIENT)
-    person.headers = {"X-Forwarded-For": FORGED[0]}
+    person.headers = {"X-Forwarded-For": FORGED[0], **IDENTIFIERS}
     client = Client(place.port, authority)
-    with server.serving(folder / f"{proxy.name}-server.log"), proxy.running(place, folder / f"{proxy.name}.log"):
+    log = folder / f"{proxy.name}-server.log"
+    with server.serving(log), proxy.running(place, folder / f"{proxy.name}.log"):
         _, metadata = client.send("GET", "/.well-known/openid-configuration", Forwarded=f"for={FORGED[1]}")
         expect(json.loads(metadata)["issuer"] == issuer, f"{proxy.name}: the issuer is another one")
         tokens = sign_in(client, client_id, issuer, person)
@@ -133,9 +142,18 @@ def sign_in_through(proxy: Proxy, authority: Authority, folder: Path) -> None:
         })
         expect(status == 200 and refreshed["access_token"] != tokens["access_token"], f"{proxy.name}: {refreshed}")
         limits(proxy, client)
+    believes_no_identifier(proxy, log)
     sources = {event.get("source") for event in json.loads(server.administer("audit", "list", "--json"))}
     expect(CLIENT in sources, f"{proxy.name}: the server has seen the addresses {sources}")
     expect(sources.isdisjoint(FORGED), f"{proxy.name}: the server believed a client: {sources}")
+
+
+def believes_no_identifier(proxy: Proxy, log: Path) -> None:
+    """The server has logged its requests under no identifier that the client sent."""
+    lines = log.read_text("utf-8")
+    expect('"request":' in lines, f"{proxy.name}: the server has logged no request")
+    for forged in (IDENTIFIERS["X-Request-ID"], TRACE):
+        expect(forged not in lines, f"{proxy.name}: the server has logged “{forged}”, which a client sent")
 
 
 def sign_in(client: Client, client_id: str, issuer: str, person: Person) -> dict[str, str]:

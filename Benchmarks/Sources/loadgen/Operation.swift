@@ -65,7 +65,7 @@ final class Operation {
     /// Gets this number of tokens if the mode needs tokens.
     func prepare(tokens count: Int) throws {
         switch mode {
-        case .code, .consent, .consentRefused, .signIn, .discovery: break
+        case .code, .consent, .consentRefused, .signIn, .revoke, .discovery: break
         case .verify:
             signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
             for _ in 0..<count { held.append(try codeFlow()) }
@@ -73,7 +73,7 @@ final class Operation {
         case .introspectRevoked:
             for _ in 0..<count {
                 let tokens = try codeFlow()
-                try revoke(tokens)
+                try revoke([tokens.accessToken, tokens.refreshToken])
                 held.append(tokens)
             }
         }
@@ -89,6 +89,7 @@ final class Operation {
         case .refresh: try withHeldTokens(refresh)
         case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
+        case .revoke: try revoke([codeFlow().refreshToken])
         case .mixed: try mixed()
         case .discovery: try discovery()
         case .verify:
@@ -174,10 +175,10 @@ final class Operation {
         else { throw Unexpected("introspection", answer) }
     }
 
-    /// Revokes both tokens (RFC 7009 §2), because not every server revokes one together with the other.
-    private func revoke(_ tokens: Tokens) throws {
+    /// Revokes each of the tokens (RFC 7009 §2): not every server revokes the access token with the refresh token.
+    private func revoke(_ tokens: [String?]) throws {
         let own = target.revocationAuthorization == nil
-        for token in [tokens.accessToken, tokens.refreshToken].compactMap(\.self) {
+        for token in tokens.compactMap(\.self) {
             let body = Form.encode([("token", token)] + (own ? clientFields : []))
             let authorization = own ? target.clientAuthorization : target.revocationAuthorization
             let answer = try connection.send(post(target.revocationPath, body, authorization: authorization))

@@ -18,6 +18,8 @@ struct Options {
         case introspect
         /// An introspection request of an API for a revoked access token.
         case introspectRevoked = "introspect-revoked"
+        /// A ``code``, and the revocation of its refresh token.
+        case revoke
         /// Of twenty operations one ``code``, four ``refresh`` and fifteen ``introspect``.
         case mixed
         /// The metadata document.
@@ -42,8 +44,8 @@ struct Options {
         Usage: loadgen --target FILE --mode MODE [--connections N] [--tokens N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
-          --mode MODE        code, consent, consent-refused, sign-in, refresh, introspect, introspect-revoked, mixed,
-                             discovery or verify
+          --mode MODE        code, consent, consent-refused, sign-in, refresh, introspect, introspect-revoked, revoke,
+                             mixed, discovery or verify
           --connections N    connections that ask at the same time (default 4)
           --tokens N         how many tokens to get before the warm-up where the mode needs some (default 100)
           --seconds S        how long to measure (default 5)

@@ -100,6 +100,10 @@ struct ConfigCommandTests {
             ),
             ([], ["COUNTERFOIL_SERVER_CONFIG": ""], "counterfoil-server: COUNTERFOIL_SERVER_CONFIG cannot be empty", 3),
             ([], ["COUNTERFOIL_SITE_NAME": "Photos"], "counterfoil-server: COUNTERFOIL_SITE_NAME is no setting;", 3),
+            (
+                [], ["OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"],
+                "counterfoil-server: cannot send traces: OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL", 3
+            ),
             (["--session-lifetime", "1h"], [:], "Error: --session-idle-lifetime cannot be longer", 64),
             (["--sign-in-window", "5s"], [:], "Error: --sign-in-window must be a time from 1m to 1d", 64),
         ] as [([String], [String: String], String, Int32)])

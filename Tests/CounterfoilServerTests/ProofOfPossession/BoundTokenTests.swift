@@ -78,6 +78,27 @@ struct BoundTokenTests {
         }
     }
 
+    // A use is recorded after 15 minutes, or a tenth of a shorter idle lifetime, since the last recorded one.
+    @Test(arguments: [(90 * 86_400.0, 900.0), (600, 60)])
+    func `a refresh with a bound token writes its use only now and then`(
+        idleLifetime: TimeInterval, resolution: TimeInterval
+    ) async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let key = try TestProofKey()
+        let client = try await Self.client(test) { $0.refreshTokenLife.idleLifetime = Int(idleLifetime) }
+        let attempt = Attempt(test, by: client, for: Self.scope)
+        let code = try await attempt.authorize().code
+        let first = try await test.redeem(attempt.exchange(code), fields: try test.proving(key)).tokenResponse
+        let form = try Self.refresh(client, first.refreshToken)
+        for (pause, recorded) in [(0, 0), (resolution - 1, 0), (1, 1), (resolution - 1, 1), (1, 2)] {
+            test.clock.advance(by: pause)
+            let reply = await test.redeem(form, fields: try test.proving(key))
+            #expect(reply.status == .ok)
+            #expect(store.calls(of: .recordRefresh) == recorded)
+        }
+    }
+
     @Test func `an unbound refresh token is rotated, and a proof binds only the access token`() async throws {
         let test = try await TestServer()
         let (client, key) = (try await Self.client(test), try TestProofKey())

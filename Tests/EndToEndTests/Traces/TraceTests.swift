@@ -204,6 +204,35 @@ struct TraceTests {
         }
     }
 
+    // SEC-493: a collector that accepts connections and never answers, in the handshake of TLS or after it has got spans.
+    @Test(arguments: ["http", "https"])
+    func `a collector that never answers does not keep the server from ending`(scheme: String) async throws {
+        let connections = Mutex(0)
+        try await LocalListener.run({
+            connections.withLock { $0 += 1 }
+            return []
+        }) { port in
+            try await Site.make { site in
+                var environment = Self.environment("\(scheme)://127.0.0.1:\(port)")
+                // No limit of the export ends it before the limit of the test.
+                environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = "600000"
+                environment["OTEL_BSP_EXPORT_TIMEOUT"] = "600000"
+                let server = try await site.start(options: ["--stop-timeout", "1"], environment: environment)
+                let ended = try await server.whileRunning {
+                    var agent = UserAgent()
+                    #expect(try await agent.send(.get, site.issuer + "/livez").status == 200)
+                    try await Waiting.until("a connection to the collector") {
+                        connections.withLock { $0 } > 0 ? () : nil
+                    }
+                    #expect(try await agent.send(.get, site.issuer + "/livez").status == 200)
+                    try server.signal("TERM")
+                    return try await server.ended(within: .seconds(20))
+                }
+                #expect(ended.status == 0)
+            }
+        }
+    }
+
     // SEC-492
     @Test func `an endpoint that cannot be used ends the start, and is not repeated in the error`() async throws {
         try await Site.make { site in
