@@ -41,7 +41,7 @@ struct DeviceAuthorizationEndpointTests {
         #expect(try reply.tokenError.error == "unauthorized_client")
     }
 
-    // R265: RFC 9126 §4 and §5 are about the authorization endpoint, which a device does not use.
+    // RFC 9126 §4 and §5 are about the authorization endpoint, which a device does not use.
     @Test(arguments: [true, false])
     func `a client that must push its requests can use the device grant`(isRequiredByServer: Bool) async throws {
         let test = try await TestServer { $0.requiresPushedRequests = isRequiredByServer }

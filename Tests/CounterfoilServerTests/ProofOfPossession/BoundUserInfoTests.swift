@@ -87,7 +87,7 @@ struct BoundUserInfoTests {
         try Self.expectRefused(try await bound.userInfo(proof), "invalid_dpop_proof")
     }
 
-    // R272: RFC 9449 §11.1. The memory of used proofs contains only those of requests that were accepted.
+    // RFC 9449 §11.1: the memory of used proofs contains only those of requests that were accepted.
     @Test func `a proof of a refused request was not used`() async throws {
         let revoked = try await Bound()
         let grant = try await IssuedTokens(revoked.test).grant(of: revoked.token)

@@ -49,7 +49,7 @@ struct PushedProofTests {
         try await Self.expectBound(pushed, to: key)
     }
 
-    // R271, SEC-232: RFC 9449 §4.3
+    // R271: RFC 9449 §4.3
     @Test func `a request with a bad proof is refused and not stored`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -67,7 +67,7 @@ struct PushedProofTests {
         #expect(store.calls(of: .addPushedRequest) == 0)
     }
 
-    // R272, SEC-232: RFC 9449 §11.1
+    // RFC 9449 §11.1
     @Test func `a proof counts once, and only in a request that is accepted`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
