@@ -102,7 +102,7 @@ struct BoundTokenTests {
         }
     }
 
-    // RFC 9700 §4.14.2: someone has refreshed a stolen token with a key of their own, and the client
+    // SEC-67: RFC 9700 §4.14.2: someone has refreshed a stolen token with a key of their own, and the client
     // presents the same token: without a proof, or with the proof of its key.
     @Test(arguments: [false, true])
     func `a retry of the refresh that bound the token needs the same key, and otherwise revokes the grant`(
