@@ -48,13 +48,19 @@ struct AssertionNote: GatheredCommit {
 }
 
 /// The note of a used DPoP proof, which shares its transaction with others.
+///
+/// It has a row in each of several partitions. The proof is new if all of them are.
 struct ProofNote: GatheredCommit {
     let proof: UsedProof
+    let now: Date
 
     var key: [UInt8] { proof.digest.bytes }
 
+    private var slots: [ProofSlot] { ProofSlot.slots(from: now, until: proof.expires) }
+
     static func statements(for batch: [Self]) -> [Statement] {
-        [
+        let rows = batch.flatMap { note in note.slots.map { (slot: $0.number, digest: Data(note.key)) } }
+        return [
             // The commit does not wait for the disk.
             Statement("SELECT set_config('synchronous_commit', 'off', true)"),
             Statement(
@@ -62,22 +68,27 @@ struct ProofNote: GatheredCommit {
                 INSERT INTO used_proofs (slot, digest)
                 SELECT slot, digest FROM unnest($1::bigint[], $2::bytea[]) AS new (slot, digest)
                 ON CONFLICT DO NOTHING RETURNING digest
-                """, batch.map { ProofSlot(of: $0.proof.expires).number }, batch.map { Data($0.proof.digest.bytes) }),
+                """, rows.map { $0.slot }, rows.map { $0.digest }),
         ]
     }
 
     static func outcomes(of batch: [Self], from rows: [Rows]) throws -> [Bool] {
-        try GatheredDigests(rows.last).contain(batch.map(\.proof.digest))
+        let digests = try GatheredDigests(rows.last)
+        return batch.map { digests.count(of: $0.proof.digest) == $0.slots.count }
     }
 }
 
 /// The digests that a gathered statement has returned: those of the rows that it has written.
 private struct GatheredDigests {
-    private let written: Set<ArtefactDigest>
+    /// The number of rows of each digest.
+    private let written: [ArtefactDigest: Int]
 
     init(_ rows: Rows?) throws {
-        written = Set(try rows?.all { columns in try columns.digest() } ?? [])
+        let digests = try rows?.all { columns in try columns.digest() } ?? []
+        written = digests.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
-    func contain(_ digests: [ArtefactDigest]) -> [Bool] { digests.map(written.contains) }
+    func contain(_ digests: [ArtefactDigest]) -> [Bool] { digests.map { written[$0] != nil } }
+
+    func count(of digest: ArtefactDigest) -> Int { written[digest] ?? 0 }
 }

@@ -1,7 +1,11 @@
 public import CounterfoilServer
 public import Foundation
 
-/// A partition of the used DPoP proofs: those that expire within the same five minutes.
+/// A partition of the used DPoP proofs: those that could be sent again within the same five minutes.
+///
+/// A proof is noted in the partition of its use, in that of its expiry and in those between. A second proof with the
+/// same `jti` has a partition in common with it until the first one expires, whatever its `iat` is. So the conflict of
+/// two keys in the index decides.
 ///
 /// The partitions are used in turn. When one is used again, its former proofs have long expired and are deleted.
 struct ProofSlot: Sendable, Hashable {
@@ -15,26 +19,35 @@ struct ProofSlot: Sendable, Hashable {
 
     private init(number: Int64) { self.number = number }
 
-    /// The partition of the proofs that expire at a time.
-    init(of expires: Date) {
-        let turn = Int64((expires.timeIntervalSince1970 / Self.length).rounded(.down))
-        number = ((turn % Self.count) + Self.count) % Self.count
+    private init(turn: Int64) { number = ((turn % Self.count) + Self.count) % Self.count }
+
+    /// The partition of a time.
+    init(of time: Date) { self.init(turn: Self.turn(of: time)) }
+
+    /// The partitions from the use of a proof to its expiry, the earliest one first; at most four.
+    ///
+    /// A proof expires at most ten minutes after its use.
+    static func slots(from now: Date, until expires: Date) -> [ProofSlot] {
+        let last = turn(of: expires)
+        return (min(max(turn(of: now), last - 3), last)...last).map(ProofSlot.init(turn:))
     }
 
-    /// The partition whose proofs are deleted at a time: they expired ten minutes before it or earlier.
+    private static func turn(of time: Date) -> Int64 { Int64((time.timeIntervalSince1970 / length).rounded(.down)) }
+
+    /// The partition whose proofs are deleted at a time: that of fifteen minutes before it.
     ///
     /// A proof expires at most ten minutes after its use, and the clocks of two servers can differ by ten minutes more.
     static func expired(at now: Date) -> ProofSlot { ProofSlot(of: now - 3 * length) }
 }
 
 extension PostgreSQLStore {
-    /// Notes the use of a DPoP proof, unless a server has noted it before.
+    /// Notes the use of a DPoP proof, unless a server has noted it or another one with its key and `jti` before.
     ///
     /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
     /// the space of the database limits the number of proofs.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
         let isNew = try await traced(.commit) { () async throws(StoreFault) in
-            try await engine.proofs.commit(ProofNote(proof: proof))
+            try await engine.proofs.commit(ProofNote(proof: proof, now: now))
         }
         return isNew ? .new : .used
     }

@@ -141,6 +141,9 @@ extension SQLConnection {
         case .advance(let next):
             values.append(next)
             return try run(RefreshFamily.advance, values: values, isLast: isAll) == 1
+        case .bind(let key, let next):
+            values += [next, key.rawValue]
+            return try run(RefreshFamily.binding, values: values, isLast: isAll) == 1
         case .stay:
             return try run(RefreshFamily.stay, values: values, isLast: isAll) == 1
         case .repeat:
@@ -194,8 +197,10 @@ extension RefreshFamily {
     /// `last_used_at`.
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
-    fileprivate static let advance = step(
-        "generation = ?7, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
+    private static let rotation = "generation = ?7, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)"
+
+    fileprivate static let advance = step(rotation)
+    fileprivate static let binding = step("\(rotation), key_thumbprint = ?8", if: "AND key_thumbprint IS NULL")
     fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
     fileprivate static let repetition = step(
         "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",

@@ -41,7 +41,7 @@ extension Tables {
             sealed bytea NOT NULL
         )
 
-        -- Used DPoP proofs. All proofs that expire within the same minutes are in one partition.
+        -- Used DPoP proofs. Each has a row in the partitions of the minutes from its use to its expiry.
         CREATE TABLE used_proofs (
             slot bigint NOT NULL,
             digest bytea NOT NULL CHECK (length(digest) = 32),

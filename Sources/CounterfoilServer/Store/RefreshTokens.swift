@@ -27,8 +27,9 @@ public struct RefreshFamily: Sendable, Hashable {
     public let grantID: GrantIdentifier
     /// The key of which every refresh must prove possession (RFC 9449 §5); nil if the tokens are bound to no key.
     ///
-    /// Only the tokens of public clients are bound. A confidential client authenticates at each refresh.
-    public let keyThumbprint: KeyThumbprint?
+    /// Only the tokens of public clients are bound: from their first request with a proof on. A confidential client
+    /// authenticates at each refresh.
+    public var keyThumbprint: KeyThumbprint?
     /// The valid generation; 0 is the token that was issued for the authorization code.
     public var generation: Int
     /// The time when the valid generation was issued, from which the grace period for retries counts.
@@ -91,6 +92,8 @@ public struct RefreshFacts: Sendable, Hashable {
 public enum RefreshStep: Sendable, Hashable {
     /// Rotation: the family advances to a later generation, and ``RefreshFamily/repeats`` becomes 0.
     case advance(to: Int)
+    /// Rotation that also binds the family, which is bound to no key yet, to a key (RFC 9449 §5).
+    case bind(to: KeyThumbprint, advancingTo: Int)
     /// An idempotent retry: the server issues the token of the valid generation again, and the store counts the retry.
     case `repeat`
     /// No rotation: the token stays valid, and the store updates the time of last use.
@@ -101,8 +104,8 @@ public enum RefreshStep: Sendable, Hashable {
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// The step was written to the token family, so the server may send the tokens.
     case recorded
-    /// The generation of the family or the scope of the grant has changed since `facts` were read, or the client must
-    /// wait before another retry; nothing was written.
+    /// The generation or the key of the family or the scope of the grant has changed since `facts` were read, or the
+    /// client must wait before another retry; nothing was written.
     case changedMeanwhile
     /// The family does not exist, its grant is revoked or its user is disabled; nothing was written.
     case gone
@@ -134,7 +137,8 @@ public protocol RefreshTokenStore: Sendable {
     /// The transaction checks that the family exists, its grant is not revoked and its user is not disabled. The
     /// generation of the family and the scopes of the grant must still equal those in `facts`. A response can
     /// therefore not contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also requires that
-    /// ``RefreshFamily/repeatWait(at:)`` is 0 or less.
+    /// ``RefreshFamily/repeatWait(at:)`` is 0 or less, and ``RefreshStep/bind(to:advancingTo:)`` that the family is
+    /// bound to no key.
     ///
     /// If two rotations race, exactly one is recorded. The store may skip the update of the time of use if the stored
     /// time of the grant is less than ``Grant/useResolution`` old. The statistics of the client count each retry.

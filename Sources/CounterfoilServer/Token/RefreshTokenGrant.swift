@@ -9,6 +9,9 @@ import HTTPTypes
 ///
 /// If a replaced token arrives after its successor was used, or after the grace period for retries, an attacker may
 /// have stolen the token or its successor. The server then revokes the grant, which ends the family.
+///
+/// The first refresh of a public client with a DPoP proof binds the family to the key of the proof (RFC 9449 §5). A
+/// token from before that refresh is accepted only as a retry with the same key.
 struct RefreshTokenGrant: TokenGrant {
     static let grantType = "refresh_token"
 
@@ -178,7 +181,8 @@ struct RefreshTokenGrant: TokenGrant {
             return .refuse(refusal("refresh token of another client"))
         }
         // RFC 9449 §5: the refresh token of a public client is bound to a key.
-        guard family.keyThumbprint == nil || family.keyThumbprint == provenKey else {
+        let isKeyProven = family.keyThumbprint == nil || family.keyThumbprint == provenKey
+        guard isKeyProven || generation < family.generation else {
             return .refuse(refusal("no DPoP proof of the key to which the refresh token is bound"))
         }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
@@ -189,6 +193,11 @@ struct RefreshTokenGrant: TokenGrant {
         guard now < family.expiresAt else { return .refuse(refusal("refresh token has expired")) }
         guard now.timeIntervalSince(family.lastUsedAt) < terms.idleLifetime else {
             return .refuse(refusal("refresh token was not used for too long"))
+        }
+        // A bound token is not replaced, so this one is from before the refresh that bound the family. Someone else
+        // made that refresh, with another key: either of the two has stolen the token.
+        guard isKeyProven else {
+            return .refuseAndRevoke(refusal("refresh token was replaced by one that is bound to another key"))
         }
 
         let repeats: Bool
@@ -219,10 +228,21 @@ struct RefreshTokenGrant: TokenGrant {
         guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))
         }
+        // RFC 9449 §5: the refresh token that a public client gets for a request with a proof is bound to the key.
+        let newKey = client.client.type.isConfidential || family.keyThumbprint != nil ? nil : provenKey
         // RFC 9700 §2.2.2: a token that is bound to a key needs no rotation, because a thief cannot use it.
         let rotates = terms.rotates && family.keyThumbprint == nil
-        let next = repeats ? family.generation : generation + 1
-        let step: RefreshStep? = repeats ? .repeat : rotates ? .advance(to: next) : stay(family, terms, now: now)
+        // A retry does not bind the valid token, which was issued without a proof: it replaces that, too. Otherwise a
+        // thief could bind the token of the client, and its use would not show the theft.
+        let next = repeats && newKey == nil ? family.generation : max(generation, family.generation) + 1
+        let step: RefreshStep? =
+            if let newKey {
+                .bind(to: newKey, advancingTo: next)
+            } else if repeats {
+                .repeat
+            } else {
+                rotates ? .advance(to: next) : stay(family, terms, now: now)
+            }
         return .issue(
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,

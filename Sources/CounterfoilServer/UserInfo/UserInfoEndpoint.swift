@@ -25,18 +25,21 @@ struct UserInfoEndpoint: Sendable {
         }
         do {
             let access = try await verified(token, by: request, now: now, client: &client)
-            try await checkProof(of: access, in: request, presented)
-            return try await claims(for: access)
+            let proof = try proof(of: access, in: request, presented)
+            let reply = try await claims(for: access)
+            try await use(proof)
+            return reply
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = presented.isBoundToKey
             throw refused
         }
     }
 
-    /// Verifies that the request proves possession of the key to which the token is bound (RFC 9449 §7.1 and §7.2).
-    private func checkProof(
+    /// Verifies that the request proves possession of the key to which the token is bound (RFC 9449 §7.1 and §7.2), and
+    /// returns the proof; nil if the token is bound to no key.
+    private func proof(
         of access: AccessTokenClaims, in request: IncomingRequest, _ presented: PresentedAccessToken
-    ) async throws {
+    ) throws -> VerifiedDPoPProof? {
         do {
             let proof =
                 presented.isBoundToKey
@@ -45,12 +48,17 @@ struct UserInfoEndpoint: Sendable {
                 throw BearerRefusal(.invalidDPoPProof, "the request with the scheme DPoP contains no DPoP proof")
             }
             try access.requireProof(of: proof?.thumbprint)
-            try await proofs.use(proof)
+            return proof
         } catch let refusal as DPoPProofRefusal {
             throw BearerRefusal(refusal)
         } catch let refusal as TokenRefusal {
             throw BearerRefusal(.invalidToken, "\(refusal)")
         }
+    }
+
+    /// Notes the use of a proof, after everything else in its request was accepted.
+    private func use(_ proof: VerifiedDPoPProof?) async throws {
+        do { try await proofs.use(proof) } catch let refusal as DPoPProofRefusal { throw BearerRefusal(refusal) }
     }
 
     private func claims(for access: AccessTokenClaims) async throws -> Reply {

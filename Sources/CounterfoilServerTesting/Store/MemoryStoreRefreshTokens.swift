@@ -33,6 +33,12 @@ extension MemoryStore: RefreshTokenStore {
                 family.generation = next
                 family.rotatedAt = now
                 family.repeats = 0
+            case .bind(let key, let next):
+                guard family.keyThumbprint == nil else { return .changedMeanwhile }
+                family.keyThumbprint = key
+                family.generation = next
+                family.rotatedAt = now
+                family.repeats = 0
             case .repeat:
                 guard family.repeatWait(at: now) <= 0 else { return .changedMeanwhile }
                 family.repeats += 1

@@ -9,7 +9,8 @@ import Crypto
 
 /// The DPoP proofs that were used, so that each counts once (RFC 9449 §11.1); bounded in memory.
 ///
-/// A proof is kept until it would be rejected for its age. If the memory is full, further proofs are refused: if it
+/// A proof is kept until it would be rejected for its age. Until then, no other proof of its key with the same `jti`
+/// counts, whenever it was issued. If the memory is full, further proofs are refused: if it
 /// forgot proofs instead, an attacker could fill it to use a stolen proof again. One key can use only an eighth of the
 /// memory, so that no single client can fill it.
 package final class ProofReplayMemory: Sendable {
@@ -52,7 +53,9 @@ package final class ProofReplayMemory: Sendable {
         let minute = Int((expires.timeIntervalSince1970 / 60).rounded(.up))
         return state.withLock { state in
             Self.forgetExpired(in: &state, at: now)
-            guard state.proofs[minute]?.contains(digest) != true else { return .used }
+            // A second proof with the same `jti` can have another `iat`, and then expires in another minute. There are
+            // about a dozen minutes, because a proof expires at most ten minutes after its use.
+            guard !state.proofs.values.contains(where: { $0.contains(digest) }) else { return .used }
             let ofKey = state.counts.values.reduce(0) { $0 + ($1[thumbprint] ?? 0) }
             guard state.total < capacity, ofKey < capacity / 8 else { return .full }
             state.proofs[minute, default: []].insert(digest)

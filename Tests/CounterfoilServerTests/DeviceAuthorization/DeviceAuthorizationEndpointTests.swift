@@ -41,6 +41,21 @@ struct DeviceAuthorizationEndpointTests {
         #expect(try reply.tokenError.error == "unauthorized_client")
     }
 
+    // RFC 9126 §4 and §5 are about the authorization endpoint, which a device does not use.
+    @Test(arguments: [true, false])
+    func `a client that must push its requests can use the device grant`(isRequiredByServer: Bool) async throws {
+        let test = try await TestServer { $0.requiresPushedRequests = isRequiredByServer }
+        var policy = test.lightbox.policy
+        policy.requiresPushedRequests = !isRequiredByServer
+        try await test.setPolicy(policy, of: test.lightbox.id)
+        #expect(try await Attempt(test).error().code == .invalidRequest)
+        let device = TestDevice(test, client: test.lightbox)
+        let codes = try await device.codes()
+        var browser = test.browser()
+        _ = try await browser.answer(codes)
+        #expect(try await device.poll(codes).tokenResponse.scope?.description == "photos.read")
+    }
+
     @Test func `a native app gets codes too, and an unknown client none`() async throws {
         let test = try await TestServer()
         #expect(await TestDevice(test, client: test.lightbox).request().status == .ok)

@@ -99,16 +99,72 @@ struct BoundTokenTests {
         }
     }
 
-    @Test func `an unbound refresh token is rotated, and a proof binds only the access token`() async throws {
+    // R267, SEC-230: RFC 9449 §5
+    @Test func `the first refresh with a proof binds the refresh token of a public client to the key`() async throws {
         let test = try await TestServer()
-        let (client, key) = (try await Self.client(test), try TestProofKey())
+        let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
         let first = try await Attempt(test, by: client, for: Self.scope).tokens()
+        #expect(first.isBearer)
         let second = try await test.redeem(
             try Self.refresh(client, first.refreshToken), fields: try test.proving(key)
         ).tokenResponse
         #expect(second.tokenType == "DPoP")
-        let third = try await test.redeem(try Self.refresh(client, second.refreshToken)).tokenResponse
-        #expect(third.isBearer)
+        #expect(second.refreshToken != first.refreshToken)
+        let form = try Self.refresh(client, second.refreshToken)
+        for fields in [try test.proving(other), [:]] {
+            let refused = await test.redeem(form, fields: fields)
+            #expect(refused.status == .badRequest)
+            #expect(try refused.tokenError.error == "invalid_grant")
+        }
+        for _ in 0..<2 {
+            let tokens = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+            #expect(tokens.tokenType == "DPoP")
+            #expect(tokens.refreshToken == nil)
+        }
+    }
+
+    // SEC-67: RFC 9700 §4.14.2: someone has refreshed a stolen token with a key of their own, and the client
+    // presents the same token: without a proof, or with the proof of its key.
+    @Test(arguments: [false, true])
+    func `a retry of the refresh that bound the token needs the same key, and otherwise revokes the grant`(
+        isWithProof: Bool
+    ) async throws {
+        let test = try await TestServer()
+        let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
+        let first = try await Attempt(test, by: client, for: Self.scope).tokens()
+        let form = try Self.refresh(client, first.refreshToken)
+        let second = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+        let retried = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+        #expect(retried.tokenType == "DPoP")
+        #expect(retried.refreshToken == second.refreshToken)
+        #expect(try await test.store.audit(AuditQuery(kind: .refreshReuse)).isEmpty)
+
+        let refused = await test.redeem(form, fields: isWithProof ? try test.proving(other) : [:])
+        #expect(try refused.tokenError.error == "invalid_grant")
+        #expect(try await test.store.audit(AuditQuery(kind: .refreshReuse)).count == 1)
+        let ended = await test.redeem(
+            try Self.refresh(client, second.refreshToken), fields: try test.proving(key))
+        #expect(try ended.tokenError.error == "invalid_grant")
+    }
+
+    // RFC 9449 §5: the token that was sent without a proof must not stay valid beside a bound one of the same family.
+    @Test func `a retry with a proof replaces the token that was issued without one`() async throws {
+        let test = try await TestServer()
+        let (client, key) = (try await Self.client(test), try TestProofKey())
+        let first = try await Attempt(test, by: client, for: Self.scope).tokens()
+        let form = try Self.refresh(client, first.refreshToken)
+        let second = try await test.redeem(form).tokenResponse
+        let third = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+        #expect(third.tokenType == "DPoP")
+        #expect(third.refreshToken != second.refreshToken)
+        let bound = try Self.refresh(client, third.refreshToken)
+        #expect(try await test.redeem(bound, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
+
+        let refused = await test.redeem(try Self.refresh(client, second.refreshToken))
+        #expect(try refused.tokenError.error == "invalid_grant")
+        #expect(try await test.store.audit(AuditQuery(kind: .refreshReuse)).count == 1)
+        let ended = await test.redeem(bound, fields: try test.proving(key))
+        #expect(try ended.tokenError.error == "invalid_grant")
     }
 
     // RFC 9449 §5: a confidential client authenticates at each refresh, so its token is bound to no key.

@@ -16,10 +16,12 @@ struct BoundUserInfoTests {
         let key: TestProofKey
         let token: AccessToken
 
-        init(configure: (inout ServerSettings) -> Void = { _ in }) async throws {
+        init(
+            scope: String = "openid profile", configure: (inout ServerSettings) -> Void = { _ in }
+        ) async throws {
             test = try await TestServer(configure: configure)
             key = try TestProofKey()
-            let attempt = Attempt(test, for: "openid profile")
+            let attempt = Attempt(test, for: scope)
             let code = try await attempt.authorize().code
             let asked = await test.redeem(attempt.exchange(code), fields: try test.proving(key))
             if let tokens = try? asked.tokenResponse {
@@ -83,6 +85,27 @@ struct BoundUserInfoTests {
         let proof = try bound.proof(carrying: bound.token)
         #expect(try await bound.userInfo(proof).status == .ok)
         try Self.expectRefused(try await bound.userInfo(proof), "invalid_dpop_proof")
+    }
+
+    // RFC 9449 §11.1: the memory of used proofs contains only those of requests that were accepted.
+    @Test func `a proof of a refused request was not used`() async throws {
+        let revoked = try await Bound()
+        let grant = try await IssuedTokens(revoked.test).grant(of: revoked.token)
+        _ = try await revoked.test.store.revokeGrant(grant.id, because: .person, at: revoked.test.clock.now)
+        let disabled = try await Bound()
+        var alice = disabled.test.alice
+        alice.disabledAt = disabled.test.clock.now
+        #expect(try await disabled.test.store.updatePerson(alice, at: disabled.test.clock.now) == .updated)
+        let withoutOpenID = try await Bound(scope: "photos.read")
+        for (bound, error) in [
+            (revoked, "invalid_token"), (disabled, "invalid_token"), (withoutOpenID, "insufficient_scope"),
+        ] {
+            let proof = try bound.proof(carrying: bound.token)
+            for _ in 0..<2 {
+                let challenge = try #require(try await bound.userInfo(proof).fields[.wwwAuthenticate])
+                #expect(challenge.contains(#"error="\#(error)""#))
+            }
+        }
     }
 
     // SEC-231: RFC 9449 §7.1

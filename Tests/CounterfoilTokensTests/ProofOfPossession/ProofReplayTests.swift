@@ -17,7 +17,7 @@ struct ProofReplayTests {
         return try #require(try prover.verify(proof, at: verifiedAt ?? issuedAt).get())
     }
 
-    // R272: RFC 9449 §11.1.
+    // RFC 9449 §11.1
     @Test func `a proof counts once, and the same jti of another key is another proof`() throws {
         let (anna, bert) = (try Prover(), try Prover())
         let memory = ProofReplayMemory()
@@ -26,6 +26,17 @@ struct ProofReplayTests {
         #expect(memory.note(try Self.proof("1", of: bert), at: Self.now) == .new)
         #expect(memory.note(try Self.proof("2", of: anna), at: Self.now) == .new)
         #expect(memory.note(try Self.proof("1", of: bert), at: Self.now) == .used)
+    }
+
+    // R272: RFC 9449 §11.1. Each proof of the ten minutes in which the first one could be accepted.
+    @Test(arguments: [-299.0, -240, -61, -1, 1, 61, 240, 299])
+    func `a jti counts once, whenever the second proof was issued`(seconds: Double) throws {
+        let prover = try Prover()
+        let memory = ProofReplayMemory()
+        #expect(memory.note(try Self.proof("1", of: prover), at: Self.now) == .new)
+        let second = try Self.proof(
+            "1", of: prover, issuedAt: Self.now.addingTimeInterval(seconds), verifiedAt: Self.now)
+        #expect(memory.note(second, at: Self.now) == .used)
     }
 
     // Until it would be rejected for its age.

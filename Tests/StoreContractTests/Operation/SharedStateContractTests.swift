@@ -151,6 +151,10 @@ struct SharedStateContractTests {
             #expect(try await store.noteProof(proof("first"), at: World.now) == .new)
             #expect(try await store.noteProof(proof("first"), at: World.now + 1) == .used)
             #expect(try await store.noteProof(proof("second"), at: World.now + 1) == .new)
+            // A proof with the same `jti` that was issued earlier or later.
+            for seconds in [1.0, 60, 240, 299, 301, 360, 540, 600] {
+                #expect(try await store.noteProof(proof("first", lasting: seconds), at: World.now) == .used)
+            }
             let same = proof("third")
             let noted = try await outcomes(of: 20) { _ in try await store.noteProof(same, at: World.now + 2) }
             #expect(noted == [.new: 1, .used: 19])

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The contract: a refresh and concurrent changes")
 struct RefreshStepContractTests {
-    private static let steps: [RefreshStep] = [.advance(to: 1), .repeat, .stay]
+    static let steps: [RefreshStep] =
+        [.advance(to: 1), .repeat, .stay]
+        + [KeyThumbprint.example].compactMap { key in key.map { .bind(to: $0, advancingTo: 1) } }
 
     /// A token family of a grant with two scopes, and a third scope for claims only.
     private struct Held {
@@ -70,6 +72,31 @@ struct RefreshStepContractTests {
             #expect(try await held.record(step, of: try await held.facts(), after: 1) == .recorded)
             try await held.narrow()
             #expect(try await held.facts().grant.scope == Scope([.openID]))
+        }
+    }
+
+    // R267: RFC 9449 §5
+    @Test(arguments: StoreKind.allCases)
+    func `a family is bound once, together with a rotation`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let key = try #require(KeyThumbprint.example)
+            let other = try #require(KeyThumbprint("NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"))
+            let held = try await Held(world)
+            let unbound = try await held.facts()
+            #expect(unbound.family.keyThumbprint == nil)
+            #expect(try await held.record(.bind(to: key, advancingTo: 1), of: unbound, after: 1) == .recorded)
+            let bound = try await held.facts()
+            #expect(bound.family.keyThumbprint == key)
+            #expect(bound.family.generation == 1)
+            #expect(bound.family.rotatedAt == World.now + 1)
+            // A refresh that was judged before the family was bound.
+            for step in Self.steps + [.bind(to: other, advancingTo: 1)] {
+                #expect(try await held.record(step, of: unbound, after: 2) == .changedMeanwhile)
+            }
+            #expect(try await held.record(.bind(to: other, advancingTo: 2), of: bound, after: 2) == .changedMeanwhile)
+            #expect(try await held.facts().family == bound.family)
+            #expect(try await held.record(.stay, of: bound, after: 3) == .recorded)
+            #expect(try await held.facts().family.keyThumbprint == key)
         }
     }
 

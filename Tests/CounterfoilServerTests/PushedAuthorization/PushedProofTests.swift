@@ -1,0 +1,97 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// DPoP proofs in pushed authorization requests (RFC 9449 §10.1).
+struct PushedProofTests {
+    private static let url = "https://id.example.com/oauth2/par"
+
+    /// The fields of a pushed request with a proof.
+    private static func fields(_ proof: String) throws -> HTTPFields { [try #require(HTTPField.Name("DPoP")): proof] }
+
+    /// Expects that the code of a request is redeemed with a proof of a key, and not without it.
+    private static func expectBound(_ pushed: PushedAttempt, to key: TestProofKey) async throws {
+        let test = pushed.test
+        let form = pushed.attempt.exchange(try await pushed.authorize().code)
+        for fields in [try test.proving(try TestProofKey()), [:]] {
+            let refused = await test.redeem(form, fields: fields)
+            #expect(refused.status == .badRequest)
+            #expect(try refused.tokenError.error == "invalid_grant")
+        }
+        #expect(try await test.redeem(form, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
+    }
+
+    // R271, SEC-234
+    @Test func `a proof binds the code to its key`() async throws {
+        let test = try await TestServer()
+        let key = try TestProofKey()
+        let reply = await Attempt(test).push(fields: try Self.fields(try key.proof(Self.url, at: test.clock.wall)))
+        #expect(reply.status == .created)
+        #expect(reply.proofNonce != nil)
+        let pushed = try await PushedAttempt(
+            Attempt(test), fields: try Self.fields(try key.proof(Self.url, at: test.clock.wall)))
+        try await Self.expectBound(pushed, to: key)
+    }
+
+    // R271, SEC-234
+    @Test func `a proof and dpop_jkt must name the same key`() async throws {
+        let test = try await TestServer()
+        let (key, other) = (try TestProofKey(), try TestProofKey())
+        let attempt = Attempt(test).with("dpop_jkt", key.thumbprint)
+        let refused = await attempt.push(fields: try Self.fields(try other.proof(Self.url, at: test.clock.wall)))
+        #expect(refused.status == .badRequest)
+        #expect(try refused.tokenError.error == "invalid_dpop_proof")
+        let pushed = try await PushedAttempt(
+            attempt, fields: try Self.fields(try key.proof(Self.url, at: test.clock.wall)))
+        try await Self.expectBound(pushed, to: key)
+    }
+
+    // R271: RFC 9449 §4.3
+    @Test func `a request with a bad proof is refused and not stored`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let key = try TestProofKey()
+        let now = test.clock.wall
+        for proof in [
+            "", "not.a.proof", try key.proof(for: .get, Self.url, at: now),
+            try key.proof("https://id.example.com/oauth2/token", at: now), try key.proof(Self.url, at: now - 600),
+        ] {
+            let reply = await Attempt(test).push(fields: try Self.fields(proof))
+            #expect(reply.status == .badRequest)
+            #expect(try reply.tokenError.error == "invalid_dpop_proof")
+            #expect(reply.fields[.wwwAuthenticate] == nil)
+        }
+        #expect(store.calls(of: .addPushedRequest) == 0)
+    }
+
+    // RFC 9449 §11.1
+    @Test func `a proof counts once, and only in a request that is accepted`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let fields = try Self.fields(try TestProofKey().proof(Self.url, at: test.clock.wall))
+        #expect(try await Attempt(test).with("response_type", "token").pushError(fields: fields) != .invalidDPoPProof)
+        #expect(await Attempt(test).push(fields: fields).status == .created)
+        let replayed = await Attempt(test).push(fields: fields)
+        #expect(replayed.status == .badRequest)
+        #expect(try replayed.tokenError.error == "invalid_dpop_proof")
+        #expect(store.calls(of: .addPushedRequest) == 1)
+    }
+
+    // R268: RFC 9449 §8
+    @Test func `a required nonce is demanded and supplied`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store) { $0.requiresProofNonce = true }
+        let key = try TestProofKey()
+        let asked = await Attempt(test).push(fields: try Self.fields(try key.proof(Self.url, at: test.clock.wall)))
+        #expect(asked.status == .badRequest)
+        #expect(try asked.tokenError.error == "use_dpop_nonce")
+        #expect(store.calls(of: .addPushedRequest) == 0)
+        // Exactly one field.
+        let nonce = try #require(asked.proofNonce)
+        let proof = try key.proof(Self.url, at: test.clock.wall, nonce: nonce)
+        #expect(await Attempt(test).push(fields: try Self.fields(proof)).status == .created)
+    }
+}
