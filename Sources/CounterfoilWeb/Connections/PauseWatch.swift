@@ -20,7 +20,7 @@ final class PauseWatch: Sendable {
     ///
     /// With ``RequestDeadline/limit``, it is shorter than the shortest default of the grace period in which a client
     /// can retry a refresh.
-    static let limit = Duration.seconds(2)
+    static let limit = Duration.seconds(3)
     /// The time after a pause in which the requests that begin may have waited.
     ///
     /// The event loops read within milliseconds what waits in the kernel. The rest is for a machine with much to do.

@@ -32,7 +32,7 @@ struct WallClockDifferenceTests {
         }
     }
 
-    // R177
+    // R154, R314
     @Test(arguments: differences)
     func `a code of one server expires at the other after its lifetime`(ahead: TimeInterval) async throws {
         let pair = try await Pair(ahead: ahead)
@@ -77,7 +77,7 @@ struct WallClockDifferenceTests {
         #expect(try await stayed.refresh(successor).tokenError.error == "invalid_grant")
     }
 
-    // SEC-233: one server makes the nonces that the other one judges.
+    // R268: one server makes the nonces that the other one judges.
     @Test(arguments: differences)
     func `a nonce of one server is accepted by the other for its lifetime`(ahead: TimeInterval) async throws {
         let pair = try await Pair(ahead: ahead) { $0.requiresProofNonce = true }

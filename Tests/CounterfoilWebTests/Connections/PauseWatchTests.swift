@@ -28,7 +28,7 @@ struct PauseWatchTests {
         #expect(log.lines.isEmpty)
     }
 
-    @Test(arguments: [2.1, 600, 86_400])
+    @Test(arguments: [3.1, 600, 86_400])
     func `requests that begin soon after a pause may have waited`(seconds: Double) {
         run(from: .zero, to: .seconds(10))
         let end = Duration.seconds(10 + seconds)

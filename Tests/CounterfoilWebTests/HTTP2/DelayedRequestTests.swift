@@ -21,7 +21,8 @@ struct DelayedRequestTests {
                 // These answers do not depend on other servers.
                 #expect(try await client.get("/livez", on: 3).status == "200")
                 #expect(try await client.get("/.well-known/openid-configuration", on: 5).status == "200")
-                client.send(FrameClient.head(7, Self.token, isLast: false), FrameClient.data(7, "grant_type=unheard-of"))
+                client.send(
+                    FrameClient.head(7, Self.token, isLast: false), FrameClient.data(7, "grant_type=unheard-of"))
                 let refused = try await client.received.response(on: 7)
                 #expect(refused.status == "503")
                 #expect(refused.fields["retry-after"] == "2")

@@ -68,7 +68,7 @@ struct PausedServerTests {
                             let next = try Self.token(in: try await Self.refresh(old, of: clientID, at: first))
                             let latest = try Self.token(in: try await Self.refresh(next, of: clientID, at: first))
                             _ = try await Waiting.until("a pause that is longer than the grace period") {
-                                ContinuousClock.now - paused > .seconds(3) ? true : nil
+                                ContinuousClock.now - paused > .seconds(4) ? true : nil
                             }
                             process.resume()
                             return (try await connection.everything(), latest)
