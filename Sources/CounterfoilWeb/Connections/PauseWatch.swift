@@ -53,7 +53,7 @@ final class PauseWatch: Sendable {
 
     /// Starts the thread that leaves signs, until the result is stopped.
     func start(at now: ContinuousClock.Instant = .now) -> Run {
-        // Nobody has left signs before.
+        // Before this call, no thread has left signs.
         state.withLock { $0.lastSign = now }
         let run = Run()
         let thread = Thread { [self] in

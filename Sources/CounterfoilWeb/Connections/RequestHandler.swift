@@ -293,8 +293,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Returns whether a request must be refused because it may have waited during a pause of the process; the connection
-    /// then ends with the response.
+    /// Returns whether a request must be refused because it may have waited during a pause of the process.
+    ///
+    /// If the result is true, the connection ends with the response.
     private func isDelayed(_ head: RoutedHead) -> Bool {
         guard head.dependsOnStore, let beginning, connection.pauses.mayHaveWaited(beginning) else { return false }
         connection.closeAfterResponse()

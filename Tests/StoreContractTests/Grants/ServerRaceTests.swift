@@ -212,7 +212,7 @@ struct ServerRaceTests {
                 #expect(order != .secondWithinFirst)
                 try await servers.expectEnded(tokens)
             }
-            // The browser of the change stays signed in, and so does whoever knows the new password.
+            // The browser of the change stays signed in, and the new password works.
             #expect(try await owner.open("/account").status == .ok)
             let fresh = try await servers.tokens(password: password)
             #expect(try await servers.scope(of: fresh, at: servers.second) != nil)
