@@ -32,7 +32,7 @@ struct WallClockDifferenceTests {
         }
     }
 
-    // R154, R314
+    // R314
     @Test(arguments: differences)
     func `a code of one server expires at the other after its lifetime`(ahead: TimeInterval) async throws {
         let pair = try await Pair(ahead: ahead)
@@ -61,7 +61,6 @@ struct WallClockDifferenceTests {
         #expect(try await other.open(silent).redirectedError.code == .loginRequired)
     }
 
-    // OK-20
     @Test(arguments: differences)
     func `a refresh at one server can be retried at the other within the grace period`(
         ahead: TimeInterval

@@ -19,7 +19,6 @@ struct DeadlineTests {
         }
     }
 
-    // OK-20
     @Test func `a replaced refresh token revokes nothing after the deadline of its request`() async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store))
         let next = try await stayed.refresh().tokenResponse.refreshToken

@@ -2,6 +2,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Testing
@@ -74,11 +75,12 @@ struct ServerRaceTests {
             policy.requiresState = false
             policy.refreshTokens = .always
             client = try await first.register(
-                "Stay", type: .native, redirectURIs: ["http://127.0.0.1:51004/callback"], scope: scope, policy: policy)
+                "Stay", type: .native, redirectURIs: ["http://127.0.0.1:51004/callback"], scope: ServerRaceTests.scope,
+                policy: policy)
             api = try await first.addAPI("https://id.example.com")
         }
 
-        var attempt: Attempt { Attempt(first, by: client, for: scope) }
+        var attempt: Attempt { Attempt(first, by: client, for: ServerRaceTests.scope) }
 
         /// Lets alice sign in in a new browser, and returns the tokens of a new grant.
         func tokens(password: String = TestServer.password) async throws -> TokenResponse {
@@ -166,7 +168,6 @@ struct ServerRaceTests {
         return nil
     }
 
-    // R320
     @Test(arguments: kinds, Order.allCases)
     func `a code redeemed while the user disconnects the app gives no usable tokens`(
         kind: StoreKind, order: Order
@@ -219,7 +220,6 @@ struct ServerRaceTests {
         }
     }
 
-    // R320
     @Test(arguments: kinds, Order.allCases)
     func `a refresh while the user withdraws a permission succeeds, and loses the permission`(
         kind: StoreKind, order: Order
