@@ -88,7 +88,8 @@ package struct ServerComponents: Sendable {
         setupLink = SetupLink(store: store, serverKey: serverKey)
         challenges = ChallengeReuseDetector()
         audiences = AudienceParameterLog(logger: logger)
-        proofs = DPoPProofs(settings: settings, serverKey: serverKey, used: store, wallClock: wallClock)
+        proofs = DPoPProofs(
+            settings: settings, serverKey: serverKey, used: store, clock: clock, wallClock: wallClock)
     }
 
     /// Returns the components with other settings, which share everything that counts or caches.
@@ -98,7 +99,8 @@ package struct ServerComponents: Sendable {
         changed.directory.settings = settings
         changed.sessions = SessionManager(
             store: store, settings: settings, cookies: cookies, auditor: auditor, random: random)
-        changed.proofs = DPoPProofs(settings: settings, serverKey: serverKey, used: store, wallClock: wallClock)
+        changed.proofs = DPoPProofs(
+            settings: settings, serverKey: serverKey, used: store, clock: clock, wallClock: wallClock)
         throttles.approvals.change(limit: settings.approvalsPerMinute)
         return changed
     }

@@ -114,6 +114,7 @@ final class AuthorizationServerResponder: Responder {
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
+        case .delayed: return try await refused(.delayed)
         // A body that is too large gets status 413 only if an endpoint has the path and supports the method. Otherwise
         // the request gets status 404 or 405.
         case .tooLarge(let head) where head.takesMethod:

@@ -62,7 +62,7 @@ public struct Endpoint: Sendable {
     }
 
     /// Whether the endpoint answers without the store, so that it waits only briefly for it.
-    var answersWithoutStore: Bool { isHealth || self == .metadata || self == .keySet }
+    package var answersWithoutStore: Bool { isHealth || self == .metadata || self == .keySet }
 
     /// Whether the server reads a large request body only if the user is signed in.
     public var bodyNeedsSession: Bool { audience != .everyone }

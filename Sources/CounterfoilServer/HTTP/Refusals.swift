@@ -18,6 +18,13 @@ extension Refusal {
         .serviceUnavailable, .temporarilyUnavailable, .overloaded,
         description: "the server is receiving too many large requests", retryAfter: 5)
 
+    /// The refusal of a request that may have waited while the process was paused.
+    ///
+    /// The client may have repeated the request at another server meanwhile.
+    package static let delayed = Refusal(
+        .serviceUnavailable, .temporarilyUnavailable, .unavailable,
+        description: "the server was paused while the request waited; send it again", retryAfter: 2)
+
     /// Creates the refusal of a request target that exceeds the length limit of the server, given in bytes.
     package static func targetTooLong(limit: Int) -> Refusal {
         Refusal(

@@ -11,15 +11,19 @@ struct DPoPProofs: Sendable {
     private let verifier: DPoPProofVerifier
     private let nonces: ProofNonces
     private let used: any ProofUseStore
+    /// The clock of the store, by which the servers on one store make and judge their nonces.
+    private let clock: @Sendable () -> Date
+    /// The clock with which the times of proofs are compared, because clients take them from wall clocks.
     private let wallClock: @Sendable () -> Date
     /// The URLs that the server publishes for each of ``endpoints``, by the path of the endpoint.
     private let uris: [String: [ProofURI]]
 
     init(
         settings: ServerSettings, serverKey: ServerKey, used: any ProofUseStore,
-        wallClock: @escaping @Sendable () -> Date
+        clock: @escaping @Sendable () -> Date, wallClock: @escaping @Sendable () -> Date
     ) {
         self.used = used
+        self.clock = clock
         self.wallClock = wallClock
         nonces = ProofNonces(keys: serverKey.proofNonces.all)
         verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: settings.requiresProofNonce)
@@ -43,7 +47,7 @@ struct DPoPProofs: Sendable {
         guard !fields.isEmpty else { return nil }
         return try verifier.verify(
             fields, method: request.head.method.rawValue, uris: uris[endpoint.path] ?? [], carrying: token,
-            at: wallClock())
+            at: wallClock(), nonceTime: clock())
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted; nil has no effect.
@@ -70,7 +74,7 @@ struct DPoPProofs: Sendable {
             request.head.headerFields.contains(field)
         else { return reply }
         var reply = reply
-        reply.fields[name] = nonces.nonce(at: wallClock())
+        reply.fields[name] = nonces.nonce(at: clock())
         return reply
     }
 

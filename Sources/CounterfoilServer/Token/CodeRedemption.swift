@@ -35,6 +35,7 @@ extension GrantContext {
         of facts: CodeFacts, _ refusal: OAuthError, _ exchange: TokenExchange
     ) async throws -> any Error {
         let (digest, grant, now) = (facts.code.digest, facts.grant, exchange.now)
+        try RequestDeadline.demandTimeLeft()
         try await redemptions.decide(digest, now: now)
         let contested = try await RepeatedCommit.send { () async throws(StoreFault) in
             try await store.contestRedemption(digest, at: now)

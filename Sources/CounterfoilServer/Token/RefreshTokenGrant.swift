@@ -52,6 +52,7 @@ struct RefreshTokenGrant: TokenGrant {
                 throw error
             case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
             case .refuseAndRevoke(let error):
+                try RequestDeadline.demandTimeLeft()
                 if let grant = facts?.grant, !wasUnconfirmed {
                     let event = context.event(.refreshReuse, .refused, grant, exchange)
                     try await context.revoke(grant, because: .refreshReuse, recording: event, exchange)

@@ -43,8 +43,10 @@ package struct DPoPProofVerifier: Sendable {
     ///   - uris: The URLs by which clients can have sent the request.
     ///   - token: The access token in the request; nil at an endpoint that takes none.
     ///   - now: The current time of the wall clock.
+    ///   - nonceTime: The current time of the clock by which the nonces were made; nil if it is the wall clock.
     package func verify(
-        _ fields: [String], method: String, uris: [ProofURI], carrying token: AccessToken? = nil, at now: Date
+        _ fields: [String], method: String, uris: [ProofURI], carrying token: AccessToken? = nil, at now: Date,
+        nonceTime: Date? = nil
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         guard let text = fields.first else { return nil }
         guard fields.count == 1 else { throw .severalProofs }
@@ -53,7 +55,7 @@ package struct DPoPProofVerifier: Sendable {
         guard claims.method.hasSameBytes(as: method) else { throw .wrongMethod }
         guard uris.contains(url: claims.uri) else { throw .wrongURI }
         guard abs(claims.issuedAt.timeIntervalSince(now)) <= Self.window else { throw .notCurrent }
-        try checkNonce(claims.nonce, at: now)
+        try checkNonce(claims.nonce, at: nonceTime ?? now)
         if let token {
             guard let hash = claims.accessTokenHash, ConstantTime.equals(hash, DPoPProofClaims.hash(of: token)) else {
                 throw .wrongAccessTokenHash

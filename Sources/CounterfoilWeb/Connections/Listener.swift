@@ -27,6 +27,8 @@ struct Listener: Service {
     }
 
     func run() async throws {
+        let watch = child.connections.pauses.start()
+        defer { watch.stop() }
         var bound: [Bound] = []
         do {
             for address in addresses { bound.append(try await listen(at: address)) }

@@ -56,6 +56,7 @@ final class OpenConnection: Sendable {
     let place: String
     let share: BodyBudget.Share
     let slot: Int
+    let pauses: PauseWatch
     private let budget: BodyBudget
     private let mark: Mutex<UInt64>
     private let ending = Mutex(Ending())
@@ -66,13 +67,15 @@ final class OpenConnection: Sendable {
     }
 
     init(
-        _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget
+        _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget,
+        pauses: PauseWatch
     ) {
         self.closable = closable
         self.place = place
         self.share = share
         self.slot = slot
         self.budget = budget
+        self.pauses = pauses
         mark = Mutex(Self.mark(.silent))
     }
 

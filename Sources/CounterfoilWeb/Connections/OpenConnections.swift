@@ -17,6 +17,7 @@ public final class OpenConnections: Sendable {
     package var trustedProxies: TrustedProxies { proxies.withLock(\.self) }
 
     let budget: BodyBudget
+    let pauses: PauseWatch
     private let trustsLoopback: Bool
     private let logger: Logger
     private let state: Mutex<State>
@@ -77,6 +78,7 @@ public final class OpenConnections: Sendable {
         logger: Logger
     ) {
         self.budget = budget
+        pauses = PauseWatch(logger: logger)
         self.trustsLoopback = trustsLoopback
         self.logger = logger
         state = Mutex(State(limits: limits))
@@ -136,7 +138,7 @@ public final class OpenConnections: Sendable {
                 evicted = state.leaving < ConnectionLimits.closingAllowance ? state.takeVictim() : nil
                 guard evicted != nil else { return .failure(Refused(reason: .total)) }
             }
-            return .success(state.add(closable, from: place, source, budget))
+            return .success(state.add(closable, from: place, source, budget, pauses))
         }
         evicted?.evict()
         switch admitted {
@@ -271,14 +273,16 @@ extension OpenConnections {
         var hasRoomForSocket: Bool { sockets < limits.total + ConnectionLimits.closingAllowance }
 
         mutating func add(
-            _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget
+            _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget,
+            _ pauses: PauseWatch
         ) -> OpenConnection {
             var source = source
             source.count += 1
             sources[place] = source
             open += 1
             let connection = lines.add { slot in
-                OpenConnection(closable, from: place, share: source.share, slot: slot, budget: budget)
+                OpenConnection(
+                    closable, from: place, share: source.share, slot: slot, budget: budget, pauses: pauses)
             }
             if isDraining { connection.closeAfterResponse() }
             return connection

@@ -24,6 +24,9 @@ struct RoutedHead: Sendable {
     /// Whether the endpoint accepts a large body from signed-in users only.
     var bodyNeedsSession: Bool { outcome.route?.endpoint.bodyNeedsSession ?? false }
 
+    /// Whether the response depends on what other servers on the store have done meanwhile.
+    var dependsOnStore: Bool { outcome.route.map { !$0.endpoint.answersWithoutStore } ?? false }
+
     /// The length of the body according to the head; nil if the head does not state it.
     ///
     /// RFC 9112 §6.3, RFC 9113 §8.1.1
@@ -49,17 +52,19 @@ enum ReceivedRequest: Sendable {
     case late(RoutedHead)
     /// `BodyBudget` has no room for the body.
     case overloaded(RoutedHead)
+    /// The request may have waited while the process was paused (``PauseWatch``).
+    case delayed(RoutedHead)
 
     var head: RoutedHead {
         switch self {
-        case .whole(let head, _), .tooLarge(let head), .late(let head), .overloaded(let head): head
+        case .whole(let head, _), .tooLarge(let head), .late(let head), .overloaded(let head), .delayed(let head): head
         }
     }
 
     var body: [UInt8] {
         switch self {
         case .whole(_, let body): body
-        case .tooLarge, .late, .overloaded: []
+        case .tooLarge, .late, .overloaded, .delayed: []
         }
     }
 }

@@ -44,6 +44,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The place of the request in the limits of its HTTP/2 connection; nil for HTTP/1.1.
     private let stream: StreamPlace?
     private var reading = Reading.nothing
+    /// The beginning of the current request; nil if there is none.
+    private var beginning: PauseWatch.Beginning?
     private var isAnswering = false
     /// The parts of pipelined requests that wait while one is being answered.
     private var early = CircularBuffer<HTTPRequestPart>()
@@ -181,6 +183,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch (part, reading) {
         case (.head(let head), _):
+            beginning = connection.pauses.begin()
             enter(.reading)
             var routed = responder.routed(head)
             routed.hasOpenBody = stream?.hasOpenBody ?? false
@@ -277,6 +280,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func respond(to request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        let request = isDelayed(request.head) ? .delayed(request.head) : request
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, loop) = (responder, address, context.eventLoop)
         Task(executorPreference: executor) {
@@ -287,6 +291,15 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
             if loop.inEventLoop { write() } else { loop.execute(write) }
         }
+    }
+
+    /// Returns whether a request must be refused because it may have waited during a pause of the process.
+    ///
+    /// If the result is true, the connection ends with the response.
+    private func isDelayed(_ head: RoutedHead) -> Bool {
+        guard head.dependsOnStore, let beginning, connection.pauses.mayHaveWaited(beginning) else { return false }
+        connection.closeAfterResponse()
+        return true
     }
 
     /// Notes the phase of the connection; one with streams has the phases of all of them together.

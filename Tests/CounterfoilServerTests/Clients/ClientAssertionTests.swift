@@ -72,6 +72,16 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
+    // The client takes the times from the wall clock of the world.
+    @Test func `an assertion is judged by the wall clock of the server that gets it`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let clock = signing.test.clock.ofAnotherServer(wallAhead: 600)
+        let other = try await TestServer(store: signing.test.store, clock: clock)
+        let form = signing.form(try signing.assertion())
+        try Self.expectRefused(await other.redeem(form))
+        #expect(await signing.test.redeem(form).status == .ok)
+    }
+
     /// A value of a claim.
     enum Claim: Encodable, Sendable {
         case text(String)

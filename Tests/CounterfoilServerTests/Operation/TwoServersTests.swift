@@ -23,7 +23,7 @@ struct TwoServersTests {
             on: try await browser.open(Attempt(server).url), username: name, password: password)
     }
 
-    // SEC-48, SEC-389, UI-15
+    // SEC-48, SEC-389
     @Test func `wrong passwords are counted for both servers together`() async throws {
         for number in 0..<5 {
             let server = number.isMultiple(of: 2) ? first : second

@@ -66,6 +66,7 @@ struct DatabaseTests {
         try await database.stop()
     }
 
+    // R154, R181, SEC-02
     @Test func `a code is redeemed once, by whichever of two servers`() async throws {
         let store = try await StoreOfSite.store(in: PostgreSQLServer.shared.value)
         try await Site.make(on: store) { first in

@@ -33,7 +33,7 @@ struct KilledRevocationTests {
                 let dying = server
                 async let answer = try? revoke(tokens.refresh_token, of: clientID, at: site)
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...6000, using: &chance)))
-                try? dying.kill(site)
+                try? ServerProcess(of: site).kill()
                 let isAnswered = await answer?.status == 200
                 await dying.stop()
                 let isNoted = try await revocations(at: site) > before

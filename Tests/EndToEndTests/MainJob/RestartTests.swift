@@ -40,7 +40,7 @@ struct RestartTests {
                 let (token, dying) = (current, server)
                 async let attempt = try? refresh(token, of: clientID, at: site)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...8, using: &chance)))
-                try dying.kill(site)
+                try ServerProcess(of: site).kill()
                 _ = await attempt
                 server = try await restart(server, site)
                 current = try tokens(try await refresh(token, of: clientID, at: site)).refresh_token
@@ -72,7 +72,7 @@ struct RestartTests {
     }
 
     private func restart(_ server: RunningProgram, _ site: Site) async throws -> RunningProgram {
-        try? server.kill(site)
+        try? ServerProcess(of: site).kill()
         await server.stop()
         return try await site.start(options: ["--log-level", "error"])
     }
@@ -87,27 +87,5 @@ struct RestartTests {
     private func tokens(_ page: WebPage) throws -> Tokens {
         #expect(page.status == 200, "\(page.body)")
         return try JSONDecoder().decode(Tokens.self, from: Data(page.body.utf8))
-    }
-}
-
-extension RunningProgram {
-    /// An error: there is no process for this site.
-    struct NotFound: Error {}
-
-    /// Kills the server immediately, as a power failure does.
-    func kill(_ site: Site) throws {
-        for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
-            guard let id = Int32(entry), id != getpid(),
-                let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline")
-            else { continue }
-            let arguments = String(decoding: line, as: UTF8.self).split(separator: "\0").map(String.init)
-            guard arguments.first?.hasSuffix("counterfoil-server") == true, arguments.contains("127.0.0.1:\(site.port)")
-            else {
-                continue
-            }
-            Foundation.kill(id, SIGKILL)
-            return
-        }
-        throw NotFound()
     }
 }

@@ -1,0 +1,49 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// Token requests that are judged after their deadline, as when the process was paused after it had read them.
+///
+/// Meanwhile their clients may have sent them to another server, and used the tokens.
+@Suite(.timeLimit(.minutes(2)))
+struct DeadlineTests {
+    private let store = FaultyStore()
+
+    /// Lets the deadline of the request pass whose handling next calls a method of the store.
+    private func delay(_ verb: FaultyStore.Verb) {
+        store.before(verb) {
+            _ = try? await Waiting.until("the deadline of the request") { RequestDeadline.hasPassed ? true : nil }
+        }
+    }
+
+    @Test func `a replaced refresh token revokes nothing after the deadline of its request`() async throws {
+        let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store))
+        let next = try await stayed.refresh().tokenResponse.refreshToken
+        let latest = try await stayed.refresh(next).tokenResponse.refreshToken
+        delay(.refreshFacts)
+        let late = try await stayed.refresh()
+        #expect(late.status == .serviceUnavailable)
+        #expect(late.fields[.retryAfter] == "5")
+        let newest = try await stayed.refresh(latest).tokenResponse.refreshToken
+        // In time, it is the token of a thief.
+        #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
+        #expect(try await stayed.refresh(newest).tokenError.error == "invalid_grant")
+    }
+
+    // R181
+    @Test func `a second redemption revokes nothing after the deadline of its request`() async throws {
+        let test = try await TestServer(store: store)
+        let api = try await test.addAPI()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let token = try await test.redeem(form).tokenResponse.accessToken.exposed
+        delay(.code)
+        #expect(await test.redeem(form).status == .serviceUnavailable)
+        #expect(try await api.sees(token))
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        #expect(try await !api.sees(token))
+    }
+}
