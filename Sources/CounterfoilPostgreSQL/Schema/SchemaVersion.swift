@@ -22,6 +22,16 @@ struct SchemaVersion: Sendable, Hashable {
     /// nothing that takes long while it has them.
     static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters, auditSeals] }
 
+    /// The names of all tables that the steps create, and of the table of the version.
+    static let tables: [String] =
+        ["counterfoil_schema"]
+        + steps.flatMap(\.statements).compactMap { statement in
+            let words =
+                statement.sql.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("--") }
+                .first?.split(separator: " ") ?? []
+            return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
+        }
+
     private static let first = Step(
         statements: Tables.all.map { Statement($0) }
             + ScopeDefinition.standard.map { scope in
