@@ -96,6 +96,8 @@ struct SchemaVersion: Sendable, Hashable {
     /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked. A step
     /// may lock a table that servers use, and their requests wait behind it. So it waits for each lock only for a short
     /// time, gives back the locks that it has, and tries again, for ``patience`` at most.
+    ///
+    /// Afterwards, the programs for the former tables can start until they are replaced, and no earlier ones.
     static func migrate(
         _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant, steps: [Step] = steps
     ) throws -> Int {
@@ -134,7 +136,9 @@ struct SchemaVersion: Sendable, Hashable {
                 return 0
             }
             let missing = steps.dropFirst(applied)
-            let oldest = missing.allSatisfy(\.keepsEarlierPrograms) ? version?.oldestProgram : nil
+            // The servers that are about to be replaced know the former steps. What an earlier program does was not
+            // considered for the new ones.
+            let oldest = missing.allSatisfy(\.keepsEarlierPrograms) ? version?.number : nil
             for step in missing { _ = try connection.exchange(step.statements, by: deadline) }
             _ = try connection.exchange(
                 [
