@@ -16,8 +16,7 @@ struct CounterTable: Sendable {
         name: "refresh_statistics", columns: "client_id, repeats, reuses, last_reuse_at, revocations")
 }
 
-/// The row in which a commit counts something for a client, as parts of a statement whose first parameter is the
-/// identifier of the client.
+/// The row in which a commit counts something for a client, as parts of a statement.
 struct CounterRow: Sendable {
     let table: String
     /// The number of the row among those of the client; nil if the table has one row for each client.
@@ -34,7 +33,13 @@ struct CounterRow: Sendable {
     var key: String { slot == nil ? "client_id" : "client_id, slot" }
 
     /// Returns the values of the primary key, of which the slot is the parameter after `count` others.
-    func keyParameters(after count: Int) -> String { slot == nil ? "?1" : "?1, ?\(count + 1)" }
+    ///
+    /// - Parameters:
+    ///   - client: The parameter or the column with the identifier of the client.
+    ///   - count: The number of the other parameters.
+    func keyValues(of client: String, after count: Int) -> String {
+        slot == nil ? client : "\(client), ?\(count + 1)"
+    }
 
     /// The value of the parameter with the slot, if there is one.
     var slotValues: [(any SQLValue)?] { slot.map { [$0] } ?? [] }

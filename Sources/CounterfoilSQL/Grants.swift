@@ -40,7 +40,9 @@ extension SQLStore {
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former), with: facts.unsupportedLines)
-            if let pushed = approval.pushedRequest { try database.removePushedRequest(pushed) }
+            if let pushed = approval.pushedRequest {
+                try database.send("DELETE FROM pushed_requests WHERE digest = ?", Data(pushed.bytes))
+            }
             if approval.pkce.isException { try database.countPKCEException(approval) }
             try database.append(approval.events, ofExisting: approval.grant.personID)
             return .recorded
@@ -315,7 +317,7 @@ extension SQLConnection {
         try send(
             """
             INSERT INTO \(row.table) AS counted (\(row.key), count, last_at)
-            VALUES (\(row.keyParameters(after: 2)), 1, ?2)
+            VALUES (\(row.keyValues(of: "?1", after: 2)), 1, ?2)
             ON CONFLICT (\(row.key)) DO UPDATE SET
                 count = counted.count + 1, last_at = max(counted.last_at, excluded.last_at)
             """,

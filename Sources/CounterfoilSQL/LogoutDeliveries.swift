@@ -11,41 +11,9 @@ extension SQLStore {
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
         // Most calls find nothing due. They end after this read, without the write lock.
-        let isAnyDue = try await read { database in
-            try database.answers("SELECT EXISTS (SELECT 1 FROM logout_queues WHERE due_at <= ?)", now.microseconds)
-        }
-        guard isAnyDue == [true] else { return [] }
+        guard try await read({ database in try database.hasDueLogout(at: now) }) else { return [] }
         return try await commit { database in
-            let clients = try database.all(
-                LogoutQueues.due, now.microseconds, LogoutDelivery.ownerLimit, limit
-            ) { columns in
-                (
-                    id: try columns.value(ClientIdentifier.init(_:)), hostFailures: Int(try columns.integer())
-                )
-            }
-            return try clients.compactMap { client in
-                let delivery = try database.first(
-                    LogoutQueues.first, client.id.rawValue, now.microseconds
-                ) { columns in
-                    LogoutDelivery(
-                        number: Int(try columns.integer()),
-                        clientID: client.id,
-                        subject: try columns.logoutSubject(),
-                        sessionID: try columns.value(SessionIdentifier.init(_:)),
-                        attempts: Int(try columns.integer()),
-                        hostFailures: client.hostFailures
-                    )
-                }
-                guard let delivery else {
-                    // The queue of the client is due, but none of its deliveries is, so the queue is scheduled again.
-                    try database.requeue(client.id, hostFailures: client.hostFailures)
-                    return nil
-                }
-                try database.send(
-                    "UPDATE logout_queues SET due_at = ?2, leased_until = ?2 WHERE client_id = ?1",
-                    client.id.rawValue, later.microseconds)
-                return delivery
-            }
+            try database.takeLogoutDeliveries(dueAt: now, until: later, limit: limit)
         }
     }
 
@@ -101,33 +69,39 @@ enum LogoutQueues {
     private static let party =
         "CASE clients.source WHEN 'console' THEN coalesce(clients.owner_id, clients.id) ELSE '' END"
 
-    /// Selects at most ?3 clients with a delivery due at time ?1.
+    /// Selects at most ?3 clients with a delivery due at time ?1, each with its first one.
     ///
-    /// At most ?2 clients of each party have a delivery in flight, the selected ones included.
-    static let due = """
+    /// At most ?2 clients of each party have a delivery in flight, the selected ones included. A clause can lock the
+    /// rows of `queue`.
+    static func due(locking lock: String = "") -> String {
+        """
         WITH in_flight (party, clients) AS (
             SELECT \(party), count(*)
             FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
             WHERE logout_queues.leased_until > ?1 GROUP BY 1
-        ), due (client_id, host_failures, due_at, party, place) AS (
-            SELECT logout_queues.client_id, logout_queues.host_failures, logout_queues.due_at, \(party),
+        ), due (client_id, party, place) AS (
+            SELECT logout_queues.client_id, \(party),
                 row_number() OVER (
                     PARTITION BY \(party)
                     ORDER BY logout_queues.due_at, logout_queues.client_id)
             FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
             WHERE logout_queues.due_at <= ?1
         )
-        SELECT due.client_id, due.host_failures
-        FROM due LEFT JOIN in_flight ON in_flight.party = due.party
-        WHERE due.place + coalesce(in_flight.clients, 0) <= ?2
-        ORDER BY due.due_at, due.client_id LIMIT ?3
+        SELECT chosen.client_id, chosen.host_failures, delivery.number, delivery.person_id, delivery.sealed_person_id,
+            delivery.session_id, delivery.attempts
+        FROM (
+            SELECT queue.client_id, queue.host_failures, queue.due_at
+            FROM due JOIN logout_queues AS queue ON queue.client_id = due.client_id
+                LEFT JOIN in_flight ON in_flight.party = due.party
+            WHERE queue.due_at <= ?1 AND due.place + coalesce(in_flight.clients, 0) <= ?2
+            ORDER BY queue.due_at, queue.client_id LIMIT ?3 \(lock)
+        ) AS chosen LEFT JOIN logout_deliveries AS delivery ON delivery.number = (
+            SELECT number FROM logout_deliveries WHERE client_id = chosen.client_id AND due_at <= ?1
+            ORDER BY due_at, number LIMIT 1
+        )
+        ORDER BY chosen.due_at, chosen.client_id
         """
-
-    /// Selects the first delivery of client ?1 that is due at time ?2.
-    static let first = """
-        SELECT number, person_id, sealed_person_id, session_id, attempts FROM logout_deliveries
-        WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
-        """
+    }
 
     /// Counts the deliveries of clients that are not deleted, and finds the oldest.
     static let backlog =
@@ -142,6 +116,36 @@ enum LogoutQueues {
 }
 
 extension SQLConnection {
+    package func hasDueLogout(at now: Date) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM logout_queues WHERE due_at <= ?)", now.microseconds) == [true]
+    }
+
+    /// Leases the first due delivery of each client, for at most `limit` clients.
+    ///
+    /// - Parameters:
+    ///   - now: The time at which a delivery must be due.
+    ///   - later: The end of the lease.
+    ///   - limit: The maximum number of deliveries.
+    ///   - lock: A clause that locks the rows of `queue`, for a database with several writers.
+    package func takeLogoutDeliveries(
+        dueAt now: Date, until later: Date, limit: Int, locking lock: String = ""
+    ) throws -> [LogoutDelivery] {
+        let due = try all(
+            LogoutQueues.due(locking: lock), now.microseconds, LogoutDelivery.ownerLimit, limit,
+            read: DueLogoutQueue.init(_:))
+        for queue in due {
+            if queue.delivery == nil {
+                // The queue of the client is due, but none of its deliveries is, so the queue is scheduled again.
+                try requeue(queue.clientID, hostFailures: queue.hostFailures)
+            } else {
+                try send(
+                    "UPDATE logout_queues SET due_at = ?2, leased_until = ?2 WHERE client_id = ?1",
+                    queue.clientID.rawValue, later.microseconds)
+            }
+        }
+        return due.compactMap(\.delivery)
+    }
+
     /// Postpones a delivery, or deletes it if there is no retry; returns the number of deleted deliveries.
     @discardableResult
     fileprivate func end(_ delivery: LogoutDelivery, retryAt: Date?) throws -> Int {
@@ -169,6 +173,30 @@ extension SQLConnection {
         try send(
             "UPDATE logout_queues SET leased_until = NULL, host_failures = ?2, due_at = ?3 WHERE client_id = ?1",
             client.rawValue, hostFailures, max(next, notBefore ?? next).microseconds)
+    }
+}
+
+/// A queue of a client that is due, with its first due delivery.
+private struct DueLogoutQueue {
+    let clientID: ClientIdentifier
+    let hostFailures: Int
+    let delivery: LogoutDelivery?
+
+    init(_ columns: inout Columns) throws {
+        clientID = try columns.value(ClientIdentifier.init(_:))
+        hostFailures = Int(try columns.integer())
+        guard let number = try columns.optionalInteger() else {
+            delivery = nil
+            return
+        }
+        delivery = LogoutDelivery(
+            number: Int(number),
+            clientID: clientID,
+            subject: try columns.logoutSubject(),
+            sessionID: try columns.value(SessionIdentifier.init(_:)),
+            attempts: Int(try columns.integer()),
+            hostFailures: hostFailures
+        )
     }
 }
 

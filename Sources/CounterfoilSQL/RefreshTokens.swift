@@ -17,7 +17,7 @@ extension SQLStore {
     /// `facts`.
     ///
     /// The grant and the consent get a new time of use only if the stored time is at least `Grant.useResolution` old.
-    /// Most refreshes therefore change one row and no index. A call with the attempt that last changed the family
+    /// Other refreshes change one row and no index. A call with the attempt that last changed the family
     /// succeeds again, and writes nothing.
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
@@ -26,13 +26,14 @@ extension SQLStore {
         try await commit { database in
             // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
             // generation.
-            let isUseDue = now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution
-            let isAll = !isUseDue && events.isEmpty
-            guard try database.record(step, of: facts, attempt: attempt, now: now, andNothingElse: isAll) else {
+            let values = facts.values(attempt: attempt, now: now)
+            if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
+                try database.noteUse(of: facts, by: step, values)
+            }
+            guard try database.record(step, of: facts, values, andNothingElse: events.isEmpty) else {
                 guard let isAttempt = try database.isLast(attempt, of: facts.family) else { return .gone }
                 return isAttempt ? .recorded : .changedMeanwhile
             }
-            if isUseDue { try database.noteUse(of: facts, at: now) }
             try database.append(events)
             return .recorded
         }
@@ -104,7 +105,7 @@ extension SQLConnection {
         try send(
             """
             INSERT INTO \(row.table) AS counted (\(row.key), repeats, reuses, last_reuse_at, revocations)
-            SELECT \(row.keyParameters(after: 5)), ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
+            SELECT \(row.keyValues(of: "?1", after: 5)), ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
             ON CONFLICT (\(row.key)) DO UPDATE SET
                 repeats = counted.repeats + excluded.repeats,
                 reuses = counted.reuses + excluded.reuses,
@@ -114,6 +115,22 @@ extension SQLConnection {
                 revocations = counted.revocations + excluded.revocations
             """,
             values: [client, repeats, reuseAt == nil ? 0 : 1, reuseAt?.microseconds, revocations] + row.slotValues)
+    }
+
+    /// Adds revocations to the refresh statistics of the clients of grants.
+    ///
+    /// - Parameters:
+    ///   - grants: The part of a query from `FROM` on that selects existing grants before they are revoked.
+    ///   - values: The parameters of the query, which have numbers in it.
+    func countRevocations(_ grants: String, _ values: [(any SQLValue)?]) throws {
+        let row = CounterRow(of: .refreshStatistics, on: self)
+        try send(
+            """
+            INSERT INTO \(row.table) AS counted (\(row.key), repeats, reuses, revocations)
+            SELECT \(row.keyValues(of: "grants.client_id", after: values.count)), 0, 0, count(*) \(grants)
+            GROUP BY grants.client_id
+            ON CONFLICT (\(row.key)) DO UPDATE SET revocations = counted.revocations + excluded.revocations
+            """, values: values + row.slotValues)
     }
 
     /// A query for the sums of the refresh statistics of all clients, to which a condition can be added.
@@ -127,28 +144,20 @@ extension SQLConnection {
 
     /// Applies a step to a token family; returns false if the family does not meet a condition of the step.
     ///
-    /// The conditions are those of `RefreshFamily.step`. After `repeatLimit` repeats, the next one also requires that
-    /// `repeatPause` has passed since the last use.
+    /// The conditions are those of `RefreshFamily.condition(of:)`.
     fileprivate func record(
-        _ step: RefreshStep, of facts: RefreshFacts, attempt: CommitAttempt, now: Date, andNothingElse isAll: Bool
+        _ step: RefreshStep, of facts: RefreshFacts, _ values: [(any SQLValue)?], andNothingElse isAll: Bool
     ) throws -> Bool {
-        let grant = facts.grant
-        var values: [(any SQLValue)?] = [
-            Data(facts.family.digest.bytes), facts.family.generation, now.microseconds, grant.scope.description,
-            grant.claimScope.description, Data(attempt.bytes),
-        ]
         switch step {
         case .advance(let next):
-            values.append(next)
-            return try run(RefreshFamily.advance, values: values, isLast: isAll) == 1
+            return try run(RefreshFamily.advance, values: values + [next], isLast: isAll) == 1
         case .bind(let key, let next):
-            values += [next, key.rawValue]
-            return try run(RefreshFamily.binding, values: values, isLast: isAll) == 1
+            return try run(RefreshFamily.binding, values: values + [next, key.rawValue], isLast: isAll) == 1
         case .stay:
             return try run(RefreshFamily.stay, values: values, isLast: isAll) == 1
         case .repeat:
             guard try run(RefreshFamily.repetition, values: values) == 1 else { return false }
-            try countRefresh(of: grant.clientID, repeats: 1)
+            try countRefresh(of: facts.grant.clientID, repeats: 1)
             return true
         }
     }
@@ -157,22 +166,26 @@ extension SQLConnection {
         try isLast ? runLast(sql, values: values) : run(sql, values: values)
     }
 
-    /// Updates the time of use of a grant and its consent, and postpones the idle expiry of its token family.
-    fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
-        let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
+    /// Updates the time of use of a grant and its consent, and postpones the idle expiry of its token family, if the
+    /// family meets the conditions of a step.
+    ///
+    /// The step follows. It is the only statement with an answer, so the whole refresh is one round trip.
+    fileprivate func noteUse(of facts: RefreshFacts, by step: RefreshStep, _ values: [(any SQLValue)?]) throws {
+        let family = "FROM refresh_tokens WHERE \(RefreshFamily.condition(of: step))"
         try send(
             """
-            UPDATE grants SET last_used_at = ?2
-            WHERE number = (SELECT grant_number FROM refresh_tokens WHERE digest = ?1) AND last_used_at < ?2
-            """, key, time)
+            UPDATE grants SET last_used_at = ?3 WHERE number = (SELECT grant_number \(family)) AND last_used_at < ?3
+            """, values: values)
         try send(
             """
-            UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
-            """,
-            facts.person.id.rawValue, facts.grant.clientID.rawValue, time)
+            UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3)
+            WHERE person_id = ?7 AND client_id = ?8 AND EXISTS (SELECT 1 \(family))
+            """, values: values + [facts.person.id.rawValue, facts.grant.clientID.rawValue])
         try send(
-            "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
-            key, time, RefreshFamily.restResolution)
+            """
+            UPDATE refresh_tokens SET resting_since = ?3
+            WHERE \(RefreshFamily.condition(of: step)) AND resting_since <= ?3 - \(RefreshFamily.restResolution)
+            """, values: values)
     }
 
     /// Returns true if an attempt was the last to change a token family; nil if the family does not exist, its grant is
@@ -199,27 +212,40 @@ extension RefreshFamily {
 
     private static let rotation = "generation = ?7, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)"
 
-    fileprivate static let advance = step(rotation)
-    fileprivate static let binding = step("\(rotation), key_thumbprint = ?8", if: "AND key_thumbprint IS NULL")
-    fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
-    fileprivate static let repetition = step(
-        "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
-        if: "AND (repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))")
+    fileprivate static let advance = change(rotation, if: isUnchanged)
+    fileprivate static let binding = change("\(rotation), key_thumbprint = ?8", if: "\(isUnchanged) AND \(isUnbound)")
+    fileprivate static let stay = change("last_used_at = max(last_used_at, ?3)", if: isUnchanged)
+    fileprivate static let repetition = change(
+        "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)", if: "\(isUnchanged) AND \(mayRepeat)")
 
-    /// Returns the statement that updates a token family if its generation is still the one that was read.
-    ///
-    /// The statement also requires that the grant still has the scopes that were read and is not revoked, and that the
-    /// user is not disabled.
-    private static func step(_ change: String, if condition: String = "") -> String {
-        """
-        UPDATE refresh_tokens SET \(change), last_attempt = ?6
-        WHERE digest = ?1 AND generation = ?2 AND (last_attempt IS NULL OR last_attempt <> ?6) AND EXISTS (
+    /// Returns the statement that records a step and its attempt in a token family that meets a condition.
+    private static func change(_ change: String, if condition: String) -> String {
+        "UPDATE refresh_tokens SET \(change), last_attempt = ?6 WHERE \(condition)"
+    }
+
+    /// Returns the condition on which a step is recorded, with the parameters of `RefreshFacts.values`.
+    fileprivate static func condition(of step: RefreshStep) -> String {
+        switch step {
+        case .advance, .stay: isUnchanged
+        case .bind: "\(isUnchanged) AND \(isUnbound)"
+        case .repeat: "\(isUnchanged) AND \(mayRepeat)"
+        }
+    }
+
+    /// The condition that the generation of the token family and the scopes of its grant are still those that were
+    /// read, that the grant is not revoked, and that the user is not disabled.
+    private static let isUnchanged = """
+        digest = ?1 AND generation = ?2 AND (last_attempt IS NULL OR last_attempt <> ?6) AND EXISTS (
             SELECT 1 FROM \(Grant.withPerson)
             WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.claim_scope = ?5
                 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
-        ) \(condition)
+        )
         """
-    }
+    /// The condition that the token family is bound to no key.
+    private static let isUnbound = "key_thumbprint IS NULL"
+    /// The condition that fewer repeats than the limit are stored, or that `repeatPause` has passed since the last use.
+    private static let mayRepeat =
+        "(repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))"
 
     /// The columns, qualified with their tables, for a join with grants.
     static let columns = """
@@ -239,6 +265,16 @@ extension RefreshFamily {
             lastUsedAt: try columns.date(),
             expiresAt: try columns.date()
         )
+    }
+}
+
+extension RefreshFacts {
+    /// The parameters of a step: the token family and its generation, the time, the scopes, and the attempt.
+    fileprivate func values(attempt: CommitAttempt, now: Date) -> [(any SQLValue)?] {
+        [
+            Data(family.digest.bytes), family.generation, now.microseconds, grant.scope.description,
+            grant.claimScope.description, Data(attempt.bytes),
+        ]
     }
 }
 

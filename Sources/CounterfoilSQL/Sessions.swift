@@ -56,8 +56,11 @@ extension SQLStore {
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
-            for digest in try database.surplusSessions(beside: session) {
-                _ = try database.endSessions("digest = ?1", [digest], at: session.authenticatedAt)
+            let allowed: [(any SQLValue)?] = [
+                session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1,
+            ]
+            if try database.hasSurplusSessions(beside: allowed) {
+                _ = try database.endSessions("digest IN (\(Session.surplus))", allowed, at: session.authenticatedAt)
             }
             return .begun(id)
         }
@@ -149,7 +152,7 @@ extension SQLStore {
                 idle.microseconds
             )
             if try !database.exists(session: session.rawValue) {
-                try database.revokeDependents(ofSession: session.rawValue, at: time)
+                try database.revokeDependents(ofSessions: "?1", [session.rawValue], at: time)
             }
         }
     }
@@ -189,13 +192,11 @@ extension SQLConnection {
         ) { columns in try columns.text() }
     }
 
-    /// Reads the digests of the sessions that must end so that the user has at most `Session.limitPerPerson` sessions.
+    /// Returns true if sessions must end so that the user has at most `Session.limitPerPerson` sessions.
     ///
-    /// These are the least recently seen ones. The new session, `session`, counts towards the limit but never ends.
-    fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
-        try all(
-            Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
-        ) { columns in Data(try columns.bytes()) }
+    /// The parameters are those of `Session.surplus`. The new session counts towards the limit but never ends.
+    fileprivate func hasSurplusSessions(beside allowed: [(any SQLValue)?]) throws -> Bool {
+        try !all(Session.surplus, values: allowed) { columns in try columns.bytes() }.isEmpty
     }
 
     fileprivate func exists(session: String) throws -> Bool {
@@ -204,49 +205,53 @@ extension SQLConnection {
 
     /// Ends the sessions that match a condition and returns their number.
     ///
-    /// It also calls `revokeDependents` for each ended session, unless another session continues it under the same
-    /// session ID (`sid`). No identifier of a session is parsed, so a session with an invalid one ends, too.
+    /// It also revokes the dependents of each ended session, unless another session continues it under the same session
+    /// ID (`sid`). No identifier of a session is parsed, so a session with an invalid one ends, too. The number of
+    /// statements does not depend on the number of sessions, and only the last one has an answer.
+    ///
+    /// - Parameters:
+    ///   - condition: A condition on columns of `sessions`, without the name of the table. The parameters in it have
+    ///     numbers.
+    ///   - values: The parameters.
+    ///   - time: The end of the sessions.
     func endSessions(
         _ condition: String, _ values: [(any SQLValue)?], at time: Date
     ) throws -> Int {
-        let ended = try all("SELECT id FROM sessions WHERE \(condition)", values: values) { columns in
-            try columns.text()
-        }
-        let count = try run("DELETE FROM sessions WHERE \(condition)", values: values)
-        for session in ended where try !exists(session: session) { try revokeDependents(ofSession: session, at: time) }
-        return count
+        // The sessions name their dependents, so they are deleted last.
+        try revokeDependents(
+            ofSessions: """
+                SELECT ended.id FROM (SELECT id FROM sessions WHERE \(condition)) AS ended
+                WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = ended.id AND NOT (\(condition)))
+                """, values, at: time)
+        return try run("DELETE FROM sessions WHERE \(condition)", values: values)
     }
 
-    /// Revokes the grants of a session to single-page apps and those with an unused `device_code`, and queues logout
-    /// notifications to its clients.
+    /// Revokes the grants of sessions to single-page apps and those with an unused `device_code`, and queues logout
+    /// notifications to the clients of the sessions.
     ///
     /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
-    fileprivate func revokeDependents(ofSession session: String, at time: Date) throws {
+    ///
+    /// - Parameters:
+    ///   - sessions: A query for the identifiers of the sessions, or one of them.
+    ///   - values: The parameters of the query, which have numbers in it.
+    ///   - time: The end of the sessions.
+    fileprivate func revokeDependents(
+        ofSessions sessions: String, _ values: [(any SQLValue)?], at time: Date
+    ) throws {
+        let isNotMarked = "grants.session_id IN (\(sessions)) AND grants.session_ended_at IS NULL"
+        let end = "?\(values.count + 1)"
         try send(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
-            SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, ?2
+            SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, \(end)
             FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
-            WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND grants.session_ended_at IS NULL
-                AND clients.backchannel_logout_uri IS NOT NULL
-            """,
-            session,
-            time.microseconds
-        )
+            WHERE \(isNotMarked) AND grants.revoked_at IS NULL AND clients.backchannel_logout_uri IS NOT NULL
+            """, values: values + [time.microseconds])
         try revokeGrants(
-            """
-            grants.session_id = ?1 AND grants.session_ended_at IS NULL
-                AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
-            """,
-            [session], at: time)
+            "\(isNotMarked) AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))", values, at: time)
         try send(
-            """
-            UPDATE grants SET session_ended_at = ?2
-            WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
-            """,
-            session,
-            time.microseconds
-        )
+            "UPDATE grants SET session_ended_at = \(end) WHERE \(isNotMarked) AND revoked_at IS NULL",
+            values: values + [time.microseconds])
     }
 
     /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
@@ -259,15 +264,11 @@ extension SQLConnection {
             FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
             """
-        let counts = try all(
-            "SELECT grants.client_id, count(*) \(meant) GROUP BY grants.client_id", values: values
-        ) { columns in (client: try columns.text(), grants: Int(try columns.integer())) }
-        guard !counts.isEmpty else { return }
+        try countRevocations(meant, values)
         try send(
             """
             UPDATE grants SET revoked_at = ?\(values.count + 1) WHERE number IN (SELECT grants.number \(meant))
             """, values: values + [time.microseconds])
-        for (client, grants) in counts { try countRefresh(of: client, revocations: grants) }
     }
 }
 

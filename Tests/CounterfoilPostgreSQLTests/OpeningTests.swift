@@ -47,12 +47,15 @@ struct OpeningTests {
         let connection = try Connection.open(server.socketURI()).connection
         let sql = """
             SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
-                current_setting('client_encoding'), current_setting('application_name')
+                current_setting('idle_in_transaction_session_timeout'), current_setting('client_encoding'),
+                current_setting('application_name')
             """
         let settings = try connection.exchange([Statement(sql)], by: .now + .seconds(30)).first?.first { columns in
-            [try columns.text(), try columns.text(), try columns.text(), try columns.text()]
+            var settings: [String] = []
+            while columns.hasMore { settings.append(try columns.text()) }
+            return settings
         }
-        #expect(settings == ["5s", "2s", "UTF8", "counterfoil"])
+        #expect(settings == ["5s", "2s", "10s", "UTF8", "counterfoil"])
         try server.sql("CREATE ROLE limited LOGIN", "ALTER ROLE limited SET statement_timeout = '17s'")
         let limited = try Connection.open(server.uri(user: "limited")).connection
         let limit = try limited.exchange([Statement(sql)], by: .now + .seconds(30)).first?.first { columns in
@@ -158,6 +161,33 @@ struct OpeningTests {
         let refusal = try await Self.refusal(server.uri(user: "reader"), rights: .create)
         #expect("\(refusal)".contains("GRANT USAGE, CREATE ON SCHEMA readable TO reader"))
         await (try ConnectionThreads.open(server.uri(user: "reader"))).close()
+    }
+
+    @Test func `a missing right to one table is refused with the statement that grants it`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let name = "rights_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
+        try server.sql("CREATE DATABASE \(name)", "CREATE ROLE \(name) LOGIN")
+        try await PostgreSQLStore.migrate(server.uri(database: name))
+        let grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(name)"
+        // A server only reads the version of the tables.
+        try server.sql(
+            grant, "REVOKE INSERT, UPDATE, DELETE ON counterfoil_schema FROM \(name)", database: name)
+        let uri = try server.uri(user: name, database: name)
+        try await PostgreSQLStore.check(uri)
+        await (try PostgreSQLStore.open(uri)).close()
+
+        let refusal = OpeningRefusal.missingRights(
+            database: "\(uri)", reason: "\(name) lacks INSERT, UPDATE on refresh_tokens", remedy: grant)
+        try server.sql("REVOKE INSERT, UPDATE ON refresh_tokens FROM \(name)", database: name)
+        await #expect(throws: refusal) { try await PostgreSQLStore.check(uri) }
+        await #expect(throws: refusal) { await (try PostgreSQLStore.open(uri)).close() }
+        try server.sql("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(name)", database: name)
+        let others = try await #require(throws: OpeningRefusal.self) { try await PostgreSQLStore.check(uri) }
+        #expect("\(others)".contains("SELECT, INSERT, UPDATE, DELETE on assertions"))
+        #expect("\(others)".contains("and rights on \(SchemaVersion.tables.count - 3) other tables"))
+
+        try server.sql(grant, database: name)
+        try await PostgreSQLStore.check(uri)
     }
 
     @Test func `notices of the server are not written to standard error`() async throws {

@@ -39,6 +39,26 @@ struct OutageTests {
         _ = try await Waiting.until("a request that succeeds") { try? await ping(threads) }
     }
 
+    @Test func `a silent node with an open transaction holds up the commits of others for a limited time`() async throws
+    {
+        try await TestDatabase.withServer { server, database in
+            let store = try await PostgreSQLStore.open(server.uri(database: database))
+            var limits = SessionLimits()
+            limits.silence = .milliseconds(100)
+            let silent = try Connection.open(server.uri(database: database), limits: limits).connection
+            _ = try silent.exchange(
+                [Statement("BEGIN"), Statement("LOCK TABLE commit_order IN SHARE ROW EXCLUSIVE MODE")],
+                by: .now + .seconds(30))
+            // The commit waits for the lock until the server ends the transaction with it.
+            try await store.note(["held": "no"])
+            #expect(try await store.notedSettings()["held"] == "no")
+            #expect(throws: (any Error).self) {
+                try silent.exchange([Statement("SELECT 1")], by: .now + .seconds(30))
+            }
+            await store.close()
+        }
+    }
+
     @Test func `requests fail at once while the server is away, and succeed when it is back`() async throws {
         let server = try await PostgreSQLServer.start()
         let threads = try await Self.threads(server.uri())

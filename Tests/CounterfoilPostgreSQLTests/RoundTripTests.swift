@@ -72,4 +72,107 @@ struct RoundTripTests {
             await site.close()
         }
     }
+
+    // The use of the grant and of its consent is noted with the next generation.
+    @Test func `a refresh after an hour is three round trips, too`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let site = try await Site(server, database)
+            let client = try await site.test.register(
+                "Offline", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read")
+            var tokens = try await Attempt(
+                site.test, by: client, for: "openid offline_access photos.read"
+            ).tokens()
+            for _ in 1...2 {
+                site.test.clock.advance(by: 3600)
+                tokens = try await site.refresh(tokens, of: client)
+            }
+            site.test.clock.advance(by: 3600)
+            let count = try await site.count { _ = try await site.refresh(tokens, of: client) }
+            #expect(count == 3)
+            let used = try server.sql(
+                "SELECT grants.last_used_at, consents.last_used_at, resting_since FROM grants, consents, refresh_tokens",
+                database: database)
+            let now = "\(Int64((site.test.clock.now.timeIntervalSince1970 * 1_000_000).rounded()))"
+            #expect(used == [[now, now, now].joined(separator: "|")])
+            await site.close()
+        }
+    }
+
+    // What the approval depends on, and the records with the commit.
+    @Test func `an approval is two round trips`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let site = try await Site(server, database)
+            let world = try await World(in: site.store)
+            for _ in 1...2 { try await world.approve(world.grant()) }
+            let count = try await site.count { _ = try await world.approve(world.grant()) }
+            #expect(count == 2)
+            await site.close()
+        }
+    }
+
+    @Test func `the read of a session is one round trip`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let site = try await Site(server, database)
+            let world = try await World(in: site.store)
+            _ = try await site.store.session(world.session.digest)
+            var facts: SessionFacts?
+            let count = try await site.count { facts = try await site.store.session(world.session.digest) }
+            #expect(count == 1)
+            #expect(facts?.person == world.person)
+            await site.close()
+        }
+    }
+
+    @Test func `the note of a client assertion is one round trip`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let site = try await Site(server, database)
+            func note() async throws {
+                let digest = ArtefactDigest(of: SessionToken())
+                let isNew = try await site.store.noteAssertion(
+                    digest, expires: World.now + 60, attempt: CommitAttempt(), now: World.now)
+                #expect(isNew)
+            }
+            try await note()
+            let count = try await site.count { try await note() }
+            #expect(count == 1)
+            await site.close()
+        }
+    }
+
+    // SEC-74
+    // The statements with the deletion of the sessions, and the commit.
+    @Test func `the end of fifty sessions is two round trips, as is the end of one`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let site = try await Site(server, database)
+            let store = site.store
+            let former = try await World(in: store, signedIn: false)
+            var client = try RegisteredClient.named("app-told")
+            client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://told.example.com/logout")
+            #expect(try await store.addClient(client) == .added)
+
+            /// Ends a number of sessions, each with a grant, and returns the number of round trips.
+            func endSessions(_ number: Int) async throws -> Int {
+                for _ in 1...number {
+                    let world = World(
+                        store, person: former.person, client: client, session: .lasting(of: former.person))
+                    try await world.begin(world.session)
+                    try await world.approve(world.grant())
+                }
+                var ended = 0
+                let count = try await site.count {
+                    ended = try await store.signOutEverywhere(
+                        former.person.id, except: nil, at: World.now, recording: [])
+                }
+                #expect(ended == number)
+                return count
+            }
+            _ = try await endSessions(1)
+            #expect(try await endSessions(1) == 2)
+            #expect(try await endSessions(Session.limitPerPerson) == 2)
+            #expect(Session.limitPerPerson == 50)
+            #expect(try await store.logoutBacklog().count == 52)
+            #expect(try await store.refreshStatistics(of: client.id).revocations == 52)
+            await site.close()
+        }
+    }
 }

@@ -68,6 +68,32 @@ struct SchemaVersionTests {
         }
     }
 
+    @Test func `a program from before the last but one upgrade is refused, even if nothing was taken away`()
+        async throws
+    {
+        let (server, name) = try await Self.database()
+        let connection = try Connection.open(server.uri(database: name)).connection
+        let second = Step(
+            statements: [Statement("ALTER TABLE people ADD COLUMN other text")], keepsEarlierPrograms: true)
+        let third = Step(
+            statements: [Statement("ALTER TABLE people ADD COLUMN third text")], keepsEarlierPrograms: true)
+        let former = SchemaVersion.steps
+        let version = former + [Self.addition]
+        // One upgrade can have several steps.
+        let next = version + [second, third]
+        #expect(try Self.migrate(connection, to: version) == 1)
+        try Self.check(connection, by: former)
+        #expect(try Self.migrate(connection, to: next) == 2)
+        for program in [next, version + [second], version] { try Self.check(connection, by: program) }
+        #expect(throws: OpeningRefusal.laterTables(database: "test")) { try Self.check(connection, by: former) }
+        #expect(throws: OpeningRefusal.laterTables(database: "test")) {
+            _ = try Self.migrate(connection, to: former)
+        }
+        // A migration with nothing to do changes nothing.
+        #expect(try Self.migrate(connection, to: next) == 0)
+        try Self.check(connection, by: version)
+    }
+
     @Test func `an upgrade that waits for a table does not hold up the servers, and completes`() async throws {
         let (server, name) = try await Self.database()
         let uri = try server.uri(database: name)

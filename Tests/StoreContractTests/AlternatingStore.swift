@@ -16,8 +16,38 @@ struct AlternatingStore: SQLStore {
         nodes = [first, second]
     }
 
+    private var next: any SQLStore { nodes[turn.next() % nodes.count] }
+
+    // The operations that the store of a database can replace by statements of its own.
+
     func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        try await nodes[turn.next() % nodes.count].noteProof(proof, at: now)
+        try await next.noteProof(proof, at: now)
+    }
+
+    func noteAssertion(
+        _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
+    ) async throws(StoreFault) -> Bool {
+        try await next.noteAssertion(digest, expires: expires, attempt: attempt, now: now)
+    }
+
+    func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
+        try await next.admitAttempt(attempt, at: now)
+    }
+
+    func settleAttempt(
+        forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
+    ) async throws(StoreFault) {
+        try await next.settleAttempt(forgetting: forgotten, withdrawing: withdrawn, admittedAt: time)
+    }
+
+    func takeLogoutDeliveries(
+        dueAt now: Date, until later: Date, limit: Int
+    ) async throws(StoreFault) -> [LogoutDelivery] {
+        try await next.takeLogoutDeliveries(dueAt: now, until: later, limit: limit)
+    }
+
+    func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int {
+        try await next.deleteExpired(limits, atMost: rows)
     }
 
     func close() async { for node in nodes { await node.close() } }

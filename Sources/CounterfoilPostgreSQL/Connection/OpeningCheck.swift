@@ -3,7 +3,7 @@ import CounterfoilServer
 
 /// The rights that the user of a connection needs.
 enum DatabaseRights: Sendable {
-    /// Use the tables of the current schema.
+    /// Read and change the tables.
     case use
     /// Create tables in the current schema.
     case create
@@ -29,6 +29,7 @@ struct OpeningCheck {
         let opened = try Connection.open(string, limits: limits)
         if opened.hasPooler { try checkPooler(opened.connection) }
         try checkRights(opened.connection)
+        if rights == .use { try checkTableRights(opened.connection) }
         return opened.clock
     }
 
@@ -92,5 +93,52 @@ struct OpeningCheck {
                 database: "\(string)", reason: "\(answer.user) cannot create tables in the schema \(schema)",
                 remedy: "GRANT USAGE, CREATE ON SCHEMA \(schema) TO \(answer.user)")
         }
+    }
+
+    /// The rights that the program needs to a table.
+    private struct TableRights {
+        let schema: String
+        let table: String
+        let missing: String
+    }
+
+    /// The number of tables that a refusal names.
+    private static let namedTables = 3
+
+    /// Refuses a user who lacks a right to a table that exists.
+    ///
+    /// Without this check, the server would start, and refuse the first request that needs the right.
+    private func checkTableRights(_ connection: Connection) throws(OpeningRefusal) {
+        // The version of the tables is only read.
+        let sql = """
+            SELECT relnamespace::regnamespace::text, relname::text, string_agg(needed, ', ' ORDER BY place),
+                current_user::text
+            FROM unnest($1::text[]) AS tables (name) JOIN pg_class ON pg_class.oid = to_regclass(name)
+                CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS rights (needed, place)
+            WHERE NOT has_table_privilege(pg_class.oid, needed) AND (needed = 'SELECT' OR name <> 'counterfoil_schema')
+            GROUP BY 1, 2 ORDER BY 1, 2
+            """
+        let lacking: [(rights: TableRights, user: String)]
+        do {
+            let statement = Statement(sql, SchemaVersion.tables)
+            lacking =
+                try connection.exchange([statement], by: .now + string.connectLimit).first?.all { columns in
+                    (
+                        TableRights(
+                            schema: try columns.text(), table: try columns.text(), missing: try columns.text()),
+                        try columns.text()
+                    )
+                } ?? []
+        } catch {
+            throw .unreachable(database: "\(string)", reason: "\(StoreFault(error))")
+        }
+        guard let first = lacking.first else { return }
+        let named = lacking.prefix(Self.namedTables).map { "\($0.rights.missing) on \($0.rights.table)" }
+        let others = lacking.count - named.count
+        let tail = others == 0 ? "" : ", and rights on \(others) other \(others == 1 ? "table" : "tables")"
+        let all = "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(first.rights.schema)"
+        throw .missingRights(
+            database: "\(string)", reason: "\(first.user) lacks \(named.joined(separator: ", "))\(tail)",
+            remedy: "GRANT \(all) TO \(first.user)")
     }
 }

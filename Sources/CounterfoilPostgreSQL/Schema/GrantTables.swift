@@ -152,7 +152,8 @@ extension Tables {
             rotated_at bigint NOT NULL,
             repeats bigint NOT NULL CHECK (repeats >= 0),
             last_used_at bigint NOT NULL,
-            -- Never after last_used_at, and at most an hour before it, so most refreshes change no index.
+            -- Never after last_used_at, and at most an hour before it, so several refreshes in an hour change one index
+            -- once.
             resting_since bigint NOT NULL,
             expires_at bigint NOT NULL,
             key_thumbprint text,

@@ -22,6 +22,16 @@ struct SchemaVersion: Sendable, Hashable {
     /// nothing that takes long while it has them.
     static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters, auditSeals] }
 
+    /// The names of all tables that the steps create, and of the table of the version.
+    static let tables: [String] =
+        ["counterfoil_schema"]
+        + steps.flatMap(\.statements).compactMap { statement in
+            let words =
+                statement.sql.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("--") }
+                .first?.split(separator: " ") ?? []
+            return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
+        }
+
     private static let first = Step(
         statements: Tables.all.map { Statement($0) }
             + ScopeDefinition.standard.map { scope in
@@ -86,6 +96,8 @@ struct SchemaVersion: Sendable, Hashable {
     /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked. A step
     /// may lock a table that servers use, and their requests wait behind it. So it waits for each lock only for a short
     /// time, gives back the locks that it has, and tries again, for ``patience`` at most.
+    ///
+    /// Afterwards, the programs for the former tables can start until they are replaced, and no earlier ones.
     static func migrate(
         _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant, steps: [Step] = steps
     ) throws -> Int {
@@ -124,7 +136,9 @@ struct SchemaVersion: Sendable, Hashable {
                 return 0
             }
             let missing = steps.dropFirst(applied)
-            let oldest = missing.allSatisfy(\.keepsEarlierPrograms) ? version?.oldestProgram : nil
+            // The servers that are about to be replaced know the former steps. What an earlier program does was not
+            // considered for the new ones.
+            let oldest = missing.allSatisfy(\.keepsEarlierPrograms) ? version?.number : nil
             for step in missing { _ = try connection.exchange(step.statements, by: deadline) }
             _ = try connection.exchange(
                 [

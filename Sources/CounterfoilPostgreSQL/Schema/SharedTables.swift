@@ -16,7 +16,8 @@ extension Tables {
 
         CREATE INDEX attempts_expiry ON attempts (expires_at)
 
-        -- A row that an attempt locks for each of its keys, by the first byte of the digest.
+        -- A row that an attempt locks for each of its keys, by the first byte of the digest. A server that takes logout
+        -- deliveries locks the row 0.
         CREATE TABLE attempt_locks (slot bigint NOT NULL PRIMARY KEY)
 
         INSERT INTO attempt_locks SELECT generate_series(0, 255)

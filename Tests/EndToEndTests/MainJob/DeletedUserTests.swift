@@ -79,6 +79,14 @@ struct DeletedUserTests {
         #expect(try await test.store.sessions(of: bob.id).count == 1)
     }
 
+    /// Signs in as alice, which the server must refuse.
+    private static func expectRefusal(by test: TestServer) async throws {
+        var browser = test.browser()
+        let reply = try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
+        #expect(reply.page is SignInPage)
+    }
+
     /// Returns where a database contains a text, in any case: the table, the column and the row.
     private static func places(of text: String, in database: Database) throws -> [String] {
         let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -168,10 +176,7 @@ struct DeletedUserTests {
             }
             if isServing {
                 // The server is still running, and the former user cannot sign in.
-                var browser = test.browser()
-                let reply = try await browser.signIn(
-                    on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
-                #expect(reply.page is SignInPage)
+                try await Self.expectRefusal(by: test)
                 await store.close()
             }
         }
@@ -192,7 +197,8 @@ struct DeletedUserTests {
     }
 
     // SEC-345
-    @Test func `no table of a PostgreSQL database contains a deleted user`() async throws {
+    @Test(arguments: [false, true])
+    func `no table of a PostgreSQL database contains a deleted user`(isServing: Bool) async throws {
         let database = try await PostgreSQLServer.shared.value
         let name = "deleted_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
         try database.sql("CREATE DATABASE \(name)")
@@ -206,7 +212,7 @@ struct DeletedUserTests {
                 ["user", "edit", "alice", "--display-name", Self.displayName] + Self.profile.flatMap { [$0, $1] })
             #expect(edited.status == 0, "\(edited.errors)")
             try await Self.fill(test)
-            await store.close()
+            if !isServing { await store.close() }
 
             let texts = Self.names + [test.alice.id.rawValue]
             let found = try Self.places(of: texts, in: database, name)
@@ -217,6 +223,12 @@ struct DeletedUserTests {
             #expect(
                 try database.sql(
                     "SELECT count(*) FROM people", "SELECT count(*) FROM logout_deliveries", database: name) == ["2"])
+            if isServing {
+                // The server is still running, and the former user cannot sign in.
+                try await Self.expectRefusal(by: test)
+                #expect(try Self.places(of: [test.alice.id.rawValue], in: database, name) == [])
+                await store.close()
+            }
         }
     }
 }

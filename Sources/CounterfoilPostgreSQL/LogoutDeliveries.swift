@@ -1,0 +1,33 @@
+import CounterfoilSQL
+public import CounterfoilServer
+public import Foundation
+
+extension PostgreSQLStore {
+    /// Leases the first due delivery of each client, for at most `limit` clients.
+    ///
+    /// All servers look for due deliveries at the same times and find the same ones. As serializable transactions,
+    /// their leases would conflict. So a lease is no commit of the order (`TransactionKind.ordered`): one server at a
+    /// time takes deliveries, and another one takes none instead of waiting for it. The next transaction sees all
+    /// leases before it, so the limits hold for all servers together.
+    public func takeLogoutDeliveries(
+        dueAt now: Date, until later: Date, limit: Int
+    ) async throws(StoreFault) -> [LogoutDelivery] {
+        let isAnyDue = try await traced(.read) { () async throws(StoreFault) in
+            try await threads.read { transaction in try SQLConnection(transaction).hasDueLogout(at: now) }
+        }
+        guard isAnyDue else { return [] }
+        return try await traced(.commit) { () async throws(StoreFault) in
+            try await threads.commit { transaction in
+                // The next statement sees what was committed before the lock. An attempt to sign in may have the row,
+                // too, for a moment.
+                let turn = try transaction.all(
+                    "SELECT slot FROM attempt_locks WHERE slot = 0 FOR UPDATE SKIP LOCKED"
+                ) { columns in try columns.integer() }
+                guard !turn.isEmpty else { return [] }
+                // The end of a session may be changing the queue of a client.
+                return try SQLConnection(transaction).takeLogoutDeliveries(
+                    dueAt: now, until: later, limit: limit, locking: "FOR UPDATE OF queue SKIP LOCKED")
+            }
+        }
+    }
+}
