@@ -55,6 +55,8 @@ actor ClientFiles {
         fileprivate var usedAt: Date
         /// Whether a user allows something to a client with the file.
         fileprivate var isInUse: Bool
+        /// Whether the last request to the host failed; the file is then no substitute for another request.
+        fileprivate var hasFailed = false
 
         /// Returns true if the cache drops this file before another one.
         fileprivate func isKeptLess(than other: File) -> Bool {
@@ -140,7 +142,8 @@ actor ClientFiles {
         {
             result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read).value
         }
-        // A copy is better than no answer if only the limits prevent a request.
+        // A copy is better than no answer if only the limits prevent a request. It is none if the host has failed: the
+        // requests that it refused have used up the limit, too.
         if case .failure(.busy) = result, let file = copy(key, longest: longest, now: now) { return file }
         return try result.get()
     }
@@ -160,8 +163,10 @@ actor ClientFiles {
             running[key] = nil
             switch result {
             case .success(let file): cache.withLock { $0.keep(file, as: key) }
-            case .failure(.invalid), .failure(.contentType): cache.withLock { $0.remove(key) }
-            case .failure: break
+            case .failure(.invalid), .failure(.contentType), .failure(.status(404)), .failure(.status(410)):
+                cache.withLock { $0.remove(key) }
+            case .failure(.busy): break
+            case .failure: cache.withLock { $0.noteFailure(of: key) }
             }
             return result
         }
@@ -174,10 +179,12 @@ actor ClientFiles {
         cache.withLock { $0.remove(Key(kind: kind, url: url.rawValue)) }
     }
 
-    /// Returns a file that may be used, even if it is not fresh.
+    /// Returns a file that may be used, even if it is not fresh; nil if its host failed to confirm it.
     private nonisolated func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
         cache.withLock { cache in
-            cache.files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
+            cache.files[key].flatMap {
+                !$0.hasFailed && now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil
+            }
         }
     }
 
@@ -199,6 +206,8 @@ actor ClientFiles {
         init(limits: Limits) { self.limits = limits }
 
         mutating func noteUse(of key: Key) { files[key]?.isInUse = true }
+
+        mutating func noteFailure(of key: Key) { files[key]?.hasFailed = true }
 
         mutating func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
             guard let file = files[key], file.isFresh(at: now) else { return nil }
@@ -241,6 +250,7 @@ extension ClientFiles {
             known.confirmedAt = now
             known.usedAt = now
             known.isInUse = known.isInUse || isInUse
+            known.hasFailed = false
             return .success(known)
         }
         guard response.status == 200 else { return .failure(.status(response.status)) }
