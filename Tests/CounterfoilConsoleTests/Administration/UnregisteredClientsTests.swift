@@ -165,6 +165,37 @@ struct UnregisteredClientsTests {
         #expect(try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage.hosts.isEmpty)
     }
 
+    // The stored client has the scope and the lifetimes of its last authorization.
+    @Test mutating func `an adopted app has no more than the policy allows at the adoption`() async throws {
+        try await test.acceptUnregisteredClients { policy in
+            policy.accessTokenLifetime = 7200
+            policy.refreshTokens = .always
+        }
+        _ = try await allow(for: "openid photos.read")
+        let id = try #require(ClientIdentifier(Self.url))
+        let stored = try #require(try await test.store.client(id))
+        #expect(stored.scope.description.contains("photos.read") && stored.policy.accessTokenLifetime == 7200)
+        try await test.acceptUnregisteredClients { policy in
+            policy.maximumScope = try Scope(parsing: "openid photos.write")
+            policy.accessTokenLifetime = 300
+            policy.refreshTokens = .never
+            policy.refreshIdleLifetime = 3600
+            policy.refreshLifetime = 7200
+        }
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        let form = FormParameters([
+            "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
+        ])
+        _ = try await administrator.browser.submit(form, to: page.action).applicationPage
+        let adopted = try #require(try await test.store.client(id))
+        #expect(adopted.source == .console)
+        #expect(adopted.scope == (try Scope(parsing: "openid photos.write")))
+        #expect(adopted.policy.accessTokenLifetime == 300 && adopted.policy.refreshTokens == .never)
+        #expect(adopted.policy.refreshTokenLife == RefreshTokenLife(idleLifetime: 3600, lifetime: 7200))
+        let refused = try await Attempt(test, by: adopted, for: "photos.read").error()
+        #expect(refused.code == .invalidScope)
+    }
+
     // The administrator adopts what the page showed; the document may have changed since.
     @Test mutating func `an app that changed meanwhile is not adopted`() async throws {
         _ = try await allow()

@@ -143,8 +143,10 @@ struct UnregisteredClients: Sendable {
             guard use.client.documentHost != nil else { throw NotFoundError() }
             guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
             let event = console.event(.application, by: visit, client: use.client.id, detail: "adopted")
-            let outcome = try await console.store.updateClient(
-                use.client.adopted(now: visit.now), logo: .keep, recording: [event])
+            let policy = try await console.registry.effectiveUnregisteredClientPolicy(console.settings)
+            let adopted = use.client.adopted(
+                under: policy, of: try await console.registry.scopes(), now: visit.now)
+            let outcome = try await console.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:
                 console.auditor.countRecorded(event)
