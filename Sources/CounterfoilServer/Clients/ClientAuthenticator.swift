@@ -46,7 +46,7 @@ struct ClientAuthenticator: Sendable {
         now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await self.client(of: claim, on: leg, now: now)
+            let client = try await self.client(of: claim, in: request, on: leg, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
@@ -61,10 +61,10 @@ struct ClientAuthenticator: Sendable {
     }
 
     private func client(
-        of claim: PresentedClientCredentials, on leg: ClientDirectory.Leg, now: Date
+        of claim: PresentedClientCredentials, in request: IncomingRequest, on leg: ClientDirectory.Leg, now: Date
     ) async throws -> RegisteredClient? {
         do {
-            return try await directory.client(claim.clientID, on: leg, now: now)
+            return try await directory.client(claim.clientID, on: leg, of: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             guard refusal.mayPass else { throw claim.refusal("\(refusal)") }
             throw ErrorOfClient(refusal, clientID: claim.clientID)

@@ -14,8 +14,8 @@ actor ClientFiles {
         var running = 32
         /// The maximum number of requests to one host at the same time.
         var runningPerHost = 4
-        /// The maximum numbers of requests within a minute: for one file, to one host, and in all.
-        var perMinute = RequestLimits(perFile: 6, perHost: 30, total: 600)
+        /// The maximum numbers of requests within a minute.
+        var perMinute = RequestLimits(perFile: 6, perHost: 30, total: 600, perSource: 10)
         /// The maximum number of cached files.
         var files = 1000
         /// The maximum size of all cached files in bytes.
@@ -104,25 +104,28 @@ actor ClientFiles {
     /// Returns a file, from the cache or from its host.
     ///
     /// - Parameters:
+    ///   - source: The IP address that causes a request to the host; nil if it is not counted.
     ///   - isInUse: Whether a user allows something to a client with the file. The cache drops other files first, so
     ///     that strangers cannot make it drop this one.
     ///   - longest: The maximum time in seconds for which the file is used without a request.
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     nonisolated func file(
-        _ kind: Kind, _ request: ClientFileRequest, isInUse: Bool = false, longest: TimeInterval = longestAge,
-        isNeededNow: Bool = false, now: Date, reading read: @escaping Reader = { _ in .bytes }
+        _ kind: Kind, _ request: ClientFileRequest, from source: String? = nil, isInUse: Bool = false,
+        longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
+        reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
         if isInUse { cache.withLock { $0.noteUse(of: key) } }
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         return try await fetched(
-            request, as: key, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now, read)
+            request, as: key, from: source, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now,
+            read)
     }
 
     private func fetched(
-        _ request: ClientFileRequest, as key: Key, isInUse: Bool, longest: TimeInterval, isNeededNow: Bool, now: Date,
-        _ read: @escaping Reader
+        _ request: ClientFileRequest, as key: Key, from source: String?, isInUse: Bool, longest: TimeInterval,
+        isNeededNow: Bool, now: Date, _ read: @escaping Reader
     ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""
         // The request waits now, and the registry may change meanwhile.
@@ -137,14 +140,22 @@ actor ClientFiles {
         var result: Result<File, ClientDocumentRefusal> = .failure(.busy)
         if let running = running[key] {
             result = await running.task.value
-        } else if running.count < limits.running, runningBesides(host) == nil,
-            requests.admit(key, at: host, within: limits.perMinute, now: now)
-        {
-            result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read).value
+        } else if running.count < limits.running, runningBesides(host) == nil {
+            switch requests.admit(key, at: host, from: source, within: limits.perMinute, now: now) {
+            case .admitted:
+                result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read)
+                    .value
+            case .tooManyFromSource(let retryAfter): result = .failure(.tooMany(retryAfter: retryAfter))
+            case .tooMany: break
+            }
         }
         // A copy is better than no answer if only the limits prevent a request. It is none if the host has failed: the
         // requests that it refused have used up the limit, too.
-        if case .failure(.busy) = result, let file = copy(key, longest: longest, now: now) { return file }
+        switch result {
+        case .failure(.busy), .failure(.tooMany):
+            if let file = copy(key, longest: longest, now: now) { return file }
+        case .success, .failure: break
+        }
         return try result.get()
     }
 
