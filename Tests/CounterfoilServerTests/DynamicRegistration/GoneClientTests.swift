@@ -88,6 +88,21 @@ struct GoneClientTests {
         try await Self.expectGone(subject, desk)
     }
 
+    // A refresh token that the server still accepts must not lose its client.
+    @Test func `a client is kept for the idle lifetime of the server`() async throws {
+        let desk = try await RegistrationDesk(configure: { settings in
+            settings.refreshTokenIdleLifetime = 200 * 86_400
+            settings.refreshTokenLifetime = 400 * 86_400
+        })
+        let subject = try await Subject(desk, isPublic: true)
+        desk.test.clock.advance(by: 150 * 86_400)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        #expect(try await subject.requests(desk)[0].reply.status == .ok)
+        desk.test.clock.advance(by: 201 * 86_400)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        try await Self.expectGone(subject, desk)
+    }
+
     // The owner no longer accepts such clients, or none of this host.
     @Test func `a client that the policy refuses gets invalid_client`() async throws {
         let desk = try await RegistrationDesk()
