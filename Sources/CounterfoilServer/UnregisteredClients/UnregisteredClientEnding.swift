@@ -45,12 +45,12 @@ extension UnregisteredClientStore {
     /// - Parameters:
     ///   - host: The host, which the policy may refuse already.
     ///   - event: Returns the event of the change for its description.
-    /// - Returns: The recorded event; nil if the policy refused the host already.
+    /// - Returns: The outcome, and the event that was recorded if the outcome is a commit.
     package func refuseClients(
         of host: HostPattern, recording event: (String) -> AuditEvent
-    ) async throws(StoreFault) -> AuditEvent? {
+    ) async throws(StoreFault) -> (outcome: RefuseHostOutcome, event: AuditEvent) {
         let event = event("unregistered apps: refused_hosts with \(host)")
-        return try await refuseHost(host, recording: [event]) ? event : nil
+        return (try await refuseHost(host, recording: [event]), event)
     }
 }
 

@@ -137,6 +137,22 @@ struct UnregisteredCommandTests {
         }
     }
 
+    @Test func `a host is not refused beyond the limit of the policy, and no app is deleted`() async throws {
+        try await TestSupport.Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            try await Self.store([Self.url], in: site)
+            let hosts = (0..<200).flatMap { ["--refused-host", "host\($0).example"] }
+            #expect(try await site.administer(["unregistered", "edit"] + hosts).status == 0)
+            let full = try await site.administer(["unregistered", "delete-host", "app.example.com", "--refuse"])
+            #expect(full.status == 3)
+            #expect(full.errors.contains("the policy already refuses 200 hosts, the maximum; nothing was changed"))
+            #expect(
+                try await site.administer(["unregistered", "list"]).output == "app.example.com  1 of 1 unused\n")
+            let deleted = try await site.administer(["unregistered", "delete-host", "app.example.com"])
+            #expect(deleted.output == "Deleted 1 apps of app.example.com.\n")
+        }
+    }
+
     @Test func `an app with a document becomes a registered app, which is then edited`() async throws {
         try await TestSupport.Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

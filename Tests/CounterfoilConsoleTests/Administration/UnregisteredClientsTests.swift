@@ -115,6 +115,27 @@ struct UnregisteredClientsTests {
         #expect((again.status == .ok) != refuses)
     }
 
+    // With more hosts, the form of the policy could not be saved any more.
+    @Test mutating func `a host is not refused beyond the limit of the policy, and the page says so`() async throws {
+        _ = try await allow()
+        let hosts = try (0..<UnregisteredClientPolicy.hostLimit).map { number in
+            try #require(HostPattern("host\(number).example"))
+        }
+        try await test.acceptUnregisteredClients { $0.refusedHosts = hosts }
+        let page = try await administrator.browser.open("/admin/unregistered/clients?host=app.example.com")
+            .unregisteredFamilyPage
+        let form = FormParameters(["ticket": page.ticket, "host": try #require(page.host)])
+        let reply = try await administrator.browser.submit(form.adding("refuse", "on"), to: page.action)
+        #expect(reply.status == .badRequest)
+        let full = try reply.unregisteredFamilyPage
+        #expect(full.problems.first?.text.hasPrefix("The policy already refuses 200 hosts") == true)
+        #expect(full.host == "app.example.com" && full.rows.count == 1)
+        #expect(try await test.store.unregisteredClientPolicy().refusedHosts == hosts)
+        let policy = try await administrator.browser.open("/admin/unregistered/policy").unregisteredPolicyPage
+        #expect(policy.problems.isEmpty)
+        #expect(try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage.hosts.isEmpty)
+    }
+
     // R320 for an identifier with slashes: the address of the page contains it in one segment.
     @Test mutating func `a user disconnects an app whose identifier is a URL`() async throws {
         _ = try await allow()
