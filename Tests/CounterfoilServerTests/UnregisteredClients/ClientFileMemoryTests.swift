@@ -26,7 +26,6 @@ struct ClientFileMemoryTests {
         }
     }
 
-    // SEC-325
     @Test func `beyond the size of the cache, the file that was used longest ago is dropped`() async throws {
         #expect(ClientFiles.Limits().bytes == 16 * 1024 * 1024)
         let shelf = Shelf()
