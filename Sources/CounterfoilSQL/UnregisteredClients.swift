@@ -23,21 +23,22 @@ extension SQLStore {
         }
     }
 
-    /// Adds a host to those that the policy refuses, and changes nothing else; returns false if the policy refuses it
-    /// already.
+    /// Adds a host to those that the policy refuses, and changes nothing else.
     ///
     /// Only this column is read, so that a host can be refused whatever a newer version has written.
-    @discardableResult
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> RefuseHostOutcome {
         try await commit(recording: events) { database in
             let refused = try database.first("SELECT refused_hosts FROM unregistered_client_policy") { columns in
                 try columns.text()
             }
             if let refused {
-                let patterns = refused.split(separator: " ").compactMap { HostPattern(String($0)) }
-                guard !patterns.contains(where: { $0.matches(host.rawValue) }) else { return false }
+                let hosts = refused.split(separator: " ").map(String.init)
+                guard !hosts.compactMap(HostPattern.init(_:)).contains(where: { $0.matches(host.rawValue) }) else {
+                    return .alreadyRefused
+                }
+                guard hosts.count < UnregisteredClientPolicy.hostLimit else { return .tooMany }
                 try database.send(
                     """
                     UPDATE unregistered_client_policy
@@ -46,7 +47,7 @@ extension SQLStore {
             } else {
                 try database.keep(UnregisteredClientPolicy(refusedHosts: [host], revision: 1))
             }
-            return true
+            return .refused
         }
     }
 

@@ -30,7 +30,7 @@ struct AuthorizationEndpoint: Sendable {
         _ parsed: ParsedAuthorizationRequest, asking form: FormParameters, _ request: IncomingRequest,
         in frame: SilentFrame?, now: Date
     ) async throws -> Reply {
-        let authorization = try await flow.receive(parsed, now: now)
+        let authorization = try await flow.receive(parsed, in: request, now: now)
         let visit = AuthorizationVisit(
             authorization: authorization, carried: parsed.carried, request: request, now: now)
         if let error = frame?.refusal(of: authorization.request) { throw flow.refusal(error, of: authorization) }

@@ -69,8 +69,10 @@ struct AuthorizationFlow: Sendable {
     ///
     /// - Throws: ``ResponseTargetError`` if the error must be shown on a page, and ``RedirectableError`` if the
     ///   error response can be sent to the client.
-    func receive(_ parsed: ParsedAuthorizationRequest, now: Date) async throws -> ValidatedAuthorization {
-        try await validate(parsed, client: try await client(of: parsed, now: now), now: now)
+    func receive(
+        _ parsed: ParsedAuthorizationRequest, in request: IncomingRequest, now: Date
+    ) async throws -> ValidatedAuthorization {
+        try await validate(parsed, client: try await client(of: parsed, in: request, now: now), now: now)
     }
 
     /// Repeats every check of a request that a page has carried in a hidden field.
@@ -82,11 +84,14 @@ struct AuthorizationFlow: Sendable {
     ///   question on the page is outdated; ``RedirectableError`` if another parameter is no longer valid.
     func receiveAgain(
         _ form: FormParameters,
+        in request: IncomingRequest,
         shown: ConsentSnapshot? = nil,
         now: Date
     ) async throws -> ValidatedAuthorization {
         let parsed = try await parse(form, now: now)
-        guard let client = try await client(of: parsed, now: now) else { throw ApprovalError.clientDeleted }
+        guard let client = try await client(of: parsed, in: request, now: now) else {
+            throw ApprovalError.clientDeleted
+        }
         let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
@@ -97,9 +102,13 @@ struct AuthorizationFlow: Sendable {
         } catch is ResponseTargetError { throw changed }
     }
 
-    private func client(of parsed: ParsedAuthorizationRequest, now: Date) async throws -> RegisteredClient? {
+    private func client(
+        of parsed: ParsedAuthorizationRequest, in request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient? {
         let id = parsed.target.clientID
-        do { return try await directory.beginning(id, now: now) } catch let refusal as ClientDocumentRefusal {
+        do {
+            return try await directory.beginning(id, by: request, now: now)
+        } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
     }

@@ -47,7 +47,7 @@ struct AuthorizationPages: Sendable {
         let question = ConsentPresenter(
             access: visit.authorization.access,
             redirectDestination: visit.destination, person: session.person, earlier: earlier,
-            asksAgain: visit.authorization.request.prompt.contains(.consent),
+            asksAgain: visit.authorization.request.prompt.contains(.consent) && !visit.client.isUnregistered,
             introduction: try await introductions.introduction(of: visit.client, now: visit.now), branding: branding,
             settings: settings,
             words: visit.request.words)

@@ -46,7 +46,7 @@ struct ClientAuthenticator: Sendable {
         now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await self.client(of: claim, on: leg, now: now)
+            let client = try await self.client(of: claim, in: request, on: leg, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
@@ -61,10 +61,10 @@ struct ClientAuthenticator: Sendable {
     }
 
     private func client(
-        of claim: PresentedClientCredentials, on leg: ClientDirectory.Leg, now: Date
+        of claim: PresentedClientCredentials, in request: IncomingRequest, on leg: ClientDirectory.Leg, now: Date
     ) async throws -> RegisteredClient? {
         do {
-            return try await directory.client(claim.clientID, on: leg, now: now)
+            return try await directory.client(claim.clientID, on: leg, of: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             guard refusal.mayPass else { throw claim.refusal("\(refusal)") }
             throw ErrorOfClient(refusal, clientID: claim.clientID)
@@ -110,6 +110,10 @@ struct ClientAuthenticator: Sendable {
     /// The maximum number of characters of an unverified client identifier in the audit log.
     private static let notedNameLimit = ClientDocumentURL.byteLimit
 
+    /// Compares a presented secret with those of the client.
+    ///
+    /// The response has a challenge only if the client used the `Authorization` field (RFC 6749 §5.2), for an unknown
+    /// client as for a wrong secret. A client that posts its secret would take a challenge for an offer of Basic.
     private func withSecret(
         _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord],
         _ claim: PresentedClientCredentials
@@ -118,10 +122,8 @@ struct ClientAuthenticator: Sendable {
         // RFC 8252 §8.5: a secret that every copy of an app contains does not authenticate a client.
         if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
         // OpenID Connect Core §9: a client authenticates with its registered method only.
-        if client?.keys != nil { throw claim.refusal(Self.hasKeys, asksForAuthentication: true) }
-        guard let client, isRight else {
-            throw claim.refusal(Self.wrongSecret, asksForAuthentication: true)
-        }
+        if client?.keys != nil { throw claim.refusal(Self.hasKeys) }
+        guard let client, isRight else { throw claim.refusal(Self.wrongSecret) }
         return AuthenticatedClient(client)
     }
 

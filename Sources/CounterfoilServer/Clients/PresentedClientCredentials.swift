@@ -92,8 +92,9 @@ struct PresentedClientCredentials: Sendable {
 
 /// A failed client authentication (RFC 6749 §5.2).
 ///
-/// The response has the status 401 and a `WWW-Authenticate` challenge if the client must authenticate, or if it
-/// used the `Authorization` field. In other cases, the status is 400.
+/// The response has the status 401 and a `WWW-Authenticate` challenge if a known client must authenticate and did not,
+/// or if the request used the `Authorization` field. In other cases, such as a wrong `client_secret` in the body, the
+/// status is 400.
 struct ClientRefusal: Error {
     let error: OAuthError
     let asksForAuthentication: Bool

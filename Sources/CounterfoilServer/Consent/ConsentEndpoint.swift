@@ -43,7 +43,8 @@ struct ConsentEndpoint: Sendable {
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
                 .setting(cookie).setting(pages.cookies.noEarlierUser)
         case .allow, .deny:
-            let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
+            let authorization = try await flow.receiveAgain(
+                try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
             let visit = AuthorizationVisit(
                 authorization: authorization, carried: carried, request: request, now: now)
             if let blocked = pages.blocked(visit) { return blocked }

@@ -9,7 +9,8 @@ struct ConsentPresenter: Sendable {
     let earlier: Consent?
     /// Whether the user is asked about every scope again, also about those that the user allowed earlier.
     ///
-    /// A request with `prompt=consent` (OpenID Connect Core §3.1.2.1) and that of a device (RFC 8628 §5.4) do so.
+    /// A request with `prompt=consent` (OpenID Connect Core §3.1.2.1) and that of a device (RFC 8628 §5.4) do so. The
+    /// page of an unregistered client is shown for each request anyway, so its `prompt=consent` does not.
     let asksAgain: Bool
     /// The facts about an unregistered client; nil for a client that a person registered.
     let introduction: UnregisteredClientIntroduction?

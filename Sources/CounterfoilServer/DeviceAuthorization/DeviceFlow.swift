@@ -50,7 +50,7 @@ struct DeviceFlow: Sendable {
         guard
             let authorization = try await store.deviceAuthorization(
                 userCode: ArtefactDigest(of: code), at: now),
-            let client = try await client(of: authorization, now: now)
+            let client = try await client(of: authorization, by: request, now: now)
         else { return nil }
         let registry = try await registry.current()
         let named = try await registry.named(authorization.resources, issuer: settings.issuer)
@@ -60,9 +60,13 @@ struct DeviceFlow: Sendable {
     }
 
     /// Returns the client of a device; nil if it was deleted.
-    private func client(of authorization: DeviceAuthorization, now: Date) async throws -> RegisteredClient? {
+    private func client(
+        of authorization: DeviceAuthorization, by request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient? {
         let id = authorization.clientID
-        do { return try await directory.beginning(id, now: now) } catch let refusal as ClientDocumentRefusal {
+        do {
+            return try await directory.beginning(id, by: request, now: now)
+        } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
     }

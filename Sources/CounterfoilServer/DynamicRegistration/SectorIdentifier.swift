@@ -41,7 +41,7 @@ struct SectorIdentifier: Sendable {
 
     private static func failure(_ refusal: ClientDocumentRefusal) throws -> ClientMetadata.Refusal {
         switch refusal {
-        case .busy: throw Busy()
+        case .busy, .tooMany: throw Busy()
         case .notFetched(let failure): Self.refusal("cannot be fetched: \(failure.developerText)")
         case .status(let status): Self.refusal("cannot be fetched: its host answered \(status); it must be 200")
         case .notAccepted, .badURL, .contentType, .invalid: Self.refusal("cannot be fetched")

@@ -249,13 +249,15 @@ public struct MaintenanceService: Sendable {
             idleLifetimeOfUnregistered: unregistered)
     }
 
-    /// Reads the idle lifetime of refresh tokens in the policy for unregistered clients; 0 if it has none.
+    /// Reads the idle lifetime of refresh tokens of unregistered clients: that of the policy for them, or else that of
+    /// the settings.
     ///
     /// If this version cannot use the policy, because a newer one has written it, nothing is deleted before the longest
     /// lifetime that a policy can have.
     private func idleLifetimeOfUnregistered() async throws(StoreFault) -> Int {
         do {
-            return try await registry.unregisteredClientPolicy().refreshIdleLifetime ?? 0
+            return try await registry.unregisteredClientPolicy().refreshIdleLifetime
+                ?? settings.refreshTokenIdleLifetime
         } catch .unsupported {
             return ClientRules.refreshIdleLifetimes.upperBound
         }
@@ -267,7 +269,7 @@ extension ExpirationLimits {
     ///
     /// - Parameters:
     ///   - longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any client, in seconds.
-    ///   - idleLifetimeOfUnregistered: The one in the policy for unregistered clients; 0 if it has none.
+    ///   - idleLifetimeOfUnregistered: The one of unregistered clients, which are not deleted before.
     init(now: Date, settings: ServerSettings, longestIdleLifetime: Int, idleLifetimeOfUnregistered: Int = 0) {
         func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
         let day = 86_400

@@ -21,7 +21,7 @@ struct SignInEndpoint: Sendable {
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let submission = try pages.signInForm.receive(request, now: now)
-        let authorization = try await flow.receiveAgain(try submission.form.carriedRequest(), now: now)
+        let authorization = try await flow.receiveAgain(try submission.form.carriedRequest(), in: request, now: now)
         let visit = AuthorizationVisit(
             authorization: authorization, carried: submission.carried, request: request, now: now)
         if let blocked = pages.blocked(visit) { return blocked }

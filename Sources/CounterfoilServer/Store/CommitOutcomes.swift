@@ -63,6 +63,11 @@ extension NarrowConsentOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .narrowed }
 }
 
+extension RefuseHostOutcome: CommitOutcome {
+    /// Whether the policy refuses the host by this commit.
+    public var isCommitted: Bool { self == .refused }
+}
+
 extension RevokeGrantOutcome: CommitOutcome {
     /// Whether the grant was revoked by this commit.
     public var isCommitted: Bool { self == .revoked }

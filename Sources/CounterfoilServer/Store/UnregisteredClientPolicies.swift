@@ -13,6 +13,9 @@ public struct UnregisteredClientPolicy: Sendable, Hashable {
         case administrators
     }
 
+    /// The maximum number of hosts in ``allowedHosts`` and in ``refusedHosts``.
+    public static let hostLimit = 200
+
     /// The kinds of unregistered clients that the server accepts.
     public var kinds: Set<UnregisteredClientKind>
     /// The hosts whose clients the server accepts; empty for every host.
@@ -117,6 +120,16 @@ public enum UpdateUnregisteredClientPolicyOutcome: Sendable, Hashable {
     case changedMeanwhile
 }
 
+/// The outcome of ``UnregisteredClientStore/refuseHost(_:recording:)``.
+public enum RefuseHostOutcome: Sendable, Hashable {
+    /// The policy refuses the host from now on, and its revision increased by one.
+    case refused
+    /// The policy refused the host already; nothing was written.
+    case alreadyRefused
+    /// The policy refuses ``UnregisteredClientPolicy/hostLimit`` hosts already; nothing was written.
+    case tooMany
+}
+
 /// A token that permits clients to register themselves, the initial access token of RFC 7591 §3.
 public struct InitialAccessToken: Sendable, Hashable {
     /// The digest of the token.
@@ -153,9 +166,9 @@ public protocol UnregisteredClientStore: Sendable {
     /// - Parameters:
     ///   - host: The host.
     ///   - events: The audit events of the change, which the store appends in the same transaction.
-    /// - Returns: False if the policy refused the host already; nothing was written.
-    @discardableResult
-    func refuseHost(_ host: HostPattern, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
+    func refuseHost(
+        _ host: HostPattern, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> RefuseHostOutcome
     /// Registers a client that registers itself, with its first secret if it has one.
     ///
     /// The check of the limit and the insertion are one transaction.

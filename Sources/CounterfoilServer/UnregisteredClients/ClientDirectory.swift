@@ -32,13 +32,15 @@ struct ClientDirectory: Sendable {
     /// Returns the client of a request; nil if there is none.
     ///
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
-    func client(_ id: ClientIdentifier, on leg: Leg, now: Date) async throws -> RegisteredClient? {
+    func client(
+        _ id: ClientIdentifier, on leg: Leg, of request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient? {
         switch leg {
-        case .beginning: return try await beginning(id, now: now)
+        case .beginning: return try await beginning(id, by: request, now: now)
         case .continuing: return try await existing(id)
         case .waiting:
             if let client = try await existing(id) { return client }
-            return id.isURL ? try await beginning(id, now: now) : nil
+            return id.isURL ? try await beginning(id, by: request, now: now) : nil
         }
     }
 
@@ -55,7 +57,9 @@ struct ClientDirectory: Sendable {
     /// Returns the client of a request that begins an authorization; nil if there is none.
     ///
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
-    func beginning(_ id: ClientIdentifier, now: Date) async throws -> RegisteredClient? {
+    func beginning(
+        _ id: ClientIdentifier, by request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient? {
         let registry = try await registry.current()
         let stored = try await registry.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
@@ -71,9 +75,25 @@ struct ClientDirectory: Sendable {
                 return nil
             }
             let rules = try await rules(under: policy, at: registry)
-            var client = try await document(at: try ClientDocumentURL(id), by: rules, beside: stored, now: now)
+            var client = try await document(
+                at: try ClientDocumentURL(id), by: rules, beside: stored, of: request, now: now)
             client.defaultScope = policy.defaultScope
             return client
+        }
+    }
+
+    /// Returns the client that a document describes, and records it if the IP address names too many documents.
+    private func document(
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
+        of request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient {
+        do {
+            return try await document(
+                at: url, by: rules, beside: stored, from: request.countedSource(settings.issuer), now: now)
+        } catch ClientDocumentRefusal.tooMany(let retryAfter) {
+            await auditor.note(
+                .throttled, .refused, by: request, client: url.clientID, detail: "client documents", now: now)
+            throw ClientDocumentRefusal.tooMany(retryAfter: retryAfter)
         }
     }
 

@@ -19,6 +19,9 @@ enum ClientDocumentRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case invalid(String)
     /// The server fetches too many documents, or has fetched too many from this host; a later request can succeed.
     case busy
+    /// The IP address of the request has named too many documents that the server does not know; a later request can
+    /// succeed.
+    case tooMany(retryAfter: Int)
 
     /// Whether a later request with the same document can succeed.
     var mayPass: Bool {
@@ -26,7 +29,7 @@ enum ClientDocumentRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .notFetched(.unsuitableURL), .notFetched(.tooLarge), .notFetched(.untrusted), .notAccepted, .badURL,
             .contentType, .invalid:
             false
-        case .notFetched, .busy: true
+        case .notFetched, .busy, .tooMany: true
         // RFC 9110 §15.5.9, RFC 6585 §4: the host asks for another attempt.
         case .status(let status): status >= 500 || status == 408 || status == 429
         }
@@ -43,6 +46,7 @@ enum ClientDocumentRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .contentType: "the client document is not JSON; its content type must be application/json"
         case .invalid(let reason): "the client document is invalid: \(reason)"
         case .busy: "too many client documents are fetched at the moment; try again later"
+        case .tooMany(let seconds): "too many client documents from this address; try again in \(seconds) seconds"
         }
     }
 }
@@ -62,6 +66,11 @@ extension ClientDocumentRefusal: Refusing {
         guard mayPass else {
             return Refusal(
                 .badRequest, .invalidRequest, .requestUnanswered, values, description: description, details: details)
+        }
+        if case .tooMany(let retryAfter) = self {
+            return Refusal(
+                .tooManyRequests, .temporarilyUnavailable, .requestUnanswered, values, description: description,
+                retryAfter: retryAfter, details: details)
         }
         return Refusal(
             .serviceUnavailable, .temporarilyUnavailable, .requestUnanswered, values, description: description,

@@ -8,17 +8,21 @@ extension ClientDirectory {
 
     /// Returns the client that the document at a URL describes, and updates the stored client with it.
     ///
-    /// - Parameter stored: The stored client with this URL as its identifier; nil if no user has allowed it anything.
+    /// - Parameters:
+    ///   - stored: The stored client with this URL as its identifier; nil if no user has allowed it anything.
+    ///   - source: The IP address that names the document; nil if it is not counted.
     func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?, now: Date
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
+        from source: String?, now: Date
     ) async throws -> RegisteredClient {
-        let document = try await document(at: url, by: rules, isStored: stored != nil, now: now)
+        let document = try await document(at: url, by: rules, from: source, isStored: stored != nil, now: now)
         guard let stored else { return document.client }
         guard document.isOutdated(beside: stored, now: now) else {
             return try await updated(stored, to: document.client, now: now)
         }
         // Another server may have stored a document that it received after this one.
-        let newer = try? await self.document(at: url, by: rules, isStored: true, isNeededNow: true, now: now)
+        let newer = try? await self.document(
+            at: url, by: rules, from: source, isStored: true, isNeededNow: true, now: now)
         guard let newer, !newer.isOutdated(beside: stored, now: now) else { return stored }
         return try await updated(stored, to: newer.client, now: now)
     }
@@ -40,18 +44,19 @@ extension ClientDirectory {
     /// Returns the client that the document at a URL describes now, with the metadata of the document.
     ///
     /// - Parameters:
+    ///   - source: The IP address that names the document; nil if it is not counted.
     ///   - isStored: Whether a user allows the client something.
     ///   - isNeededNow: Whether a fresh copy of the document is not sufficient.
     func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, isStored: Bool, isNeededNow: Bool = false,
-        now: Date
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, from source: String? = nil, isStored: Bool,
+        isNeededNow: Bool = false, now: Date
     ) async throws(ClientDocumentRefusal) -> ReceivedDocument {
         guard let files, rules.policy.accepts(host: url.host) else { throw .notAccepted }
         let request = ClientFileRequest(
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
             isOfNamedHost: rules.policy.names(host: url.host))
         let file = try await files.file(
-            .document, request, isInUse: isStored, isNeededNow: isNeededNow, now: now
+            .document, request, from: source, isInUse: isStored, isNeededNow: isNeededNow, now: now
         ) {
             response throws(ClientDocumentRefusal) in
             let described = DescribedClient(try Self.metadata(in: response, at: url), in: response.body, at: url)

@@ -14,8 +14,8 @@ actor ClientFiles {
         var running = 32
         /// The maximum number of requests to one host at the same time.
         var runningPerHost = 4
-        /// The maximum numbers of requests within a minute: for one file, to one host, and in all.
-        var perMinute = RequestLimits(perFile: 6, perHost: 30, total: 600)
+        /// The maximum numbers of requests within a minute.
+        var perMinute = RequestLimits(perFile: 6, perHost: 30, total: 600, perSource: 10)
         /// The maximum number of cached files.
         var files = 1000
         /// The maximum size of all cached files in bytes.
@@ -55,6 +55,8 @@ actor ClientFiles {
         fileprivate var usedAt: Date
         /// Whether a user allows something to a client with the file.
         fileprivate var isInUse: Bool
+        /// Whether the last request to the host failed; the file is then no substitute for another request.
+        fileprivate var hasFailed = false
 
         /// Returns true if the cache drops this file before another one.
         fileprivate func isKeptLess(than other: File) -> Bool {
@@ -102,25 +104,28 @@ actor ClientFiles {
     /// Returns a file, from the cache or from its host.
     ///
     /// - Parameters:
+    ///   - source: The IP address that causes a request to the host; nil if it is not counted.
     ///   - isInUse: Whether a user allows something to a client with the file. The cache drops other files first, so
     ///     that strangers cannot make it drop this one.
     ///   - longest: The maximum time in seconds for which the file is used without a request.
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     nonisolated func file(
-        _ kind: Kind, _ request: ClientFileRequest, isInUse: Bool = false, longest: TimeInterval = longestAge,
-        isNeededNow: Bool = false, now: Date, reading read: @escaping Reader = { _ in .bytes }
+        _ kind: Kind, _ request: ClientFileRequest, from source: String? = nil, isInUse: Bool = false,
+        longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
+        reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
         if isInUse { cache.withLock { $0.noteUse(of: key) } }
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         return try await fetched(
-            request, as: key, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now, read)
+            request, as: key, from: source, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now,
+            read)
     }
 
     private func fetched(
-        _ request: ClientFileRequest, as key: Key, isInUse: Bool, longest: TimeInterval, isNeededNow: Bool, now: Date,
-        _ read: @escaping Reader
+        _ request: ClientFileRequest, as key: Key, from source: String?, isInUse: Bool, longest: TimeInterval,
+        isNeededNow: Bool, now: Date, _ read: @escaping Reader
     ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""
         // The request waits now, and the registry may change meanwhile.
@@ -135,13 +140,22 @@ actor ClientFiles {
         var result: Result<File, ClientDocumentRefusal> = .failure(.busy)
         if let running = running[key] {
             result = await running.task.value
-        } else if running.count < limits.running, runningBesides(host) == nil,
-            requests.admit(key, at: host, within: limits.perMinute, now: now)
-        {
-            result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read).value
+        } else if running.count < limits.running, runningBesides(host) == nil {
+            switch requests.admit(key, at: host, from: source, within: limits.perMinute, now: now) {
+            case .admitted:
+                result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read)
+                    .value
+            case .tooManyFromSource(let retryAfter): result = .failure(.tooMany(retryAfter: retryAfter))
+            case .tooMany: break
+            }
         }
-        // A copy is better than no answer if only the limits prevent a request.
-        if case .failure(.busy) = result, let file = copy(key, longest: longest, now: now) { return file }
+        // A copy is better than no answer if only the limits prevent a request. It is none if the host has failed: the
+        // requests that it refused have used up the limit, too.
+        switch result {
+        case .failure(.busy), .failure(.tooMany):
+            if let file = copy(key, longest: longest, now: now) { return file }
+        case .success, .failure: break
+        }
         return try result.get()
     }
 
@@ -160,8 +174,10 @@ actor ClientFiles {
             running[key] = nil
             switch result {
             case .success(let file): cache.withLock { $0.keep(file, as: key) }
-            case .failure(.invalid), .failure(.contentType): cache.withLock { $0.remove(key) }
-            case .failure: break
+            case .failure(.invalid), .failure(.contentType), .failure(.status(404)), .failure(.status(410)):
+                cache.withLock { $0.remove(key) }
+            case .failure(.busy): break
+            case .failure: cache.withLock { $0.noteFailure(of: key) }
             }
             return result
         }
@@ -174,10 +190,12 @@ actor ClientFiles {
         cache.withLock { $0.remove(Key(kind: kind, url: url.rawValue)) }
     }
 
-    /// Returns a file that may be used, even if it is not fresh.
+    /// Returns a file that may be used, even if it is not fresh; nil if its host failed to confirm it.
     private nonisolated func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
         cache.withLock { cache in
-            cache.files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
+            cache.files[key].flatMap {
+                !$0.hasFailed && now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil
+            }
         }
     }
 
@@ -199,6 +217,8 @@ actor ClientFiles {
         init(limits: Limits) { self.limits = limits }
 
         mutating func noteUse(of key: Key) { files[key]?.isInUse = true }
+
+        mutating func noteFailure(of key: Key) { files[key]?.hasFailed = true }
 
         mutating func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
             guard let file = files[key], file.isFresh(at: now) else { return nil }
@@ -241,6 +261,7 @@ extension ClientFiles {
             known.confirmedAt = now
             known.usedAt = now
             known.isInUse = known.isInUse || isInUse
+            known.hasFailed = false
             return .success(known)
         }
         guard response.status == 200 else { return .failure(.status(response.status)) }

@@ -45,12 +45,12 @@ extension UnregisteredClientStore {
     /// - Parameters:
     ///   - host: The host, which the policy may refuse already.
     ///   - event: Returns the event of the change for its description.
-    /// - Returns: The recorded event; nil if the policy refused the host already.
+    /// - Returns: The outcome, and the event that was recorded if the outcome is a commit.
     package func refuseClients(
         of host: HostPattern, recording event: (String) -> AuditEvent
-    ) async throws(StoreFault) -> AuditEvent? {
+    ) async throws(StoreFault) -> (outcome: RefuseHostOutcome, event: AuditEvent) {
         let event = event("unregistered apps: refused_hosts with \(host)")
-        return try await refuseHost(host, recording: [event]) ? event : nil
+        return (try await refuseHost(host, recording: [event]), event)
     }
 }
 
@@ -58,9 +58,20 @@ extension RegisteredClient {
     /// Returns the client of a document as a registered one.
     ///
     /// Its document is not fetched again, and neither are its keys: a developer changes them like those of every
-    /// registered client.
-    package func adopted(now: Date) -> RegisteredClient {
+    /// registered client. The policy may have changed since the last authorization, with which the store has the scope
+    /// and the lifetimes of that time.
+    ///
+    /// - Parameters:
+    ///   - policy: The current policy for unregistered clients, which determines the lifetimes and narrows the scope.
+    ///   - definitions: The scopes of the server.
+    package func adopted(
+        under policy: UnregisteredClientPolicy, of definitions: [ScopeDefinition], now: Date
+    ) -> RegisteredClient {
         var client = self
+        let requestable = policy.requestableScope(of: definitions)
+        client.scope = scope.intersection(requestable)
+        client.optionalScope = optionalScope.intersection(requestable)
+        client.policy.apply(policy, to: type)
         client.source = .console
         client.keysURI = nil
         client.changedAt = now

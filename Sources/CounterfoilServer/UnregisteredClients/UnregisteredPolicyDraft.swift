@@ -28,9 +28,6 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     /// Whether a registration needs an initial access token.
     package var requiresInitialAccessToken = false
 
-    /// The maximum number of hosts in a list.
-    package static let hostLimit = 200
-
     /// Creates a draft from the current policy, to edit it.
     ///
     /// Scopes and APIs that do not exist any more are left out.
@@ -155,11 +152,12 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
         _ written: [String], _ field: Field, _ problems: inout [Problem]
     ) -> [HostPattern] {
         let written = written.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-        if written.count > hostLimit {
-            problems.append(Problem(field, Problem.Reason.tooManyHosts, ["limit": .number(hostLimit)]))
+        let limit = UnregisteredClientPolicy.hostLimit
+        if written.count > limit {
+            problems.append(Problem(field, Problem.Reason.tooManyHosts, ["limit": .number(limit)]))
         }
         var hosts: [HostPattern] = []
-        for text in written.prefix(hostLimit) {
+        for text in written.prefix(limit) {
             guard let host = HostPattern(text) else {
                 problems.append(Problem(field, Problem.Reason.notAHost, ["host": .text(String(text.prefix(100)))]))
                 continue

@@ -45,9 +45,9 @@ package struct Attempt: Sendable {
     /// The URL of the authorization request.
     package var url: String { test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded }
 
-    /// Opens the authorization request in a new browser, and returns the first reply.
-    package func firstReply() async throws -> Reply {
-        var browser = test.browser()
+    /// Opens the authorization request in a new browser with an IP address, and returns the first reply.
+    package func firstReply(from source: String = "192.0.2.1") async throws -> Reply {
+        var browser = test.browser(source: source)
         return try await browser.open(url)
     }
 

@@ -13,10 +13,9 @@ extension FaultyStore: UnregisteredClientStore {
         return try await store.updateUnregisteredClientPolicy(policy, recording: events)
     }
 
-    @discardableResult
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> RefuseHostOutcome {
         try await enter(.updateUnregisteredClientPolicy)
         return try await store.refuseHost(host, recording: events)
     }

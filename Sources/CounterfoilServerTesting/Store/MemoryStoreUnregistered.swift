@@ -21,16 +21,16 @@ extension MemoryStore: UnregisteredClientStore {
         }
     }
 
-    @discardableResult
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> RefuseHostOutcome {
         commit(recording: events) { state in
             let refused = state.unregisteredClientPolicy.refusedHosts
-            guard !refused.contains(where: { $0.matches(host.rawValue) }) else { return false }
+            guard !refused.contains(where: { $0.matches(host.rawValue) }) else { return .alreadyRefused }
+            guard refused.count < UnregisteredClientPolicy.hostLimit else { return .tooMany }
             state.unregisteredClientPolicy.refusedHosts.append(host)
             state.unregisteredClientPolicy.revision += 1
-            return true
+            return .refused
         }
     }
 

@@ -9,7 +9,7 @@ struct UnregisteredAdopt: AsyncParsableCommand {
         abstract: "Make an app with a document a registered app.",
         discussion: """
             The server keeps the app as its document describes it now, and never reads the document or its keys again. \
-            Users keep what they have allowed. Edit the app with: app edit. To register an app that no user has \
+            The app gets the scopes and lifetimes that the policy allows now. Users keep what they have allowed. Edit the app with: app edit. To register an app that no user has \
             allowed anything yet, use: app create --client-id URL.
 
             Example:
@@ -30,8 +30,9 @@ struct UnregisteredAdopt: AsyncParsableCommand {
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
             let event = installation.event(.application, client: client.id, detail: "adopted")
-            let outcome = try await installation.store.updateClient(
-                client.adopted(now: event.at), logo: .keep, recording: [event])
+            let policy = try await installation.store.unregisteredClientPolicy()
+            let adopted = client.adopted(under: policy, of: try await installation.store.scopes(), now: event.at)
+            let outcome = try await installation.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:
                 let document = AppDocument(try await installation.client(app.clientID))

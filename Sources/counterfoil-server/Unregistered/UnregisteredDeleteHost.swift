@@ -46,7 +46,17 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
         try await options.withInstallation(creating: false) { installation in
             // The host is refused first, so that none of its apps is allowed again while they are deleted.
             if refuse {
-                _ = try await installation.store.refuseClients(of: name) { installation.event(.setting, detail: $0) }
+                let (outcome, _) = try await installation.store.refuseClients(of: name) {
+                    installation.event(.setting, detail: $0)
+                }
+                guard outcome != .tooMany else {
+                    throw CommandFailure.refused(
+                        """
+                        the policy already refuses \(UnregisteredClientPolicy.hostLimit) hosts, the maximum; nothing was \
+                        changed. List the hosts that it should refuse with unregistered edit --refused-host, or delete \
+                        the apps without --refuse
+                        """)
+                }
             }
             let (deleted, _) = try await installation.store.removeAllUnregisteredClients(
                 of: .host(name.rawValue), batch: Self.batch

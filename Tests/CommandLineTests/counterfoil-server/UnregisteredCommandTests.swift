@@ -11,14 +11,16 @@ struct UnregisteredCommandTests {
     private static let url = "https://app.example.com/client.json"
 
     /// Stores apps as a running server does.
-    private static func store(_ urls: [String], in site: TestSupport.Site) async throws {
+    private static func store(
+        _ urls: [String], for scope: String = "openid", in site: TestSupport.Site
+    ) async throws {
         let path = URL(fileURLWithPath: site.dataDirectory).appendingPathComponent("counterfoil.db").path
         let store = try SQLiteStore(at: path)
         for url in urls {
             let client = RegisteredClient(
                 id: try #require(ClientIdentifier(url)), type: .native,
                 presentation: ClientPresentation(name: "Album"),
-                redirectURIs: [try RedirectURI("http://127.0.0.1/callback")], scope: Scope([.openID]),
+                redirectURIs: [try RedirectURI("http://127.0.0.1/callback")], scope: try Scope(parsing: scope),
                 source: .document(Array("{}".utf8)), policy: .standard(for: .native),
                 createdAt: Date(timeIntervalSince1970: 1_800_000_000))
             #expect(try await store.addClient(client) == .added)
@@ -135,14 +137,37 @@ struct UnregisteredCommandTests {
         }
     }
 
+    @Test func `a host is not refused beyond the limit of the policy, and no app is deleted`() async throws {
+        try await TestSupport.Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            try await Self.store([Self.url], in: site)
+            let hosts = (0..<200).flatMap { ["--refused-host", "host\($0).example"] }
+            #expect(try await site.administer(["unregistered", "edit"] + hosts).status == 0)
+            let full = try await site.administer(["unregistered", "delete-host", "app.example.com", "--refuse"])
+            #expect(full.status == 3)
+            #expect(full.errors.contains("the policy already refuses 200 hosts, the maximum; nothing was changed"))
+            #expect(
+                try await site.administer(["unregistered", "list"]).output == "app.example.com  1 of 1 unused\n")
+            let deleted = try await site.administer(["unregistered", "delete-host", "app.example.com"])
+            #expect(deleted.output == "Deleted 1 apps of app.example.com.\n")
+        }
+    }
+
     @Test func `an app with a document becomes a registered app, which is then edited`() async throws {
         try await TestSupport.Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let none = try await site.administer(["unregistered", "adopt", Self.url])
             #expect(none.status == 3 && none.errors.contains("there is no unregistered app"))
-            try await Self.store([Self.url], in: site)
-            let adopted = try await site.administer(["unregistered", "adopt", Self.url])
+            try await Self.store([Self.url], for: "openid photos.read", in: site)
+            // The app was stored under a policy that allowed more.
+            let narrowed = try await site.administer([
+                "unregistered", "edit", "--maximum-scope", "openid", "--access-token-lifetime", "300",
+            ])
+            #expect(narrowed.status == 0)
+            let adopted = try await site.administer(["unregistered", "adopt", Self.url, "--json"])
             #expect(adopted.status == 0 && adopted.output.contains(Self.url))
+            #expect(adopted.output.contains(#""scope":"openid""#))
+            #expect(adopted.output.contains(#""access_token_lifetime":300"#))
             let edited = try await site.administer(["app", "edit", Self.url, "--name", "Album Two"])
             #expect(edited.status == 0)
             #expect(try await site.administer(["app", "list"]).output == "\(Self.url)  native  Album Two\n")

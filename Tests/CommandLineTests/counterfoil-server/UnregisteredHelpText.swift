@@ -171,9 +171,10 @@ extension HelpText {
             OVERVIEW: Make an app with a document a registered app.
 
             The server keeps the app as its document describes it now, and never reads the
-            document or its keys again. Users keep what they have allowed. Edit the app
-            with: app edit. To register an app that no user has allowed anything yet, use:
-            app create --client-id URL.
+            document or its keys again. The app gets the scopes and lifetimes that the
+            policy allows now. Users keep what they have allowed. Edit the app with: app
+            edit. To register an app that no user has allowed anything yet, use: app create
+            --client-id URL.
 
             Example:
               counterfoil-server unregistered adopt https://app.example.com/client.json \

@@ -115,6 +115,27 @@ struct UnregisteredClientsTests {
         #expect((again.status == .ok) != refuses)
     }
 
+    // With more hosts, the form of the policy could not be saved any more.
+    @Test mutating func `a host is not refused beyond the limit of the policy, and the page says so`() async throws {
+        _ = try await allow()
+        let hosts = try (0..<UnregisteredClientPolicy.hostLimit).map { number in
+            try #require(HostPattern("host\(number).example"))
+        }
+        try await test.acceptUnregisteredClients { $0.refusedHosts = hosts }
+        let page = try await administrator.browser.open("/admin/unregistered/clients?host=app.example.com")
+            .unregisteredFamilyPage
+        let form = FormParameters(["ticket": page.ticket, "host": try #require(page.host)])
+        let reply = try await administrator.browser.submit(form.adding("refuse", "on"), to: page.action)
+        #expect(reply.status == .badRequest)
+        let full = try reply.unregisteredFamilyPage
+        #expect(full.problems.first?.text.hasPrefix("The policy already refuses 200 hosts") == true)
+        #expect(full.host == "app.example.com" && full.rows.count == 1)
+        #expect(try await test.store.unregisteredClientPolicy().refusedHosts == hosts)
+        let policy = try await administrator.browser.open("/admin/unregistered/policy").unregisteredPolicyPage
+        #expect(policy.problems.isEmpty)
+        #expect(try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage.hosts.isEmpty)
+    }
+
     // R320 for an identifier with slashes: the address of the page contains it in one segment.
     @Test mutating func `a user disconnects an app whose identifier is a URL`() async throws {
         _ = try await allow()
@@ -163,6 +184,37 @@ struct UnregisteredClientsTests {
         ).applicationPage
         #expect(changed.application.name == "Album Two")
         #expect(try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage.hosts.isEmpty)
+    }
+
+    // The stored client has the scope and the lifetimes of its last authorization.
+    @Test mutating func `an adopted app has no more than the policy allows at the adoption`() async throws {
+        try await test.acceptUnregisteredClients { policy in
+            policy.accessTokenLifetime = 7200
+            policy.refreshTokens = .always
+        }
+        _ = try await allow(for: "openid photos.read")
+        let id = try #require(ClientIdentifier(Self.url))
+        let stored = try #require(try await test.store.client(id))
+        #expect(stored.scope.description.contains("photos.read") && stored.policy.accessTokenLifetime == 7200)
+        try await test.acceptUnregisteredClients { policy in
+            policy.maximumScope = try Scope(parsing: "openid photos.write")
+            policy.accessTokenLifetime = 300
+            policy.refreshTokens = .never
+            policy.refreshIdleLifetime = 3600
+            policy.refreshLifetime = 7200
+        }
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        let form = FormParameters([
+            "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
+        ])
+        _ = try await administrator.browser.submit(form, to: page.action).applicationPage
+        let adopted = try #require(try await test.store.client(id))
+        #expect(adopted.source == .console)
+        #expect(adopted.scope == (try Scope(parsing: "openid photos.write")))
+        #expect(adopted.policy.accessTokenLifetime == 300 && adopted.policy.refreshTokens == .never)
+        #expect(adopted.policy.refreshTokenLife == RefreshTokenLife(idleLifetime: 3600, lifetime: 7200))
+        let refused = try await Attempt(test, by: adopted, for: "photos.read").error()
+        #expect(refused.code == .invalidScope)
     }
 
     // The administrator adopts what the page showed; the document may have changed since.

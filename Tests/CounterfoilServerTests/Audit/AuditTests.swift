@@ -108,7 +108,7 @@ struct AuditTests {
             "grant_type": "authorization_code", "client_id": web.id.rawValue, "client_secret": ClientSecret().exposed,
             "code": code.exposed,
         ])
-        #expect(await test.redeem(form).status == .unauthorized)
+        #expect(await test.redeem(form).status == .badRequest)
         let refused = try #require(try await events(.clientAuthentication).first)
         #expect(refused.clientID == web.id)
         #expect(refused.outcome == .refused)

@@ -75,6 +75,26 @@ struct GoneClientTests {
         try await Self.expectGone(subject, desk)
     }
 
+    // R173: RFC 6749 §5.2: a challenge answers HTTP authentication only. The client registers again in both cases.
+    @Test func `a deleted client that posts its secret gets invalid_client without a challenge`() async throws {
+        let desk = try await RegistrationDesk()
+        let subject = try await Subject(desk, isPublic: false)
+        let secret = try #require(subject.client.secret)
+        func refresh() async -> Reply {
+            await desk.test.redeem(
+                FormParameters([
+                    "grant_type": "refresh_token", "client_id": subject.client.id.rawValue, "client_secret": secret,
+                    "refresh_token": subject.refreshToken.exposed,
+                ]))
+        }
+        #expect(await refresh().status == .ok)
+        #expect(try await subject.client.delete().status == .noContent)
+        let refused = await refresh()
+        #expect(refused.status == .badRequest)
+        #expect(refused.fields[.wwwAuthenticate] == nil)
+        #expect(try refused.tokenError.error == "invalid_client")
+    }
+
     // EP-24, B-28
     @Test(arguments: [true, false])
     func `a client that no user has used for 90 days is deleted`(isPublic: Bool) async throws {
@@ -84,6 +104,21 @@ struct GoneClientTests {
         try await desk.test.server.maintenance.deleteAllExpired()
         #expect(try await subject.client.stored != nil)
         desk.test.clock.advance(by: 2 * 86_400)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        try await Self.expectGone(subject, desk)
+    }
+
+    // A refresh token that the server still accepts must not lose its client.
+    @Test func `a client is kept for the idle lifetime of the server`() async throws {
+        let desk = try await RegistrationDesk(configure: { settings in
+            settings.refreshTokenIdleLifetime = 200 * 86_400
+            settings.refreshTokenLifetime = 400 * 86_400
+        })
+        let subject = try await Subject(desk, isPublic: true)
+        desk.test.clock.advance(by: 150 * 86_400)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        #expect(try await subject.requests(desk)[0].reply.status == .ok)
+        desk.test.clock.advance(by: 201 * 86_400)
         try await desk.test.server.maintenance.deleteAllExpired()
         try await Self.expectGone(subject, desk)
     }

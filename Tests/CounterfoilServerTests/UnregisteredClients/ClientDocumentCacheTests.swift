@@ -104,6 +104,49 @@ struct ClientDocumentCacheTests {
         #expect(world.files.requests.map(\.entityTag) == [nil, "\"v1\"", "\"v1\""])
     }
 
+    // The requests that the host refuses use up the limit of six a minute, and the seventh must not get the copy.
+    @Test(arguments: [
+        ClientFileFetch.answered(.init(status: 410)), .answered(.init(status: 404)), .answered(.init(status: 403)),
+        .answered(.init(status: 500)), .failed(.timedOut), .failed(.unreachable),
+    ])
+    func `a document that its host does not confirm begins no authorization`(failure: ClientFileFetch) async throws {
+        let world = try await DocumentWorld()
+        world.files.set(DocumentWorld.url, Self.response(entityTag: "\"v1\""))
+        let tokens = try await world.tokens()
+        world.test.clock.advance(by: 300)
+        world.files.set(DocumentWorld.url, failure)
+        for _ in 0..<7 {
+            let status = try await world.attempt().firstReply().status
+            #expect(status == .badRequest || status == .serviceUnavailable)
+        }
+        #expect(world.files.requests.count == 7)
+        // What a user has allowed keeps working.
+        #expect(await world.test.redeem(world.refresh(tokens)).status == .ok)
+        world.files.set(DocumentWorld.url, Self.response(entityTag: "\"v1\""))
+        #expect(try await Self.open(world, after: 60) == 8)
+        // The host has confirmed the document, so the copy can be used again.
+        world.test.clock.advance(by: 300)
+        for number in 0..<30 {
+            let other = try world.attempt("https://app.example.net/\(number).json")
+            _ = try await other.firstReply(from: "198.51.100.\(number)")
+        }
+        #expect(try await Self.open(world) == 38)
+    }
+
+    // RFC 9110 §15.5.5 and §15.5.11: the host says that the document does not exist any more.
+    @Test(arguments: [(404, nil), (410, nil), (500, "\"v1\"")] as [(Int, String?)])
+    func `a document that does not exist any more is removed from the cache`(status: Int, tag: String?) async throws {
+        let world = try await DocumentWorld()
+        world.files.set(DocumentWorld.url, Self.response(entityTag: "\"v1\""))
+        #expect(try await Self.open(world) == 1)
+        world.files.set(DocumentWorld.url, .answered(.init(status: status)))
+        world.test.clock.advance(by: 300)
+        _ = try await world.attempt().firstReply()
+        world.files.set(DocumentWorld.url, Self.response())
+        #expect(try await Self.open(world) == 3)
+        #expect(world.files.requests.map(\.entityTag) == [nil, "\"v1\"", tag])
+    }
+
     @Test func `of requests at the same time one fetches the document`() async throws {
         let files = HeldClientFiles()
         let test = try await DocumentWorld.server(files)

@@ -190,6 +190,22 @@ struct ClientDocumentChangeTests {
         _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
     }
 
+    // A policy without an idle lifetime leaves that of the server, which can be longer than 90 days.
+    @Test func `maintenance keeps unregistered clients for the idle lifetime of the server`() async throws {
+        let world = try await DocumentWorld(configure: { settings in
+            settings.refreshTokenIdleLifetime = 200 * 86_400
+            settings.refreshTokenLifetime = 400 * 86_400
+        })
+        let tokens = try await world.tokens()
+        world.test.clock.advance(by: 150 * 86_400)
+        _ = try await world.test.server.maintenance.deleteAllExpired()
+        let next = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+        world.test.clock.advance(by: 201 * 86_400)
+        _ = try await world.test.server.maintenance.deleteAllExpired()
+        #expect(try await world.stored == nil)
+        #expect(try await world.test.redeem(world.refresh(next)).tokenError.error == "invalid_client")
+    }
+
     // SEC-326
     @Test func `a client to which no user allows anything is deleted after a week`() async throws {
         let world = try await DocumentWorld()

@@ -12,8 +12,11 @@ struct ClientDocumentLimitTests {
         "https://\(host)/clients/\(number).json"
     }
 
-    private static func status(_ test: TestServer, _ url: String) async throws -> Int {
-        try await DocumentWorld.attempt(test, url).firstReply().status.code
+    /// One of the IP addresses that name documents, so that the limit of one address is not reached.
+    private static func source(_ number: Int) -> String { "198.51.\(number / 200 % 200).\(number % 200 + 1)" }
+
+    private static func status(_ test: TestServer, _ url: String, by number: Int = 0) async throws -> Int {
+        try await DocumentWorld.attempt(test, url).firstReply(from: source(number)).status.code
     }
 
     @Test func `four requests to a host run at a time, and others wait for one of them`() async throws {
@@ -39,7 +42,7 @@ struct ClientDocumentLimitTests {
         let files = HeldClientFiles { !$0.contains("fast") }
         let test = try await DocumentWorld.server(files)
         async let statuses = outcomes(of: 32) { number in
-            try await Self.status(test, Self.url(0, at: "host\(number).example.net"))
+            try await Self.status(test, Self.url(0, at: "host\(number).example.net"), by: number)
         }
         await files.waitForHeld(32)
         let refused = try await DocumentWorld.attempt(test, Self.url(1, at: "fast.example.net")).firstReply()
@@ -56,7 +59,7 @@ struct ClientDocumentLimitTests {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
         let statuses = try await outcomes(of: 1000) { number in
-            try await Self.status(test, Self.url(0, at: "host\(number).example.net"))
+            try await Self.status(test, Self.url(0, at: "host\(number).example.net"), by: number)
         }
         #expect(Set(statuses.keys).isSubset(of: [200, 503]))
         #expect(statuses[200, default: 0] <= 600)
@@ -70,7 +73,7 @@ struct ClientDocumentLimitTests {
     @Test func `thirty requests a minute go to one host`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
-        for number in 0..<30 { #expect(try await Self.status(test, Self.url(number)) == 200) }
+        for number in 0..<30 { #expect(try await Self.status(test, Self.url(number), by: number) == 200) }
         #expect(try await Self.status(test, Self.url(30)) == 503)
         #expect(try await Self.status(test, Self.url(0)) == 200)
         #expect(try await Self.status(test, Self.url(0, at: "other.example.com")) == 200)
@@ -84,7 +87,7 @@ struct ClientDocumentLimitTests {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
         func useUp(_ minute: Int) async throws {
-            for number in 0..<30 { _ = try await Self.status(test, Self.url(1000 * minute + number)) }
+            for number in 0..<30 { _ = try await Self.status(test, Self.url(1000 * minute + number), by: number) }
         }
         #expect(try await Self.status(test, Self.url(0)) == 200)
         test.clock.advance(by: 86_399)
@@ -109,13 +112,56 @@ struct ClientDocumentLimitTests {
         #expect(try await world.attempt().firstReply().status == .ok)
     }
 
+    // SEC-325: paths that do not exist cost the stranger a request each, and the other users of the host none.
+    @Test func `one address causes ten requests a minute, and others get the documents of the host`() async throws {
+        let known = Self.url(0)
+        let world = try await DocumentWorld([
+            known: DocumentWorld.document(at: known), Self.url(1): DocumentWorld.document(at: Self.url(1)),
+        ])
+        let test = world.test
+        #expect(try await Self.status(test, known, by: 0) == 200)
+        test.clock.advance(by: 300)
+        for number in 2..<12 { #expect(try await Self.status(test, Self.url(number), by: 1) == 503) }
+        test.clock.advance(by: 20)
+        for number in 12..<60 {
+            let refused = try await DocumentWorld.attempt(test, Self.url(number)).firstReply(from: Self.source(1))
+            #expect(refused.status == .tooManyRequests)
+            #expect(refused.fields[.retryAfter] == "40")
+            #expect(
+                try refused.developerReason?.contains("too many client documents from this address") == true)
+        }
+        #expect(world.files.requests.count == 11)
+        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.detail == "client documents")
+        // A copy in the cache costs nothing.
+        #expect(try await Self.status(test, known, by: 1) == 200)
+        #expect(world.files.requests.count == 11)
+        // The host answers those who come from elsewhere.
+        #expect(try await Self.status(test, Self.url(1), by: 2) == 200)
+        #expect(try await Self.status(test, Self.url(1), by: 1) == 200)
+        test.clock.advance(by: 40)
+        #expect(try await Self.status(test, Self.url(12), by: 1) == 503)
+        #expect(world.files.requests.count == 13)
+    }
+
+    // RFC 9126 §2.3, RFC 8628 §3.1
+    @Test func `a pushed request beyond the limit of its address gets 429`() async throws {
+        let world = try await DocumentWorld([:])
+        for number in 0..<10 {
+            #expect(try await DocumentWorld.attempt(world.test, Self.url(number)).push().status == .serviceUnavailable)
+        }
+        let refused = try await DocumentWorld.attempt(world.test, Self.url(10)).push()
+        #expect(refused.status == .tooManyRequests)
+        #expect(try refused.members["error"] as? String == "temporarily_unavailable")
+        #expect(refused.fields[.retryAfter] == "60")
+    }
+
     @Test func `a thousand documents are kept, those that were used last`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
         func open(_ number: Int) async throws {
             // Slow enough for the limit of requests, and fast enough that no document expires.
             test.clock.advance(by: 0.2)
-            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net")) == 200)
+            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net"), by: number) == 200)
         }
         for number in 0..<1000 { try await open(number) }
         // Document 0 is used again, so document 1 is the oldest.
@@ -137,7 +183,7 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, stored) == 200)
         for number in 0..<1200 {
             test.clock.advance(by: 0.2)
-            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net")) == 200)
+            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net"), by: number) == 200)
         }
         let before = await files.requests.count
         #expect(try await Self.status(test, stored) == 200)
@@ -150,7 +196,7 @@ struct ClientDocumentLimitTests {
         let test = try await DocumentWorld.server(files)
         func allow(_ number: Int) async throws -> Reply {
             let attempt = try DocumentWorld.attempt(test, Self.url(0, at: "host\(number).example.net"))
-            var browser = test.browser()
+            var browser = test.browser(source: Self.source(number))
             return try await browser.authorize(attempt.url, username: "alice", password: TestServer.password)
         }
         for number in 0..<20 { _ = try await allow(number).code }
@@ -169,11 +215,11 @@ struct ClientDocumentLimitTests {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
         for number in 0..<500 {
-            let attempt = try DocumentWorld.attempt(test, Self.url(number % 25))
+            let attempt = try DocumentWorld.attempt(test, Self.url(number % 8))
             #expect(await attempt.push().status == .created)
         }
-        #expect(try await DocumentWorld.attempt(test, Self.url(26)).push().status == .tooManyRequests)
-        let elsewhere = try await DocumentWorld.attempt(test, Self.url(27)).push(source: "198.51.100.9")
+        #expect(try await DocumentWorld.attempt(test, Self.url(8)).push().status == .tooManyRequests)
+        let elsewhere = try await DocumentWorld.attempt(test, Self.url(9)).push(source: "198.51.100.9")
         #expect(elsewhere.status == .created)
         #expect(await Attempt(test).push().status == .created)
         #expect(try await test.store.clients().count == 1)

@@ -19,19 +19,21 @@ struct DocumentWorld: Sendable {
     /// Creates a server; by default, one file is the document of the client at ``url``.
     init(
         _ documents: [String: String]? = nil, store: any AuthorizationServerStore = MemoryStore(),
-        _ change: (inout UnregisteredClientPolicy) -> Void = { _ in }
+        _ change: (inout UnregisteredClientPolicy) -> Void = { _ in },
+        configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
         let files = ScriptedClientFiles(documents ?? [Self.url: Self.document()])
         self.files = files
-        test = try await Self.server(files, store: store, change)
+        test = try await Self.server(files, store: store, change, configure: configure)
     }
 
     /// Creates a server that accepts client documents from a fetcher.
     static func server(
         _ files: any ClientFileFetcher, store: any AuthorizationServerStore = MemoryStore(),
-        _ change: (inout UnregisteredClientPolicy) -> Void = { _ in }
+        _ change: (inout UnregisteredClientPolicy) -> Void = { _ in },
+        configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws -> TestServer {
-        let test = try await TestServer(store: store, clientFiles: files)
+        let test = try await TestServer(store: store, clientFiles: files, configure: configure)
         var policy = UnregisteredClientPolicy(kinds: [.document], maximumScope: try Scope(parsing: scope))
         change(&policy)
         _ = try await store.updateUnregisteredClientPolicy(policy)

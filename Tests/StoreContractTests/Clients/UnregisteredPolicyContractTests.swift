@@ -40,9 +40,12 @@ struct UnregisteredPolicyContractTests {
     func `a host is refused once, and nothing else changes`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let event = AuditEvent(at: World.now, .setting, detail: "refused")
-            for (name, isNew) in [("a.example.com", true), ("a.example.com", false), ("b.example.com", true)] {
+            for (name, outcome) in [
+                ("a.example.com", RefuseHostOutcome.refused), ("a.example.com", .alreadyRefused),
+                ("b.example.com", .refused),
+            ] {
                 let host = try #require(Self.hosts(name).first)
-                #expect(try await store.refuseHost(host, recording: [event]) == isNew)
+                #expect(try await store.refuseHost(host, recording: [event]) == outcome)
             }
             var policy = try await store.unregisteredClientPolicy()
             let refused = try Self.hosts("a.example.com", "b.example.com")
@@ -51,6 +54,25 @@ struct UnregisteredPolicyContractTests {
             // An update that was based on an earlier read is refused.
             policy.revision = 1
             #expect(try await store.updateUnregisteredClientPolicy(policy) == .changedMeanwhile)
+        }
+    }
+
+    // With more hosts, no later change of the policy would be accepted.
+    @Test(arguments: StoreKind.allCases)
+    func `no more hosts are refused than a policy can contain`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let event = AuditEvent(at: World.now, .setting, detail: "refused")
+            let hosts = try (0..<UnregisteredClientPolicy.hostLimit - 1).map { number in
+                try #require(HostPattern("host\(number).example"))
+            }
+            _ = try await store.updateUnregisteredClientPolicy(UnregisteredClientPolicy(refusedHosts: hosts))
+            let last = try #require(HostPattern("last.example"))
+            #expect(try await store.refuseHost(last, recording: [event]) == .refused)
+            let further = try #require(HostPattern("further.example"))
+            #expect(try await store.refuseHost(further, recording: [event]) == .tooMany)
+            #expect(try await store.refuseHost(last, recording: [event]) == .alreadyRefused)
+            #expect(try await store.unregisteredClientPolicy().refusedHosts == hosts + [last])
+            #expect(try await store.audit(AuditQuery()).count == 1)
         }
     }
 

@@ -143,7 +143,9 @@ struct UnregisteredUseContractTests {
             let client = try Self.document("https://a.example/c")
             #expect(try await world.store.addClient(client) == .added)
             try await Self.allow([client], Scope([.openID]), in: world)
-            #expect(try await world.store.updateClient(client.adopted(now: World.now + 1), logo: .keep) == .updated)
+            let adopted = client.adopted(
+                under: UnregisteredClientPolicy(), of: try await world.store.scopes(), now: World.now + 1)
+            #expect(try await world.store.updateClient(adopted, logo: .keep) == .updated)
             #expect(try await world.store.updateClient(client, logo: .keep) == .changedMeanwhile)
             #expect(try await world.store.client(client.id)?.source == .console)
             #expect(try await world.store.clients().map(\.id).contains(client.id))

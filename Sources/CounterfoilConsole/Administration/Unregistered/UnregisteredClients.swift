@@ -66,8 +66,12 @@ struct UnregisteredClients: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    func showFamily(_ visit: Console.Visit) async throws -> Reply {
-        let question = Question(visit)
+    func showFamily(_ visit: Console.Visit) async throws -> Reply { try await family(Question(visit), visit) }
+
+    private func family(
+        _ question: Question, _ visit: Console.Visit, problems: [FormProblem] = [],
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
         let uses = try await console.store.unregisteredClients(
             of: question.family, after: question.before.flatMap(UnregisteredClientPlace.init(parameter:)),
             limit: Self.limit)
@@ -75,6 +79,7 @@ struct UnregisteredClients: Sendable {
         let action = console.path(.unregisteredFamily)
         let page = UnregisteredFamilyPage(
             console: console.head(visit, in: .administration),
+            problems: problems,
             listPath: console.path(.unregisteredClients),
             host: question.host,
             count: visit.words(count.text),
@@ -84,7 +89,7 @@ struct UnregisteredClients: Sendable {
                 : uses.last.map { path(of: question.family, before: UnregisteredClientPlace(of: $0.client).parameter) },
             action: action,
             ticket: console.ticket(visit, for: action))
-        return Reply(.ok, .page(page))
+        return Reply(status, .page(page))
     }
 
     /// Deletes every client of a host, and refuses the host from now on if the form says so.
@@ -95,10 +100,11 @@ struct UnregisteredClients: Sendable {
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
         if try form.value("refuse") == "on" {
-            let event = try await console.store.refuseClients(of: host) {
+            let (outcome, event) = try await console.store.refuseClients(of: host) {
                 console.event(.setting, by: visit, detail: $0)
             }
-            if let event { console.auditor.countRecorded(event) }
+            guard outcome != .tooMany else { return try await refusedHostsFull(host, visit) }
+            if outcome.isCommitted { console.auditor.countRecorded(event) }
         }
         let (removed, events) = try await console.store.removeAllUnregisteredClients(
             of: .host(host.rawValue), batch: Self.batch
@@ -115,6 +121,16 @@ struct UnregisteredClients: Sendable {
                 "request": "\(visit.request.id)",
             ])
         return .done(UnregisteredNotice.hostEnded, at: console.path(.unregisteredClients))
+    }
+
+    private func refusedHostsFull(_ host: HostPattern, _ visit: Console.Visit) async throws -> Reply {
+        let problem = FormProblem(
+            visit.words(
+                LocalizedText(
+                    UnregisteredMessage.refusedHostsFull, ["limit": .number(UnregisteredClientPolicy.hostLimit)])))
+        var question = Question(visit)
+        question.host = host.rawValue
+        return try await family(question, visit, problems: [problem], status: .badRequest)
     }
 
     func show(_ visit: Console.Visit) async throws -> Reply {
@@ -143,8 +159,10 @@ struct UnregisteredClients: Sendable {
             guard use.client.documentHost != nil else { throw NotFoundError() }
             guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
             let event = console.event(.application, by: visit, client: use.client.id, detail: "adopted")
-            let outcome = try await console.store.updateClient(
-                use.client.adopted(now: visit.now), logo: .keep, recording: [event])
+            let policy = try await console.registry.effectiveUnregisteredClientPolicy(console.settings)
+            let adopted = use.client.adopted(
+                under: policy, of: try await console.registry.scopes(), now: visit.now)
+            let outcome = try await console.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:
                 console.auditor.countRecorded(event)

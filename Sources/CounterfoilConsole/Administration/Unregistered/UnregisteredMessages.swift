@@ -29,6 +29,7 @@ enum UnregisteredMessage: String, LocalizationKey {
     case apiEvery = "unregistered.api-every"
     case apiChosen = "unregistered.api-chosen"
     case appChanged = "unregistered.app-changed"
+    case refusedHostsFull = "unregistered.refused-hosts-full"
 }
 
 extension UnregisteredClientSwitch {

@@ -48,6 +48,7 @@ package struct UnregisteredFamilyPage: ConsolePage, Hashable {
     }
 
     package var console: ConsoleHead
+    package var problems: [FormProblem] = []
     package var listPath: String
     /// The name of the host; nil for clients that registered themselves.
     package var host: String?

@@ -63,6 +63,27 @@ struct UnregisteredConsentTests {
         #expect(html.contains(first) && html.contains(last))
     }
 
+    // OpenID Connect Core §3.1.2.1: the page is shown. Some SDKs send prompt=consent with every offline_access.
+    @Test func `a step-up with prompt=consent asks about the new scope only`() async throws {
+        let viewer = try await DocumentClient()
+        var browser = try await viewer.browser()
+        func open(_ scope: String) async throws -> Reply {
+            try await browser.open(viewer.attempt().with("scope", scope).with("prompt", "consent").url)
+        }
+        let first = try await open("openid")
+        #expect(try first.consentPage.permissions.map(\.scope) == ["openid"])
+        _ = try await browser.decide(.allow, on: first)
+        let more = try await open("openid photos.read")
+        #expect(try more.consentPage.permissions.map(\.scope) == ["photos.read"])
+        #expect(try more.consentPage.permissions.map(\.isNew) == [true])
+        #expect(try more.consentPage.allowedBefore.map(\.scope) == ["openid"])
+        _ = try await browser.decide(.allow, on: more)
+        // A request that adds nothing is shown in full, with the hint.
+        let again = try await open("openid photos.read").consentPage
+        #expect(again.permissions.map(\.scope) == ["openid", "photos.read"])
+        #expect(again.allowedBefore.isEmpty)
+    }
+
     @Test func `the page says since when the server knows a client, and how many people use it`() async throws {
         let viewer = try await DocumentClient()
         var browser = try await viewer.browser()
