@@ -185,7 +185,7 @@ struct EveryPageTests {
                 try await stage.arrive(at: "This code is no longer valid")
                 try await judge(.deviceOver)
 
-                // Nobody has verified the publisher of this client.
+                // The publisher of this client is not verified.
                 let unverified = try await stage.waitingDevice(television, scope: "openid photos.read")
                 try await browser.navigate(to: unverified.complete)
                 _ = try await browser.waitForElement("#user_code")
