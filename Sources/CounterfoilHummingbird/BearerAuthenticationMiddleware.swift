@@ -8,7 +8,8 @@ import NIOCore
 /// A middleware that rejects a request unless the resource server accepts its access token.
 ///
 /// The responses follow RFC 6750 §3. A token that is bound to a key is accepted with the scheme DPoP and a proof of its
-/// key (RFC 9449 §7). If the resource server uses nonces, each response to a request with a proof contains a fresh one.
+/// key (RFC 9449 §7). If the resource server uses nonces, each response to a request with a proof contains a fresh one,
+/// also that of an `HTTPResponseError` that a handler throws. The status 500 of any other error contains none.
 ///
 /// Add the middleware to a group of routes instead of comparing path
 /// prefixes. The router then runs it for every spelling of a path that reaches a handler of the group.
@@ -82,21 +83,23 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         return access
     }
 
-    /// Adds the nonce for the next proof to the response of the next responder, or to the refusal that it throws.
+    /// Adds the nonce for the next proof to the response of the next responder, or to that of the error that it throws.
+    ///
+    /// An error without a response of its own is thrown as it is: Hummingbird logs it and responds with status 500. The
+    /// client then keeps its former nonce (RFC 9449 §8.2).
     private func supplyingNonce(
         to request: HTTPRequest, _ respond: () async throws -> Response
     ) async throws -> Response {
-        guard let nonce = resourceServer.proofNonce(for: request), let name = HTTPField.Name.dpopNonce else {
-            return try await respond()
-        }
+        guard let nonce = resourceServer.proofNonce(for: request) else { return try await respond() }
         do {
             var response = try await respond()
-            response.headers[name] = nonce
-            response.headers.append(HTTPField(name: .accessControlExposeHeaders, value: name.rawName))
+            response.headers.supply(nonce: nonce)
             return response
         } catch var refusal as AccessRefusal {
             refusal.proofNonce = nonce
             throw refusal
+        } catch let error as any HTTPResponseError {
+            throw ErrorWithNonce.supplying(nonce, with: error)
         }
     }
 

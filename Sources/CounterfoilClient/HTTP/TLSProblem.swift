@@ -63,7 +63,12 @@
                     reason: "it is not valid before \(Self.day(date)); check the clock of this device too")
             case .unknownAuthority: .untrusted(origin: origin, reason: remedy)
             case .untrusted: .untrusted(origin: origin, reason: "it has expired, or \(remedy)")
-            case .otherHost: .untrusted(origin: origin, reason: "it is for another host name")
+            case .otherHost:
+                // The other host may be a captive portal. A server with a wrong certificate looks the same.
+                .untrusted(
+                    origin: origin,
+                    reason: "it is for another host name; check the name, and sign in to this network in a browser if"
+                        + " it requires that")
             case .notTLS:
                 .unreachable(origin: origin, reason: "the server does not use TLS on this port; check the port")
             case .noCommonVersion:

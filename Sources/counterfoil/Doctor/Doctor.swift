@@ -144,11 +144,12 @@ extension Examination {
         }
         guard let issuer, let server = await server(issuer) else { return }
         await tokenEndpoint(of: server)
+        await proofs(at: server)
         await keys(of: server)
         if subject.resource != nil { await clientsWithoutRegistration(at: server) }
         await authorization(at: server)
         await device(at: server)
-        notTried(at: server, signingIn: signingIn)
+        notTried(at: server, signingIn: signingIn, binding: signingIn && (binding || has("dpop-required")))
         guard signingIn else { return }
         if binding, !announcesDPoP(server) { return }
         let progress = SignInProgress(console: console)
@@ -159,12 +160,17 @@ extension Examination {
     }
 
     /// Records what the examination leaves out, so that a report without faults promises no more than it shows.
-    private mutating func notTried(at server: AuthorizationServerConfiguration, signingIn: Bool) {
+    private mutating func notTried(
+        at server: AuthorizationServerConfiguration, signingIn: Bool, binding: Bool
+    ) {
         var left: [String] = []
         if server.registrationEndpoint != nil { left.append("registration of a client") }
         if server.supportsMetadataDocuments { left.append("a client metadata document") }
         if subject.clientID == nil { left.append("authorization requests (--client-id)") }
         if !signingIn { left.append("a sign-in, its tokens and a refresh (--sign-in)") }
+        if announcesES256Proofs(server), !binding {
+            left.append("tokens that are bound to a key (--sign-in --dpop)")
+        }
         if server.deviceAuthorizationEndpoint != nil, subject.clientID != nil {
             left.append("the approval of a device")
         }
@@ -178,7 +184,7 @@ extension Examination {
 
     /// Returns true if the server announces DPoP with ES256; records a fault if not (RFC 9449 §5.1).
     private mutating func announcesDPoP(_ server: AuthorizationServerConfiguration) -> Bool {
-        if server.proofAlgorithms?.contains("ES256") == true { return true }
+        if announcesES256Proofs(server) { return true }
         fault(
             "dpop-not-offered",
             "the metadata does not announce DPoP with ES256, so the tokens cannot be bound to a key",

@@ -69,12 +69,12 @@ extension Examination {
     /// After `invalid_client`, the function tries the next method that the server lists for a secret.
     mutating func post(
         _ form: FormParameters, to endpoint: EndpointURL, of client: ClientIdentifier,
-        at server: AuthorizationServerConfiguration, as name: String
+        at server: AuthorizationServerConfiguration, headerFields: HTTPFields = [:], as name: String
     ) async -> TransportResponse? {
         var last: TransportResponse?
         for method in subject.authentication.candidates(at: server) {
             var authenticated = form
-            var fields = HTTPFields()
+            var fields = headerFields
             // The authentication adds `client_id`, except with `client_secret_basic`.
             if case .secretBasic = method { authenticated.append("client_id", client.rawValue) }
             do throws(TransportFailure) {

@@ -15,12 +15,9 @@ import HTTPTypes
 extension Examination {
     /// Requests tokens with an invalid code, and checks the error response (RFC 6749 §5.2).
     mutating func tokenEndpoint(of server: AuthorizationServerConfiguration) async {
-        var form = FormParameters(["grant_type": "authorization_code"])
-        form.append("code", "counterfoil-doctor-\(UUID().uuidString)")
-        form.append("redirect_uri", "http://127.0.0.1/callback")
-        form.append("code_verifier", CodeVerifier(random: RandomBytes()).exposed)
-        guard let client = subject.clientID ?? ClientIdentifier("counterfoil-doctor"),
-            let response = await post(form, to: server.tokenEndpoint, of: client, at: server, as: "token endpoint")
+        guard let client = subject.clientID ?? Self.unknownClient,
+            let response = await post(
+                Self.invalidCode(), to: server.tokenEndpoint, of: client, at: server, as: "token endpoint")
         else { return }
         switch response.statusCode {
         case 300..<400:
@@ -45,6 +42,18 @@ extension Examination {
         }
         cors(response, what: "the token endpoint")
         refusal(response)
+    }
+
+    /// The client of the requests if the user names none.
+    static var unknownClient: ClientIdentifier? { ClientIdentifier("counterfoil-doctor") }
+
+    /// Returns a token request with a code that no server has issued.
+    static func invalidCode() -> FormParameters {
+        var form = FormParameters(["grant_type": "authorization_code"])
+        form.append("code", "counterfoil-doctor-\(UUID().uuidString)")
+        form.append("redirect_uri", "http://127.0.0.1/callback")
+        form.append("code_verifier", CodeVerifier(random: RandomBytes()).exposed)
+        return form
     }
 
     private mutating func refusal(_ response: TransportResponse) {

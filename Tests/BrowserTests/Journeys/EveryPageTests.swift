@@ -138,6 +138,8 @@ struct EveryPageTests {
     @Test func `the pages for a device are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
+            let television = try await stage.site.registerClient(
+                "Television", options: ["--publisher", "Screens & Sons", "--no-vouched-for"])
             try await stage.walk(.device) { judge in
                 try await stage.open("/device")
                 _ = try await browser.waitForElement("#user_code")
@@ -182,6 +184,29 @@ struct EveryPageTests {
                 try await browser.find("[value=allow]").click()
                 try await stage.arrive(at: "This code is no longer valid")
                 try await judge(.deviceOver)
+
+                // The publisher of this client is not verified.
+                let unverified = try await stage.waitingDevice(television, scope: "openid photos.read")
+                try await browser.navigate(to: unverified.complete)
+                _ = try await browser.waitForElement("#user_code")
+                try await stage.send("button.primary")
+                _ = try await browser.waitForElement("[value=allow]")
+                try await stage.read("has not verified who makes Television")
+                try await judge(.deviceConsentUnverified)
+
+                // RFC 8628 §5.1: five wrong codes of a user are allowed, here of one who connects no device.
+                _ = try await browser.developerTools("Network.clearBrowserCookies")
+                try await stage.open("/device")
+                try await stage.fill("user_code", "BCDF-GHJK")
+                try await stage.send("button.primary")
+                try await stage.signIn(as: .grace)
+                _ = try await browser.waitForElement("[role=alert]")
+                for _ in 0..<5 {
+                    try await stage.fill("user_code", "BCDF-GHJK")
+                    try await stage.send("button.primary")
+                }
+                try await stage.read("Try again in")
+                try await judge(.deviceCodeTooMany)
             }
         }
     }

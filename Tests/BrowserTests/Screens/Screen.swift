@@ -26,7 +26,9 @@ enum Screen: String, CaseIterable, Sendable {
     case deviceCode = "device-code"
     case deviceCodeAgain = "device-code-again"
     case deviceCodeFilled = "device-code-filled"
+    case deviceCodeTooMany = "device-code-too-many"
     case deviceConsent = "device-consent"
+    case deviceConsentUnverified = "device-consent-unverified"
     case deviceApproved = "device-approved"
     case deviceDenied = "device-denied"
     case deviceOver = "device-over"
@@ -86,8 +88,8 @@ enum Screen: String, CaseIterable, Sendable {
             .appLink,
             .signOut, .signedOut:
             .otherWays
-        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled, .deviceConsent, .deviceApproved, .deviceDenied,
-            .deviceOver:
+        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled, .deviceCodeTooMany, .deviceConsent,
+            .deviceConsentUnverified, .deviceApproved, .deviceDenied, .deviceOver:
             .device
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
@@ -108,8 +110,9 @@ enum Screen: String, CaseIterable, Sendable {
         case .signIn, .signInAgain, .signInEarlier, .signInWebView, .consoleSignIn, .consoleSignInWebView,
             .consoleSignInAgain:
             .signIn
-        case .consent, .consentAgain, .consentUnverified, .consentLocalhost, .deviceConsent: .consent
-        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled: .deviceCode
+        case .consent, .consentAgain, .consentUnverified, .consentLocalhost, .deviceConsent, .deviceConsentUnverified:
+            .consent
+        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled, .deviceCodeTooMany: .deviceCode
         case .deviceApproved, .deviceDenied, .deviceOver: .deviceDone
         case .continue: .continue
         case .proceed, .goOnChoice, .goOnPosted: .proceed

@@ -73,7 +73,8 @@ enum Screens {
           .replace(/\b[0-9a-f]{32}\b/, '7f3a9c21d0e84b56a1c9e3f05b7d2864')
           .replace(/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/g, '2 June 2026')
           .replace(/(?<![:.\w])\d{1,2}:\d\d(?![:\w])/g, '10:30')
-          .replace(/\b(?:Less than )?(?:\d+ (?:seconds|minutes)|a (?:second|minute)) ago\b/g, 'Just now');
+          .replace(/\b(?:Less than )?(?:\d+ (?:seconds|minutes)|a (?:second|minute)) ago\b/g, 'Just now')
+          .replace(/\bTry again in \d+ minutes\b/g, 'Try again in 10 minutes');
         window.unsteady = [];
         const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (words.nextNode()) {

@@ -19,9 +19,11 @@ struct WaitingDevice: Decodable {
 }
 
 extension Stage {
-    /// Requests the codes of a device that uses Lightbox.
-    func waitingDevice() async throws -> WaitingDevice {
-        let form = FormParameters(["client_id": lightbox, "scope": "openid photos.read photos.write"])
+    /// Requests the codes of a device that uses a client, by default Lightbox.
+    func waitingDevice(
+        _ clientID: String? = nil, scope: String = "openid photos.read photos.write"
+    ) async throws -> WaitingDevice {
+        let form = FormParameters(["client_id": clientID ?? lightbox, "scope": scope])
         return try JSONDecoder().decode(
             WaitingDevice.self, from: try await post(form, to: "/oauth2/device_authorization"))
     }

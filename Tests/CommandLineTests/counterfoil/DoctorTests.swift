@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -176,6 +177,39 @@ struct DoctorTests {
             #expect(report.faultTopics == [topic])
             #expect(outcome.status == status)
         }
+    }
+
+    // RFC 9449 §5: a server that ignores proofs rejects the code only, which shows nothing.
+    @Test(
+        arguments: [
+            ([], true), ([.requiresDPoP], true), ([.refusesProofs], true), ([.ignoresProofs], false),
+        ] as [([Misbehavior], Bool)])
+    func `an invalid proof shows that a server checks proofs, and bound tokens are named as not tried`(
+        misbehaviors: [Misbehavior], isShown: Bool
+    ) async throws {
+        var script = ServerScript(misbehaviors)
+        script.clients.redirects = .anyPort(["http://127.0.0.1/callback"], hosts: ["127.0.0.1"])
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue])
+            #expect(outcome.status == 0, "\(report.findings)")
+            #expect(report.topics.contains("dpop-offered"))
+            #expect(report.topics.contains("dpop-checks") == isShown, "\(report.topics)")
+            let left = report["not-tried"]?.text ?? ""
+            #expect(left.contains("tokens that are bound to a key (--sign-in --dpop)"), "\(left)")
+            let proofs = server.requests(to: .token).compactMap { request in
+                HTTPField.Name("DPoP").flatMap { request.headerFields[$0] }
+            }
+            #expect(proofs.count == 1)
+        }
+    }
+
+    @Test func `bound tokens are not named as left out if they were tried or are not offered`() async throws {
+        let (outcome, report, _) = try await Self.verdict(Self.script(), Self.signIn + ["--dpop"])
+        #expect(outcome.status == 0, "\(report.findings)")
+        #expect(report["not-tried"]?.text.contains("bound to a key") == false, "\(report.findings)")
+        let (_, other, requests) = try await Self.verdict(.product(.hydra), Self.productClient)
+        #expect(other["not-tried"]?.text.contains("bound to a key") == false, "\(other.findings)")
+        #expect(!requests.contains { $0.headerFields.contains { $0.name.canonicalName == "dpop" } })
     }
 
     /// Runs the doctor on a server that publishes its own issuer.

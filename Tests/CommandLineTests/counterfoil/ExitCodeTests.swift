@@ -55,6 +55,39 @@ struct ExitCodeTests {
         }
     }
 
+    // RFC 6585 §6: nothing but the status 511 tells a captive portal from a server that is misconfigured. Before the
+    // first sign-in, no earlier answer shows that the server works.
+    @Test(arguments: [
+        ("the status 511 of a captive portal", ScriptedAnswer.trouble(511), 6),
+        ("the redirect of a captive portal", .redirect(to: "http://portal.example.com/"), 5),
+        ("the page of a captive portal", .html(), 5),
+    ])
+    func `a sign-in ends with 6 only if the answer says that it is not the server's`(
+        what: String, answer: ScriptedAnswer, status: Int32
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await ScriptedAuthorizationServer.run { server in
+            server.change { $0.interruptions = [Interruption(at: .metadata, answer)] }
+            let arguments = ["login", server.issuer.rawValue, "--client-id", "lightbox", "--browser", "print"]
+            let login = try await CommandLineTool.run(arguments, home: directory.url)
+            #expect(login.status == status, "\(what): \(login.errors)")
+            server.change { $0.interruptions = [] }
+            #expect(try await CommandLineTool.signIn(at: server, home: directory.url).status == 0)
+        }
+    }
+
+    @Test func `a sign-in with the certificate of another host ends with 5 and names the remedy`() async throws {
+        let directory = try TemporaryDirectory()
+        let authority = try TLSAuthority()
+        try await authority.run(names: "DNS:portal.example.com") { port in
+            let login = try await CommandLineTool.run(
+                ["login", "https://127.0.0.1:\(port)", "--client-id", "lightbox", "--browser", "print"],
+                home: directory.url, environment: ["SSL_CERT_FILE": authority.certificate])
+            #expect(login.status == 5, "\(login.errors)")
+            #expect(login.errors.contains("sign in to this network in a browser"), "\(login.errors)")
+        }
+    }
+
     @Test func `an answer of an API ends call with 3 only if signing in again helps`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

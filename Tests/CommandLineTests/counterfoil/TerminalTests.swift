@@ -12,6 +12,8 @@ struct TerminalTests {
         ["login", server.issuer.rawValue, "--client-id", "lightbox", "--browser", "paste"] + arguments
     }
 
+    // Each of the five endings comes eight times. A round takes half a second, or 1.5 seconds until the timeout, so 200
+    // rounds would take two minutes.
     @Test func `the terminal shows what the user types again, however a sign-in ends`() async throws {
         let directory = try TemporaryDirectory()
         try await ScriptedAuthorizationServer.run { server in

@@ -88,7 +88,11 @@ struct TransportTrustTests {
             let failure = try await Self.failure(origin, ["SSL_CERT_FILE": authority.certificate])
             #expect(
                 failure
-                    == .untrusted(origin: origin, reason: "it is for another host name"))
+                    == .untrusted(
+                        origin: origin,
+                        reason:
+                            "it is for another host name; check the name, and sign in to this network in a browser if it requires that"
+                    ))
         }
     }
 

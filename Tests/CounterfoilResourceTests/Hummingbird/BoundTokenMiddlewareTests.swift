@@ -59,6 +59,43 @@ import Testing
         }
     }
 
+    /// An error that is not a type of Hummingbird.
+    private struct Gone: HTTPResponseError {
+        let status = HTTPResponse.Status.gone
+        func response(from request: Request, context: some RequestContext) throws -> Response {
+            Response(status: status, headers: [.contentLanguage: "en"])
+        }
+    }
+
+    // OK-25. RFC 9449 §8.2.
+    @Test func `the response of an error that a handler throws has one nonce`() async throws {
+        try await Authority.run { authority async throws in
+            let server = authority.resourceServer(proofs: ProofPolicy(nonces: .offered()))
+            let router = Router(context: Context.self)
+            let photos = router.group("photos").requireScope(Scope(), of: server).requireScope(Scope(), of: server)
+            photos.get("missing") { _, _ -> String in
+                throw HTTPError(.notFound, headers: [.contentLanguage: "en"], message: "no such photo")
+            }
+            photos.get("gone") { _, _ -> String in throw Gone() }
+            let application = Application(router: router)
+            let prover = try Prover()
+            let token = try authority.token(boundTo: prover)
+            for (path, status) in [("/photos/missing", HTTPResponse.Status.notFound), ("/photos/gone", .gone)] {
+                let proof = try prover.proof(for: token, url: "https://photos.example" + path)
+                let response = try await answer(of: application, .get(path, dpop: token, proofs: [proof]))
+                #expect(response.status == status)
+                #expect(response.headers.proofNonces.count == 1, "\(path)")
+                #expect(response.headers[values: .accessControlExposeHeaders] == ["DPoP-Nonce"])
+                // The rest of the response is that of the error.
+                #expect(response.headers[.contentLanguage] == "en")
+                let bearer = try await answer(
+                    of: application, .get(path, authorization: "Bearer \(authority.token())"))
+                #expect(bearer.status == status)
+                #expect(bearer.headers.proofNonces.isEmpty)
+            }
+        }
+    }
+
     // A proof counts once, and nested groups of one API verify it once.
     @Test func `nested groups use a proof once, and a stricter group verifies it itself`() async throws {
         try await Authority.run { authority async throws in

@@ -28,13 +28,17 @@ struct Prover: Sendable {
                 accessToken: token, nonce: nonce))
     }
 
-    /// Signs any header and any claims, as no correct client does; `JWK` stands for the public key.
-    func forge(header: String, claims: String) throws -> String {
+    /// Returns the public key as a JSON Web Key, after other members.
+    func jwk(with members: String = "") throws -> String {
         let point = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation).publicKey
             .rawRepresentation
-        let jwk =
-            #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(point.prefix(32)))","y":"\#(Base64URL.encode(point.suffix(32)))"}"#
-        return try Forgery(header: header.replacing("JWK", with: jwk), claims: claims).signed(by: key)
+        return
+            #"{\#(members)"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(point.prefix(32)))","y":"\#(Base64URL.encode(point.suffix(32)))"}"#
+    }
+
+    /// Signs any header and any claims, as no correct client does; `JWK` stands for the public key.
+    func forge(header: String, claims: String) throws -> String {
+        try Forgery(header: header.replacing("JWK", with: try jwk()), claims: claims).signed(by: key)
     }
 
     /// Creates a request with a bound token and a proof.
