@@ -34,7 +34,7 @@ struct DataDirectory {
             throw CommandFailure.refused(
                 "no data directory found at \(path); check --data-dir, or start the server there first")
         }
-        // A server that began with an empty database here would stand in for the one that is restored.
+        // A server that began with an empty database here would replace the one that is restored.
         guard !isNew || !FileManager.default.fileExists(atPath: Self.file(RestoreTarget.draftName, in: path)) else {
             throw CommandFailure.refused(
                 "a restore into \(path) is not complete; run restore again, or delete \(RestoreTarget.draftName) there "

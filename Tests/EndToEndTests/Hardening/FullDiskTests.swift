@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 

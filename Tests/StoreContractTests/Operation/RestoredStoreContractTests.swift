@@ -59,7 +59,7 @@ struct RestoredStoreContractTests {
         return copy
     }
 
-    /// Makes a change in a store with a journal, and reads what the change has ended.
+    /// Changes a store with a journal, and reads what the change has ended.
     private static func history(
         in path: String, of world: World, _ end: (World) async throws -> Void
     ) async throws -> EndingsHistory {
