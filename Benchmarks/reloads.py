@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import signal
 import socket
 import ssl
@@ -108,6 +109,9 @@ class ReloadDrill:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(str(folder / "notify"))
         self._notices.settimeout(PATIENCE)
+        self._setup = Counterfoil(folder / "data", programs, store=["--config", str(self._settings)])
+        self._form = ""
+        self._serial = 1
         self.wrong: list[str] = []
         self.longest = 0.0
 
@@ -115,13 +119,15 @@ class ReloadDrill:
         """Changes the certificate and the settings so often, by turns; the number of answers meanwhile."""
         self._authority.issue(1)
         self._write_settings(lifetime=60)
-        setup = Counterfoil(self._folder / "data", self._programs, store=["--config", str(self._settings)])
+        setup = self._setup
         setup.administer("scope", "create", "photos.read", "--description", "See your photos.")
         service = json.loads(setup.administer(
             "app", "create", "--json", "--type", "service", "--name", "Reloads", "--scope", "photos.read"))
         form = urllib.parse.urlencode({
             "grant_type": "client_credentials", "client_id": service["client_id"],
             "client_secret": service["client_secret"], "scope": "photos.read"})
+        self._form = form
+        self._serial = count + 1
         tls = ssl.create_default_context(cafile=str(self._authority.root))
         process = self._open()
         callers = [Caller(self._port, tls, form) for _ in range(self._callers)]
@@ -151,7 +157,45 @@ class ReloadDrill:
         self.wrong += ["a service does not end" for caller in callers if caller.is_alive()]
         return sum(caller.answers for caller in callers)
 
-    def _write_settings(self, lifetime: int) -> None:
+    def kill(self, count: int, chance: random.Random) -> None:
+        """Kills the server so often while it reads settings again, which it notes for commands one file after another.
+
+        A command works with what is noted, and the server starts with the settings of the file.
+        """
+        tls = ssl.create_default_context(cafile=str(self._authority.root))
+        for number in range(count + 1):
+            self._forget_notices()
+            process = self._open()
+            try:
+                self._wait_for("READY=1")
+                if number > 0:
+                    self._expect(tls, self._form, serial=self._serial, lifetime=1000 + number - 1)
+                if number == count:
+                    break
+                schemes = [f"scheme{number + place}" for place in range(number % 3)]
+                self._write_settings(lifetime=1000 + number, schemes=schemes, development=number % 2 == 0)
+                process.send_signal(signal.SIGHUP)
+                time.sleep(chance.uniform(0, max(0.05, 1.5 * self.longest)))
+            finally:
+                process.kill()
+                process.wait()
+            try:
+                self._setup.administer(
+                    "app", "create", "--type", "native", "--name", f"Editor {number}", "--scope", "photos.read",
+                    "--redirect-uri", "com.example.editor:/callback")
+            except Failed as fault:
+                self.wrong.append(f"a command fails after a kill during a reload: {fault}")
+
+    def _forget_notices(self) -> None:
+        self._notices.setblocking(False)
+        try:
+            while self._notices.recv(4096):
+                pass
+        except BlockingIOError:
+            pass
+        self._notices.settimeout(PATIENCE)
+
+    def _write_settings(self, lifetime: int, schemes: list[str] | None = None, *, development: bool = True) -> None:
         new = self._folder / "server.yaml.new"
         new.write_text(
             f"issuer: https://{HOST}:{self._port}\n"
@@ -161,6 +205,8 @@ class ReloadDrill:
             f"tls-key: {self._folder / 'key.pem'}\n"
             f"default-audience: https://api.example.com\n"
             f"access-token-lifetime: {lifetime}s\n"
+            f"plain-scheme: {json.dumps(schemes or [])}\n"
+            f"no-development-redirect-uris: {'false' if development else 'true'}\n"
             "log-level: error\n", "utf-8")
         new.replace(self._settings)
 

@@ -89,6 +89,37 @@ struct CopyTests {
         }
     }
 
+    @Test func `a copy of a newer format or schema is refused with the version that can read it`() throws {
+        let directory = try TemporaryDirectory()
+        let database = Data("SQLite format 3\0".utf8) + Data(repeating: 0, count: 496)
+        func record(format: Int = CopyRecord.currentFormat, schema: Int = Migration.all.count) throws -> CopyRecord {
+            let path = directory.path("copy-\(format)-\(schema)")
+            try database.write(to: URL(fileURLWithPath: path))
+            let file = open(path, O_RDWR | O_CLOEXEC)
+            try #require(file >= 0)
+            defer { close(file) }
+            let record = CopyRecord(
+                format: format, schema: schema, program: "9.1.0", issuer: nil, endings: "", ending: 0,
+                isInJournal: false, takenAt: 1, length: Int64(database.count), rows: [:])
+            try record.append(to: file)
+            return try CopyRecord(ofCopyOn: file)
+        }
+        let (format, schema) = (CopyRecord.currentFormat + 1, Migration.all.count + 1)
+        let newerFormat = CopyRefusal.newerFormat(format, program: "9.1.0")
+        #expect(throws: newerFormat) { try record(format: format) }
+        #expect(
+            newerFormat.description
+                == "a newer version of this program has made it (format \(format)); use version 9.1.0 or a later one")
+        let newer = try record(schema: schema)
+        let newerSchema = CopyRefusal.newerSchema(schema, supported: Migration.all.count, program: "9.1.0")
+        #expect(throws: newerSchema) {
+            let path = directory.path("copy-\(CopyRecord.currentFormat)-\(schema)")
+            try SQLiteStore.check(databaseAt: path, against: newer)
+        }
+        #expect(newerSchema.description.contains("(schema version \(schema); this version supports"))
+        #expect(throws: Never.self) { try record() }
+    }
+
     @Test func `a draft never empties a file that has another name`() throws {
         let directory = try TemporaryDirectory()
         let (victim, path) = (directory.path("victim"), directory.path("draft"))

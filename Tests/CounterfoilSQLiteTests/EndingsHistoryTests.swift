@@ -11,9 +11,12 @@ import Testing
 struct EndingsHistoryTests {
     private static let identity = "aa"
 
-    private static func ending(_ number: Int64, of identity: String = Self.identity) -> JournalLine {
+    private static func ending(
+        _ number: Int64, _ kind: String = "grant", of identity: String = Self.identity, subject: String? = nil
+    ) -> JournalLine {
         .ending(
-            Ending(number: number, at: number * 1_000_000, kind: "grant", subject: "gr_\(number)", detail: nil),
+            Ending(
+                number: number, at: number * 1_000_000, kind: kind, subject: subject ?? "gr_\(number)", detail: nil),
             identity: identity)
     }
 
@@ -66,6 +69,24 @@ struct EndingsHistoryTests {
         #expect(throws: EndingsRefusal.self) { try Self.history([Self.ending(1, of: "cc")], after: 0) }
         #expect(throws: EndingsRefusal.self) { try Self.history([], rest: "a letter\n", after: 0) }
         #expect(throws: EndingsRefusal.self) { try Self.history([], after: 0) }
+    }
+
+    @Test func `a journal with an unknown kind, or with two endings of one number, is refused`() throws {
+        do {
+            _ = try Self.history([Self.ending(1), Self.ending(2, "passkey")], after: 1)
+            Issue.record("the unknown kind was accepted")
+        } catch {
+            guard case EndingsRefusal.unknownKind(_, kind: "passkey") = error else { throw error }
+            #expect("\(error)".hasSuffix("which this version does not know; use the version that wrote it"))
+        }
+        let contradiction = EndingsRefusal.contradiction(number: 2)
+        #expect(throws: contradiction) {
+            try Self.history([Self.ending(1), Self.ending(2), Self.ending(2, subject: "gr_other")], after: 0)
+        }
+        #expect(contradiction.description.contains("two different endings with the number 2, so a file was changed"))
+        // The same line twice is of a file that was named twice, or copied.
+        let history = try Self.history([Self.ending(1), Self.ending(2), Self.ending(2)], after: 0)
+        #expect(history.endings.map(\.number) == [1, 2])
     }
 
     @Test func `a copy from after a restore to an earlier state, and journals of two restores, are refused`() throws {

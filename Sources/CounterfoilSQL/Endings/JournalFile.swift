@@ -178,7 +178,12 @@ final class JournalFile {
         self.known = nil
         let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
         guard written == bytes.count, fsync(descriptor) == 0 else {
-            let failure = failure("write")
+            // A write that ends early sets no error: the disk was full before its end.
+            let isCut = (0..<bytes.count).contains(written)
+            let failure =
+                isCut
+                ? JournalFailure.failed(path: path, reason: "cannot write all of it; check that the disk is not full")
+                : failure("write")
             _ = ftruncate(descriptor, known.size)
             throw failure
         }

@@ -81,11 +81,11 @@ struct RestoreAnswer: ParsableArguments {
             "These apps were changed after the copy and are registered as before. Compare them with \"app show\":")
         list(
             report.changedAPIs,
-            "These APIs were changed after the copy and are registered as before. Compare them with \"api list\":")
+            "These APIs were changed after the copy and are registered as before. Compare them with \"resource list\":")
         if report.hasFormerPolicy {
             Output.note(
                 "The policy for unregistered apps was changed after the copy and is as before. Compare it with "
-                    + "\"unregistered\".")
+                    + "\"unregistered show\".")
         }
     }
 }

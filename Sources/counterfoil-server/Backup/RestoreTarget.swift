@@ -14,7 +14,8 @@ final class RestoreTarget {
 
     /// The names of files in a directory that counts as empty.
     private static let allowed: Set<String> = ["server.key", "server.lock", "lost+found"]
-    private static let draftName = "counterfoil.db.restoring"
+    /// The name of the database until it is complete; what an interrupted restore leaves has it, too.
+    static let draftName = "counterfoil.db.restoring"
 
     /// Creates the directory if it is missing, and locks it.
     init(_ directory: String) throws {

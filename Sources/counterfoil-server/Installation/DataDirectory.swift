@@ -34,6 +34,12 @@ struct DataDirectory {
             throw CommandFailure.refused(
                 "no data directory found at \(path); check --data-dir, or start the server there first")
         }
+        // A server that began with an empty database here would replace the one that is restored.
+        guard !isNew || !FileManager.default.fileExists(atPath: Self.file(RestoreTarget.draftName, in: path)) else {
+            throw CommandFailure.refused(
+                "a restore into \(path) is not complete; run restore again, or delete \(RestoreTarget.draftName) there "
+                    + "to begin with an empty database")
+        }
         try Self.make(path)
         // Create the key before the database, so that an interrupted start never leaves a database without its key.
         let givenKey = try serverKey ?? ServerKey.given()

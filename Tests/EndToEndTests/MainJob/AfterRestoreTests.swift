@@ -1,0 +1,174 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+/// A store that another program has brought back, and the command that makes it safe to serve.
+@Suite(.timeLimit(.minutes(10)))
+struct AfterRestoreTests {
+    // SEC-412: the same rules hold for what another program has brought back.
+    @Test(arguments: StoreOfSite.allCases)
+    func `after-restore ends every sign-in`(_ kind: StoreOfSite) async throws {
+        try await kind.make { site in
+            let clientID = try await Self.prepare(site)
+            var browser = UserAgent()
+            let token = try await site.serving {
+                try await RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token
+            }
+            let silent = try await site.administer(["after-restore"])
+            #expect(silent.status == 64)
+            try await run(site, ["after-restore", "--end-sign-ins"])
+            try await site.serving {
+                #expect(try await RestoredCopyTests.refresh(token, of: clientID, at: site).status == 400)
+                var browser = UserAgent()
+                _ = try await RestoredCopyTests.signIn(with: &browser, clientID, at: site)
+            }
+        }
+    }
+
+    // SEC-411, SEC-412
+    @Test(arguments: StoreOfSite.allCases)
+    func `after-restore ends again what the journal names, and says what it cannot bring back`(
+        _ kind: StoreOfSite
+    ) async throws {
+        try await kind.make { site in
+            let clientID = try await Self.prepare(site)
+            for (name, options) in [("bob", []), ("carol", []), ("root", ["--administrator"])] {
+                try await create(name, options, at: site)
+            }
+            let api = "https://photos.example.com"
+            try await run(
+                site,
+                ["resource", "create", api, "--name", "Photos", "--scope", "photos.read", "--scope", "openid"])
+            let (kept, revoked) = try await site.serving {
+                var browser = UserAgent()
+                return try await (
+                    RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token,
+                    RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token
+                )
+            }
+            let snapshot = Snapshot(site)
+            try await snapshot.take()
+
+            let journal = site.folder.path("endings")
+            try await site.start(options: ["--endings-journal", journal]).whileRunning {
+                var agent = UserAgent()
+                let revocation = try await agent.send(
+                    .post, "\(site.issuer)/oauth2/revoke",
+                    form: FormParameters(["client_id": clientID, "token": revoked]))
+                #expect(revocation.status == 200)
+                try await run(
+                    site, ["user", "password", "bob", "--password-stdin"], input: "correct horse battery staple 2\n")
+                try await run(site, ["user", "disable", "carol"])
+                try await create("admin", ["--administrator"], at: site)
+                try await run(site, ["user", "delete", "root", "--yes"])
+                try await run(site, ["app", "edit", clientID, "--name", "Darkroom"])
+                try await run(site, ["resource", "edit", api, "--scope", "openid"])
+                try await run(site, ["unregistered", "edit", "--accept", "documents"])
+            }
+
+            try await snapshot.bringBack()
+            let other = site.folder.path("other-endings")
+            let line = #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"#
+            try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: other))
+            let refused = try await site.administer(["after-restore", "--endings-journal", other])
+            #expect(refused.status == 3)
+            #expect(refused.errors.contains("is not that of the server of this copy"), "\(refused.errors)")
+
+            let served = try await RunningProgram(
+                .server,
+                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--endings-journal", other]
+                    + site.storeOptions, environment: site.storeEnvironment, in: site.folder
+            ).ended()
+            #expect(served.status == 3)
+            #expect(served.errors.contains("is the endings journal of another server"), "\(served.errors)")
+            #expect(try String(contentsOfFile: other, encoding: .utf8) == line + "\n")
+
+            let ended = try await site.administer(["after-restore", "--endings-journal", journal])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.errors.contains("Ended again what had ended since the copy: "), "\(ended.errors)")
+            #expect(ended.errors.hasSuffix(Self.report(clientID, api)), "\(ended.errors)")
+            try await site.serving {
+                for (token, status) in [(revoked, 400), (kept, 200)] {
+                    let answer = try await RestoredCopyTests.refresh(token, of: clientID, at: site)
+                    #expect(answer.status == status, "\(answer.body)")
+                }
+            }
+        }
+    }
+
+    private static func report(_ clientID: String, _ api: String) -> String {
+        """
+        The password of these users changed after the copy. Set a new one with "user password":
+          bob
+        These users were disabled after the copy:
+          carol
+        These users were deleted after the copy. As the last administrators they are only disabled:
+          root
+        These apps were changed after the copy and are registered as before. Compare them with "app show":
+          \(clientID)
+        These APIs were changed after the copy and are registered as before. Compare them with "resource list":
+          \(api)
+        The policy for unregistered apps was changed after the copy and is as before. Compare it with "unregistered show".
+        The store is ready. Start the server, and let it write a new endings journal.
+
+        """
+    }
+
+    /// Adds Alice and the client Lightbox, and returns the identifier of the client.
+    private static func prepare(_ site: Site) async throws -> String {
+        try await site.add(.alice)
+        try await site.addScope("photos.read", "See your photos and albums")
+        return try await site.registerClient(options: ["--refresh-tokens", "always"])
+    }
+
+    private func create(_ name: String, _ options: [String], at site: Site) async throws {
+        try await run(
+            site,
+            [
+                "user", "create", name, "--email", "\(name)@example.com", "--display-name", name, "--password-stdin",
+            ] + options, input: "correct horse battery staple 1\n")
+    }
+
+    /// Runs an administration command, which must succeed.
+    private func run(_ site: Site, _ arguments: [String], input: String? = nil) async throws {
+        let ended = try await site.administer(arguments, input: input)
+        #expect(ended.status == 0, "\(arguments.prefix(2)): \(ended.errors)")
+    }
+}
+
+/// The store of a site at one point in time, as a snapshot of the disk or a backup of PostgreSQL has it.
+///
+/// No server runs while it is taken or brought back.
+private struct Snapshot {
+    private let site: Site
+    /// The name of the database; nil for a data directory.
+    private let database: String?
+
+    init(_ site: Site) {
+        self.site = site
+        database =
+            site.storeOptions.first == "--database"
+            ? site.storeOptions[1].split(separator: "/").last.map(String.init) : nil
+    }
+
+    private var copiedDirectory: String { site.dataDirectory + "-copy" }
+
+    func take() async throws {
+        guard let database else {
+            return try FileManager.default.copyItem(atPath: site.dataDirectory, toPath: copiedDirectory)
+        }
+        try await PostgreSQLServer.shared.value.sql("CREATE DATABASE \(database)_copy TEMPLATE \(database)")
+    }
+
+    func bringBack() async throws {
+        guard let database else {
+            try FileManager.default.removeItem(atPath: site.dataDirectory)
+            return try FileManager.default.moveItem(atPath: copiedDirectory, toPath: site.dataDirectory)
+        }
+        try await PostgreSQLServer.shared.value.sql(
+            "DROP DATABASE \(database)", "ALTER DATABASE \(database)_copy RENAME TO \(database)")
+    }
+}

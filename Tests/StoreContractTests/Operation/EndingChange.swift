@@ -1,0 +1,224 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilTokens
+import Foundation
+import Testing
+
+/// A change that ends something, and the kinds of the lines that it leaves in an endings journal.
+struct EndingChange: Sendable, CustomTestStringConvertible {
+    /// The steps of a change, which can be made in several stores with the same users, clients and sessions.
+    struct Steps: Sendable {
+        /// Creates what the change ends.
+        var prepare: @Sendable (World) async throws -> Void = { _ in }
+        let end: @Sendable (World) async throws -> Void
+        /// Returns true before the change, and false after it; nil if the change only shows in the report.
+        var isValid: (@Sendable (World) async throws -> Bool)?
+        /// Returns true if a restored store still has what the change does not end.
+        var isLeft: @Sendable (World) async throws -> Bool = { _ in true }
+        /// The report of a restore, without the number of endings.
+        var report = RestoreReport()
+    }
+
+    let testDescription: String
+    let kinds: Set<Ending.Kind>
+    let steps: @Sendable (World) async throws -> Steps
+
+    init(
+        _ name: String, _ kinds: Set<Ending.Kind>, _ steps: @escaping @Sendable (World) async throws -> Steps
+    ) {
+        testDescription = name
+        self.kinds = kinds
+        self.steps = steps
+    }
+
+    /// Changes that have every kind of ending together.
+    static let all = people + grants + clients + settings
+
+    private static let people = [
+        EndingChange("a sign-out", [.session]) { world async throws in
+            let other = Session.lasting(of: world.person)
+            return Steps(
+                prepare: { try await $0.begin(other) },
+                end: { world async throws in
+                    _ = try await world.store.endSession(world.session.digest, at: World.now, recording: [])
+                },
+                isValid: { try await $0.store.session($0.session.digest) != nil },
+                isLeft: { try await $0.store.session(other.digest) != nil })
+        },
+        EndingChange("a new password", [.password, .session]) { world async throws in
+            var report = RestoreReport()
+            report.withoutPassword = [world.person.username.rawValue]
+            return Steps(
+                end: { world async throws in
+                    _ = try await world.store.changePassword(
+                        of: world.person.id, from: .example, to: .other, keeping: nil, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let session = Session.lasting(of: world.person)
+                    let outcome = try await world.store.beginSession(
+                        session, proving: .example, replacing: nil, recording: [])
+                    return outcome == .begun(session.id)
+                },
+                isLeft: { world async throws in
+                    let person = try await world.store.person(world.person.id)
+                    // The new password is not in the copy.
+                    return person?.disabledAt == nil && person?.passwordHash == .unusable
+                },
+                report: report)
+        },
+        EndingChange("a disabled user", [.userDisabled, .session]) { world async throws in
+            var report = RestoreReport()
+            report.disabled = [world.person.username.rawValue]
+            return Steps(
+                end: { world async throws in
+                    try await world.store.disablePerson(world.person.id, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let person = try await world.store.person(world.person.id)
+                    let session = try await world.store.session(world.session.digest)
+                    return person?.disabledAt == nil || session != nil
+                },
+                report: report)
+        },
+        EndingChange("a deleted user", [.userDeleted, .session, .consent]) { world async throws in
+            let grant = world.grant()
+            return Steps(
+                prepare: { try await $0.approve(grant) },
+                end: { _ = try await $0.beginRemoval() },
+                isValid: { world async throws in
+                    let person = try await world.store.person(world.person.id)
+                    let facts = try await world.store.grantFacts(grant.id)
+                    return person != nil || facts != nil
+                })
+        },
+        EndingChange("a deleted user and their client", [.userDeleted, .client]) { world async throws in
+            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addClient(owned) == .added)
+                },
+                end: { _ = try await $0.beginRemoval(ownedClients: .delete([owned.id])) },
+                isValid: { world async throws in
+                    let (person, client) = (world.person.id, owned.id)
+                    let isPerson = try await world.store.person(person) != nil
+                    return try await world.store.client(client) != nil || isPerson
+                })
+        },
+        EndingChange("a deleted user whose client got another owner", [.userDeleted, .clientChanged]) {
+            world async throws in
+            let heir = try Person.named("bob")
+            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            var report = RestoreReport()
+            report.changedClients = [owned.id.rawValue]
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addPerson(heir, recording: []) == .added)
+                    #expect(try await world.store.addClient(owned) == .added)
+                },
+                end: { _ = try await $0.beginRemoval(ownedClients: .transfer(to: heir.id)) },
+                isValid: { try await $0.store.person($0.person.id) != nil },
+                isLeft: { world async throws in
+                    // Who got it is not in the journal.
+                    let client = try await world.store.client(owned.id)
+                    return client != nil && client?.owner == nil
+                },
+                report: report)
+        },
+        EndingChange("a deleted administrator, the only one of the copy", [.userDeleted]) { world async throws in
+            func administrator(_ name: String) throws -> Person {
+                Person(
+                    username: try #require(Username(name)), email: nil, displayName: name, passwordHash: .example,
+                    isAdministrator: true, createdAt: World.now)
+            }
+            let (former, later) = (try administrator("root"), try administrator("admin"))
+            var report = RestoreReport()
+            report.keptAdministrators = ["root"]
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addPerson(former, recording: []) == .added)
+                },
+                end: { world async throws in
+                    #expect(try await world.store.addPerson(later, recording: []) == .added)
+                    _ = try await world.store.beginRemoval(
+                        of: former.id, by: World.terms(of: former), recording: { _ in [] }, at: World.now)
+                },
+                isValid: { world async throws in
+                    let person = try await world.store.person(former.id)
+                    return person != nil && person?.disabledAt == nil
+                },
+                isLeft: { try await $0.store.person(former.id)?.passwordHash == .unusable },
+                report: report)
+        },
+    ]
+
+    private static let grants = [
+        EndingChange("a revocation", [.grant]) { world async throws in
+            let (grant, other) = (world.grant(), world.grant())
+            return Steps(
+                prepare: { world async throws in
+                    try await world.approve(grant)
+                    try await world.approve(other)
+                },
+                end: { world async throws in
+                    _ = try await world.store.revokeGrant(
+                        grant.id, because: .application, at: World.now, recording: [])
+                },
+                isValid: { try await $0.store.grantFacts(grant.id)?.hold == true },
+                isLeft: { try await $0.store.grantFacts(other.id)?.hold == true })
+        },
+        EndingChange("a narrowed consent", [.grantScope, .consent]) { world async throws in
+            let grant = world.grant(Scope([.openID, .profile]))
+            return Steps(
+                prepare: { try await $0.approve(grant) },
+                end: { world async throws in
+                    _ = try await world.store.narrowConsent(
+                        of: world.person.id, to: world.client.id, keeping: Scope([.openID]), at: World.now,
+                        recording: [])
+                },
+                isValid: { world async throws in
+                    let (scope, consent) = (try await world.store.grant(grant.id)?.scope, try await world.consent)
+                    return scope?.tokens.contains(.profile) == true || consent?.scope.tokens.contains(.profile) == true
+                },
+                isLeft: { world async throws in
+                    let facts = try await world.store.grantFacts(grant.id)
+                    return facts?.hold == true && facts?.grant.scope == Scope([.openID])
+                })
+        },
+        EndingChange("a withdrawn consent", [.grant, .consent]) { world async throws in
+            let grant = world.grant()
+            return Steps(
+                prepare: { try await $0.approve(grant) },
+                end: { world async throws in
+                    _ = try await world.store.narrowConsent(
+                        of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let facts = try await world.store.grantFacts(grant.id)
+                    return try await world.consent != nil || facts?.hold == true
+                })
+        },
+        EndingChange("a withdrawn consent whose grants have expired", [.consent]) { world async throws in
+            let grant = world.grant()
+            return Steps(
+                prepare: { world async throws in
+                    try await world.approve(grant)
+                    let store = try #require(world.store as? any SQLStore)
+                    // The maintenance deletes expired grants, and the consent stays.
+                    try await store.database.engine.commit { connection in
+                        for statement in [
+                            "DELETE FROM codes", "DELETE FROM grants", "UPDATE consents SET remembered = 'openid'",
+                        ] {
+                            try connection.send(statement)
+                        }
+                    }
+                },
+                end: { world async throws in
+                    _ = try await world.store.narrowConsent(
+                        of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
+                },
+                isValid: { try await $0.consent?.remembered.tokens.isEmpty == false })
+        },
+    ]
+}
