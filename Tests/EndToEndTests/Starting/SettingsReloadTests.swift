@@ -152,8 +152,9 @@ struct SettingsReloadTests {
                 try FileManager.default.moveItem(atPath: noted, toPath: site.folder.path("former"))
                 try FileManager.default.createDirectory(
                     atPath: noted + "/full", withIntermediateDirectories: true)
-                let new = ["log-format: json", "device-code-lifetime: 2m", "connections: 500", "plain-scheme: [zed]"]
-                try file.write(new)
+                try file.write([
+                    "log-format: json", "device-code-lifetime: 2m", "connections: 500", "plain-scheme:", "  - zed",
+                ])
                 _ = try await Self.reload(server, until: Self.failure)
                 #expect(try await Self.deviceCodeLifetime(of: client, at: site, in: &browser) == 300)
 
