@@ -348,7 +348,8 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilSQLite",
-                "CounterfoilServer", "TestSupport", "counterfoil", "counterfoil-server", httpTypes,
+                "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", "TestSupport", "counterfoil",
+                "counterfoil-server", httpTypes,
             ],
             swiftSettings: settings
         ),

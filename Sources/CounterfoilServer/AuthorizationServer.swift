@@ -254,13 +254,11 @@ public final class AuthorizationServer: Sendable {
 
     /// Reads the time, in seconds, since which events of the audit log may have no seal.
     ///
-    /// It is the age of the last look at which every event was sealed, and before the first look that of the oldest
-    /// event. Returns nil if the store is unavailable.
+    /// Returns nil if the store is unavailable.
     package func auditSealAge() async -> Double? {
         do {
-            let checkedAt = try await components.store.auditChainEnds().head?.checkedAt
-            let oldest = checkedAt == nil ? try await components.store.auditLog(after: nil, limit: 1).first : nil
-            return (checkedAt ?? oldest?.event.at).map { max(0, components.clock().timeIntervalSince($0)) } ?? 0
+            let since = try await components.store.unsealedSince()
+            return since.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0
         } catch {
             metrics.count(.storeError)
             components.logger.error("failed to read the seals of the audit log", metadata: ["error": "\(error)"])

@@ -16,7 +16,14 @@ package struct TestAuthority: Sendable {
     private let certificate: Certificate
 
     /// Creates a root, or an intermediate authority that another one has certified.
-    package init(_ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil) throws {
+    ///
+    /// - Parameters:
+    ///   - name: The common name.
+    ///   - issuer: The authority that certifies this one; nil for a root.
+    ///   - issuerAddress: The URL of the certificate of the issuer, in the extension `authorityInfoAccess`.
+    package init(
+        _ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil, issuerAddress: String? = nil
+    ) throws {
         key = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let subject = try Self.name(name)
         certificate = try Certificate(
@@ -26,6 +33,11 @@ package struct TestAuthority: Sendable {
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
                 Critical(KeyUsage(keyCertSign: true))
+                if let issuerAddress {
+                    AuthorityInformationAccess([
+                        .init(method: .issuingCA, location: .uniformResourceIdentifier(issuerAddress))
+                    ])
+                }
             },
             issuerPrivateKey: issuer?.key ?? key)
     }

@@ -247,3 +247,13 @@ public protocol AuditSealStore: Sendable {
         at time: Date
     ) async throws(StoreFault) -> AuditSealOutcome
 }
+
+extension AuditSealStore where Self: AuditStore {
+    /// Reads the time since which events of the audit log may have no seal; nil if the log is empty.
+    ///
+    /// It is the last time at which every event was sealed, and before the first one that of the oldest event.
+    package func unsealedSince() async throws(StoreFault) -> Date? {
+        if let checkedAt = try await auditChainEnds().head?.checkedAt { return checkedAt }
+        return try await auditLog(after: nil, limit: 1).first?.event.at
+    }
+}

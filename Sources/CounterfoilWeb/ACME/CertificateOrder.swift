@@ -47,9 +47,14 @@ package struct CertificateOrder: Sendable {
 
     /// Orders a certificate.
     ///
-    /// - Parameter former: The identifier of the certificate that it replaces (RFC 9773 §5); nil for none.
+    /// - Parameters:
+    ///   - former: The identifier of the certificate that it replaces (RFC 9773 §5); nil for none.
+    ///   - willFinalize: A function that is called before the finalization, after which only this server has the key of
+    ///     the certificate.
     /// - Throws: ``OrderFailure``, or `CancellationError`.
-    package func issue(replacing former: String?) async throws -> Issued {
+    package func issue(
+        replacing former: String?, willFinalize: @Sendable () -> Void
+    ) async throws -> Issued {
         let account = try await account()
         let (url, order) = try await placed(replacing: former, account: account)
         if order.status == .pending {
@@ -66,6 +71,7 @@ package struct CertificateOrder: Sendable {
             throw OrderFailure.malformed(.finalization, "the request cannot be made: \(error)")
         }
         let ready = try await settled(url, account: account, step: .order) { [.ready, .valid].contains($0.status) }
+        willFinalize()
         try await finalize(ready, at: url, request, account: account)
         do {
             let done = try await settled(url, account: account, step: .finalization, isLate: true) {

@@ -38,6 +38,8 @@ package actor CertificateOrders: Service {
     /// The failed orders as this server knows them, in case that the store cannot keep them.
     private var failed: FailedOrders?
     private var isStoreFaultReported = false
+    /// The order that is finalized and not stored yet, for which a stop waits.
+    private let finalized = FinalizedOrder()
     /// Whether a certificate was reported that was due before it was stored.
     private var isEarlyDueReported = false
 
@@ -76,9 +78,9 @@ package actor CertificateOrders: Service {
         draw = clock.draw()
     }
 
-    /// Orders and renews until the server stops.
+    /// Orders and renews until the server stops, and until the certificate of a finalized order is stored.
     package func run() async throws {
-        await cancelWhenGracefulShutdown { await self.runUntilCancelled() }
+        await finalized.runUntilStopped(logger) { await self.runUntilCancelled() }
     }
 
     private func runUntilCancelled() async {
@@ -316,11 +318,12 @@ package actor CertificateOrders: Service {
     }
 
     private func order(_ due: DueOrder) async throws {
+        defer { finalized.end() }
         let accountKey = try await keys.accountKey(of: settings.directory)
         let issued = try await withAuthority { client in
             try await CertificateOrder(
                 settings, client: client, accountKey: accountKey, challenges: challenges, clock: clock, logger: logger
-            ).issue(replacing: due.replaced)
+            ).issue(replacing: due.replaced) { [finalized] in finalized.begin() }
         }
         let certificate: ServerCertificate
         do {

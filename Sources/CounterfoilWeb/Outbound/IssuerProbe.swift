@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import CounterfoilProtocol
+package import CounterfoilTokens
 package import Foundation
 import NIOCore
 import NIOHTTP1
@@ -21,8 +22,20 @@ package struct IssuerProbe: Sendable {
         package let keys: Set<String>
         /// An endpoint in the metadata that is not at the origin of the issuer; nil if there is none.
         package let foreignEndpoint: String?
+        /// The members of the metadata.
+        package let members: [String: JSONValue]
         /// The time of the response (RFC 9110 §6.6.1); nil without `Date`.
         package let date: Date?
+
+        package init(
+            issuer: String, keys: Set<String>, foreignEndpoint: String?, members: [String: JSONValue], date: Date?
+        ) {
+            self.issuer = issuer
+            self.keys = keys
+            self.foreignEndpoint = foreignEndpoint
+            self.members = members
+            self.date = date
+        }
     }
 
     /// A response that cannot be used.
@@ -44,35 +57,33 @@ package struct IssuerProbe: Sendable {
 
     /// Fetches the metadata (OpenID Connect Discovery §4) and the JWK set that it names.
     package func metadata() async throws(Failure) -> Found {
-        struct Metadata: Decodable {
-            let issuer: String
-            let authorization_endpoint: String
-            let token_endpoint: String
-            let jwks_uri: String
-        }
-        struct KeySet: Decodable {
-            struct Key: Decodable { let kid: String? }
-            let keys: [Key]
-        }
-        let (metadata, date) = try await get(
-            Metadata.self, at: issuer.rawValue + "/.well-known/openid-configuration")
-        let endpoints = [metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri]
+        let (members, date) = try await object(at: issuer.rawValue + "/.well-known/openid-configuration")
+        let names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
+        let endpoints = names.compactMap { members.text($0) }
+        guard let named = members.text("issuer"), let place = members.text("jwks_uri"), endpoints.count == names.count
+        else { throw Failure(description: "the response at \(issuer) is no metadata") }
         let foreign = endpoints.first { !$0.hasPrefix(issuer.origin + "/") }
-        guard foreign == nil else {
-            return Found(issuer: metadata.issuer, keys: [], foreignEndpoint: foreign, date: date)
-        }
-        let (set, _) = try await get(KeySet.self, at: metadata.jwks_uri)
-        return Found(issuer: metadata.issuer, keys: Set(set.keys.compactMap(\.kid)), foreignEndpoint: nil, date: date)
+        let keys = foreign == nil ? try await keyIdentifiers(at: place) : []
+        return Found(issuer: named, keys: keys, foreignEndpoint: foreign, members: members, date: date)
     }
 
-    private func get<Document: Decodable & Sendable>(
-        _ type: Document.Type, at url: String
-    ) async throws(Failure) -> (Document, Date?) {
+    private func keyIdentifiers(at url: String) async throws(Failure) -> Set<String> {
+        guard case .array(let keys)? = try await object(at: url).members["keys"] else {
+            throw Failure(description: "the response at \(url) is no key set")
+        }
+        return Set(
+            keys.compactMap { key in
+                guard case .object(let members) = key else { return nil }
+                return members.text("kid")
+            })
+    }
+
+    private func object(at url: String) async throws(Failure) -> (members: [String: JSONValue], date: Date?) {
         let (body, date) = try await Self.get(url, trusting: authorities)
-        guard let document = try? JSONDecoder().decode(Document.self, from: body) else {
+        guard let members = try? JSONReader.object(Array(body)) else {
             throw Failure(description: "the response at \(url) is no metadata or key set")
         }
-        return (document, date)
+        return (members, date)
     }
 
     /// Returns the time in the response of a web server; nil if it has none.

@@ -28,7 +28,7 @@ public struct ServerCertificate: Sendable {
         case notForServers
         /// A certificate in the file was not issued by the next one.
         case brokenChain(number: Int)
-        /// The file contains only the certificate of the server, and clients cannot find its issuer.
+        /// The issuer of the last certificate in the file is not in it, and clients do not know it.
         case incompleteChain(issuer: String)
         /// The TLS library refuses the certificate or its key.
         case unusable(String)
@@ -56,7 +56,7 @@ public struct ServerCertificate: Sendable {
                     + "and each one is followed by its issuer"
             case .incompleteChain(let issuer):
                 "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
-                    + "the whole chain (fullchain.pem of certbot)"
+                    + "the whole chain (fullchain.pem of certbot), or add the certificate of a private root at its end"
             case .unusable(let reason): "the TLS library refuses it (\(reason))"
             }
         }
@@ -74,7 +74,7 @@ public struct ServerCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - chain: The certificate and those of its issuers, each followed by its issuer, in PEM format
-    ///     (RFC 7468 §5). The certificate of the root may be left out.
+    ///     (RFC 7468 §5). The certificate of a root that the system knows may be left out.
     ///   - key: The private key in PEM format, without encryption.
     ///   - hosts: The hosts of the server, each of which the certificate must name.
     ///   - now: The current time.
@@ -99,7 +99,9 @@ public struct ServerCertificate: Sendable {
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
             else { throw .brokenChain(number: number) }
         }
-        if certificates.count == 1, await Self.lacksIssuer(leaf) { throw .incompleteChain(issuer: "\(leaf.issuer)") }
+        if let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
+            throw .incompleteChain(issuer: "\(last.issuer)")
+        }
         starts = leaf.notValidBefore
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
@@ -130,19 +132,23 @@ public struct ServerCertificate: Sendable {
         return certificates
     }
 
-    /// Returns true if a certificate says where its issuer can be downloaded, and no authority of the system has issued
-    /// it.
+    /// Returns true if the last certificate of a chain says where its issuer can be downloaded, and no authority of the
+    /// system has issued a certificate of the chain.
     ///
-    /// A private authority, which clients know, can issue a certificate without such an address.
-    private static func lacksIssuer(_ leaf: Certificate) async -> Bool {
-        guard leaf.issuer != leaf.subject, let places = try? leaf.extensions.authorityInformationAccess,
+    /// A private authority, which clients know, can issue a certificate without such an address. The last certificate
+    /// can be that of a root that another root has signed: then the system knows the issuer of an earlier certificate.
+    private static func isIncomplete(_ chain: [Certificate], endingWith last: Certificate) async -> Bool {
+        guard last.issuer != last.subject, let places = try? last.extensions.authorityInformationAccess,
             places.contains(where: { $0.method == .issuingCA })
         else { return false }
-        var verifier = Verifier(rootCertificates: .systemTrustRoots) { RFC5280Policy() }
-        switch await verifier.validate(leaf: leaf, intermediates: CertificateStore()) {
-        case .validCertificate: return false
-        case .couldNotValidate: return true
+        for certificate in chain.reversed() {
+            var verifier = Verifier(rootCertificates: .systemTrustRoots) { RFC5280Policy() }
+            switch await verifier.validate(leaf: certificate, intermediates: CertificateStore()) {
+            case .validCertificate: return false
+            case .couldNotValidate: continue
+            }
         }
+        return true
     }
 
     /// Creates the TLS context of a chain and a key in PEM format.

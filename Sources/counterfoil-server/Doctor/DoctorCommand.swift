@@ -50,12 +50,12 @@ struct DoctorCommand: AsyncParsableCommand {
         findings.sound("version", "this is version \(Build.version)")
         switch try options.location.place {
         case .directory(let path):
-            findings.check(DataDirectoryFiles(path: path))
+            findings.check(DataDirectoryFiles(path: path), noted: DataDirectory.noted(in: path))
             await findings.check(directory: path, trusting: authorities)
         case .database(let database):
             await findings.check(database: database, trusting: authorities)
         }
-        if let clockFrom { await findings.checkClock(with: clockFrom, trusting: authorities) }
+        await findings.checkClock(with: clockFrom, trusting: authorities)
         try report(findings)
     }
 

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
 
@@ -11,8 +12,12 @@ extension ServerFindings {
 
     /// Checks the server as clients reach it: name, certificate, metadata, keys and clock.
     ///
-    /// - Parameter keys: The identifiers of the keys that sign, by the store.
-    mutating func checkIssuer(_ issuer: Issuer?, keys: [String], trusting authorities: OutboundAuthorities) async {
+    /// - Parameters:
+    ///   - keys: The identifiers of the keys that sign, by the store.
+    ///   - expected: The metadata by the store and the settings of the server; nil if those are not known.
+    mutating func checkIssuer(
+        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, trusting authorities: OutboundAuthorities
+    ) async {
         guard let issuer else {
             return advise(
                 "issuer-unknown", "no server has started on this store, so its issuer is unknown",
@@ -26,29 +31,56 @@ extension ServerFindings {
                 "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
                 mend: "check the DNS entry, the reverse proxy, the firewall, and that the server runs")
         }
+        judge(found, of: issuer, keys: keys, metadata: expected, now: Date())
+    }
+
+    /// Judges the metadata, the keys and the clock of the server at an issuer.
+    mutating func judge(
+        _ found: IssuerProbe.Found, of issuer: Issuer, keys: [String], metadata expected: [UInt8]?, now: Date
+    ) {
         if found.issuer != issuer.rawValue {
             fault(
-                "issuer-differs", "the metadata at \(issuer) is that of \(VisibleIssuer(found.issuer))",
+                "issuer-differs", "the metadata at \(issuer) is that of \(VisibleText(found.issuer))",
                 mend: "another server answers there: correct --issuer, the DNS entry or the reverse proxy")
+        } else if let foreign = found.foreignEndpoint {
+            fault(
+                "endpoint-foreign", "the metadata names an endpoint of another origin: \(VisibleText(foreign))",
+                mend: "remove what changes the response between the server and its clients")
         } else if Set(keys).isDisjoint(with: found.keys), !keys.isEmpty {
             fault(
                 "keys-differ", "the keys at \(issuer) are not those of this store",
                 mend: "a server on another store answers there: correct the DNS entry or the reverse proxy")
         } else {
             sound("issuer", "\(issuer) is answered by a server on this store, with its keys")
-        }
-        if let foreign = found.foreignEndpoint {
-            fault(
-                "endpoint-foreign", "the metadata names an endpoint of another origin: \(VisibleIssuer(foreign))",
-                mend: "remove what changes the response between the server and its clients")
+            judgeMembers(of: found, metadata: expected)
         }
         guard let date = found.date else { return }
-        let difference = date.timeIntervalSince(Date())
+        let difference = date.timeIntervalSince(now)
         if abs(difference) > Self.clockFault {
             fault(
                 "issuer-clock", "the response of \(issuer) has a time that differs by \(Self.seconds(difference))",
                 mend: "set the clock of this machine, and that of the reverse proxy, by NTP")
         }
+    }
+
+    /// Compares each member of the metadata with that by the store and the settings.
+    private mutating func judgeMembers(of found: IssuerProbe.Found, metadata expected: [UInt8]?) {
+        guard let expected = expected.flatMap({ try? JSONReader.object($0) }) else {
+            return advise(
+                "metadata-unchecked", "the metadata could not be compared with the settings, which are not noted",
+                mend: "start counterfoil-server serve of this version, and run this command again")
+        }
+        let names = Set(expected.keys).union(found.members.keys).filter { expected[$0] != found.members[$0] }.sorted()
+        guard !names.isEmpty else {
+            return sound("metadata", "the metadata is that of the settings, in all \(expected.count) members")
+        }
+        let visible = names.prefix(20).map { "\(VisibleText($0))" }
+        advise(
+            "metadata-differs",
+            "the metadata differs from the settings in \(visible.joined(separator: ", "))"
+                + (names.count > visible.count ? " and \(names.count - visible.count) others" : ""),
+            mend: "after a change, caches can have the former metadata for five minutes; otherwise restart servers of "
+                + "another version or with other settings, and remove what changes the response")
     }
 
     private mutating func checkCertificate(_ probe: IssuerProbe, of issuer: Issuer) async {
@@ -71,7 +103,14 @@ extension ServerFindings {
     }
 
     /// Compares the clock of this machine with the time of a web server.
-    mutating func checkClock(with url: String, trusting authorities: OutboundAuthorities) async {
+    ///
+    /// - Parameter url: The URL of the server; nil if none is named.
+    mutating func checkClock(with url: String?, trusting authorities: OutboundAuthorities) async {
+        guard let url else {
+            return advise(
+                "clock-unchecked", "the clock of this machine was not compared with that of another organization",
+                mend: "name an https URL of another organization with --clock-from")
+        }
         let date: Date?
         do { date = try await IssuerProbe.time(of: url, trusting: authorities) } catch {
             return advise(
@@ -82,7 +121,10 @@ extension ServerFindings {
             return advise(
                 "clock-unchecked", "the response of \(url) has no time", mend: "name another URL with --clock-from")
         }
-        let difference = date.timeIntervalSince(Date())
+        judgeClock(differingBy: date.timeIntervalSince(Date()), from: url)
+    }
+
+    private mutating func judgeClock(differingBy difference: TimeInterval, from url: String) {
         let text = "the clocks of this machine and of \(url) differ by \(Self.seconds(difference))"
         if abs(difference) > Self.clockFault {
             fault("clock", text, mend: "synchronize the clock of this machine by NTP (chrony, systemd-timesyncd)")
@@ -93,7 +135,7 @@ extension ServerFindings {
 }
 
 /// A text of another server for the terminal, without control characters.
-private struct VisibleIssuer: CustomStringConvertible {
+private struct VisibleText: CustomStringConvertible {
     let description: String
 
     init(_ text: String) {

@@ -11,6 +11,8 @@ extension ServerFindings {
     static let clockFault: TimeInterval = 60
     /// The age in seconds of a notification that the server should have delivered or given up.
     private static let noticeAge: TimeInterval = 3600
+    /// The age in seconds of events that a server should have sealed, as in the alert.
+    private static let sealAge: TimeInterval = 900
 
     /// Checks the store in a data directory, and the server at its issuer.
     ///
@@ -24,34 +26,50 @@ extension ServerFindings {
         } catch {
             return fault("store-unusable", "\(error)", mend: "run this command as the user of the server")
         }
-        await check(installation, trusting: authorities)
+        await check(installation, serverKeyFile: nil, trusting: authorities)
     }
 
     /// Checks the store in a database, and the server at its issuer.
     mutating func check(database: Database, trusting authorities: OutboundAuthorities) async {
-        do { await check(try await database.open(), trusting: authorities) } catch let failure as CommandFailure {
+        do {
+            await check(try await database.open(), serverKeyFile: database.serverKeyFile, trusting: authorities)
+        } catch let failure as CommandFailure {
             fault("store-unusable", failure.message, mend: "see the message above")
         } catch {
             fault("store-unusable", "\(error)", mend: "check --database and the rights of its user")
         }
     }
 
-    private mutating func check(_ installation: Installation, trusting authorities: OutboundAuthorities) async {
+    private mutating func check(
+        _ installation: Installation, serverKeyFile: String?, trusting authorities: OutboundAuthorities
+    ) async {
+        let (store, noted) = (installation.store, installation.noted)
+        checkPermissions(ofFilesIn: noted, serverKeyFile: serverKeyFile)
         do {
-            try await KeyRing.check(installation.store, serverKey: installation.serverKey)
+            try await KeyRing.check(store, serverKey: installation.serverKey)
             sound("store", "the store answers, has the tables of this version, and belongs to this server key")
-            checkClock(of: installation.store)
-            let keys = try await checkKeys(of: installation.store)
-            try await checkNotices(of: installation.store)
-            await checkIssuer(installation.noted.issuer, keys: keys, trusting: authorities)
+            let versions = try await store.versions()
+            sound("store-version", "\(versions)")
+            let now = store.now()
+            judgeStoreClock(differingBy: now.timeIntervalSince(Date()))
+            let keys = try await store.signingKeys().filter { $0.state(at: now).state == .signing }
+            judgeKeys(signingSince: keys.map(\.signsFrom), now: now)
+            let backlog = try await store.logoutBacklog()
+            judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
+            judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
+            let expected: [UInt8]? =
+                if let settings = noted.ofMetadata {
+                    try await MetadataDocument.served(by: settings, on: store)
+                } else { nil }
+            await checkIssuer(
+                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, trusting: authorities)
         } catch {
             fault("store-fails", "\(error)", mend: "see the log of the server for the cause")
         }
-        await installation.store.close()
+        await store.close()
     }
 
-    private mutating func checkClock(of store: any StoreClock) {
-        let difference = store.now().timeIntervalSince(Date())
+    private mutating func judgeStoreClock(differingBy difference: TimeInterval) {
         let text = "the clock of the store and that of this machine differ by \(Self.seconds(difference))"
         if abs(difference) > Self.clockFault {
             fault("store-clock", text, mend: "set the clocks of the machines by NTP; the server goes by the store")
@@ -62,37 +80,48 @@ extension ServerFindings {
         }
     }
 
-    /// Checks the age of the signing keys; returns the identifiers of the keys that sign.
-    private mutating func checkKeys(of store: any SigningKeyStore & StoreClock) async throws -> [String] {
-        let now = store.now()
-        let signing = try await store.signingKeys().filter { $0.state(at: now).state == .signing }
-        guard !signing.isEmpty else {
-            advise(
+    /// Judges the age of the signing keys.
+    ///
+    /// - Parameter times: The times since which the current keys sign.
+    mutating func judgeKeys(signingSince times: [Date], now: Date) {
+        guard let oldest = times.min() else {
+            return advise(
                 "keys-missing", "there are no signing keys", mend: "start counterfoil-server serve, which creates them")
-            return []
         }
-        let ages = signing.map { Int(now.timeIntervalSince($0.signsFrom) / 86_400) }
-        let text = "the oldest of \(signing.count) signing keys has signed for \(ages.max() ?? 0) days"
+        let age = Int(now.timeIntervalSince(oldest) / 86_400)
+        let text = "the oldest of \(times.count) signing keys has signed for \(age) days"
         // The server rotates keys by itself, within a day.
-        if (ages.max() ?? 0) > SigningKeyLifecycle.standardLifetime + 7 {
+        if age > SigningKeyLifecycle.standardLifetime + 7 {
             advise(
                 "keys-old", text,
                 mend: "unless --key-lifetime is longer, see the log for failures of the rotation, or run key rotate")
         } else {
             sound("keys", text)
         }
-        return signing.map(\.id.rawValue)
     }
 
-    private mutating func checkNotices(of store: any LogoutDeliveryStore & StoreClock) async throws {
-        let backlog = try await store.logoutBacklog()
-        if let oldest = backlog.oldest, store.now().timeIntervalSince(oldest) > Self.noticeAge {
+    /// Judges the back-channel logout notifications that wait.
+    mutating func judgeNotices(_ count: Int, oldest: Date?, now: Date) {
+        if let oldest, now.timeIntervalSince(oldest) > Self.noticeAge {
             advise(
                 "notices-waiting",
-                "\(backlog.count) back-channel logout notifications wait, the oldest since \(Moment.text(oldest))",
+                "\(count) back-channel logout notifications wait, the oldest since \(Moment.text(oldest))",
                 mend: "see the log for the clients that do not answer")
         } else {
-            sound("notices", "\(backlog.count) back-channel logout notifications wait")
+            sound("notices", "\(count) back-channel logout notifications wait")
+        }
+    }
+
+    /// Judges the time since which events of the audit log can be without a seal; nil if the log is empty.
+    mutating func judgeSeals(unsealedSince time: Date?, now: Date) {
+        guard let time else { return sound("seals", "the audit log has no event to seal") }
+        if now.timeIntervalSince(time) > Self.sealAge {
+            advise(
+                "seals-late", "no server has sealed the audit log since \(Moment.text(time))",
+                mend: "start the server, or search its log for maintenance failed; then run counterfoil-server audit "
+                    + "verify")
+        } else {
+            sound("seals", "every event of the audit log until \(Moment.text(time)) is sealed")
         }
     }
 

@@ -94,8 +94,14 @@ struct DataDirectory {
     private var noted: NotedSettings { Self.noted(in: path) }
 
     /// Reads the settings of the server that last ran on a directory.
+    ///
+    /// A directory of an earlier version has a file for each setting.
     static func noted(in path: String) -> NotedSettings {
-        NotedSettings { name in try? String(contentsOfFile: file(name, in: path), encoding: .utf8) }
+        let data = FileManager.default.contents(atPath: file(notedSettings, in: path))
+        if let data, let texts = try? JSONDecoder().decode([String: String].self, from: data) {
+            return NotedSettings { texts[$0] }
+        }
+        return NotedSettings { name in try? String(contentsOfFile: file(name, in: path), encoding: .utf8) }
     }
 
     /// Opens the database of a directory without its server key, while a server may run on it.
@@ -111,12 +117,19 @@ struct DataDirectory {
         }
     }
 
-    /// Stores the settings of this server that administration commands need to validate registrations.
+    /// The name of the file with the settings of the server that last ran on the directory.
+    private static let notedSettings = "last-settings.json"
+
+    /// Stores the settings of this server that administration commands need.
+    ///
+    /// One file replaces the former one, so an error leaves all settings as they were.
     private static func note(_ settings: NotedSettings, in path: String) throws {
-        for (name, text) in settings.named {
-            try Data((text + "\n").utf8).write(
-                to: URL(fileURLWithPath: file(name, in: path)), options: .atomic)
-        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(settings.named) + Data("\n".utf8)
+        try data.write(to: URL(fileURLWithPath: file(notedSettings, in: path)), options: .atomic)
+        // The files of an earlier version would be stale.
+        for name in NotedSettings.names { unlink(file(name, in: path)) }
     }
 
     /// Migrates a database to this version.

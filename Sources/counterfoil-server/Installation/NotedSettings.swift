@@ -2,44 +2,78 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// The settings of a server that administration commands need to validate registrations, as texts by name.
+/// The settings of a server that administration commands need, as texts by name: to validate registrations, and to
+/// check the server.
 ///
 /// A text that this version cannot read counts as missing.
 struct NotedSettings: Sendable, Hashable {
-    /// The names of the settings, which are file names in a data directory.
+    /// The names of the settings.
     private enum Name: String, CaseIterable {
         case issuer
         case callbackOrigin = "callback-origin"
         case plainSchemes = "plain-schemes"
         case developmentRedirectURIs = "development-redirect-uris"
-        case endingsJournal = "endings-journal"
+        case connections
+        case requiresPushedRequests = "require-pushed-requests"
+        case unregisteredClients = "unregistered-clients"
     }
 
+    /// The files of a server outside of its data directory.
+    enum File: String, CaseIterable {
+        case endingsJournal = "endings-journal"
+        case settings = "settings-file"
+        case tlsKey = "tls-key"
+        case externalAccountKey = "acme-eab-key-file"
+        case serverKey = "server-key-file"
+    }
+
+    /// The absolute paths of the files that a server uses.
+    typealias Files = [File: String]
+
     private let texts: [Name: String]
+    /// The paths of the files; an empty one stands for no file.
+    private let paths: Files
 
     /// Reads each setting, whose text can end in a newline.
     init(text: (_ name: String) -> String?) {
+        func trimmed(_ name: String) -> String? { text(name)?.trimmingCharacters(in: .whitespacesAndNewlines) }
         var texts: [Name: String] = [:]
-        for name in Name.allCases {
-            texts[name] = text(name.rawValue)?.trimmingCharacters(in: .whitespacesAndNewlines)
-        }
+        for name in Name.allCases { texts[name] = trimmed(name.rawValue) }
         self.texts = texts
+        var paths: Files = [:]
+        for file in File.allCases { paths[file] = trimmed(file.rawValue) }
+        self.paths = paths
     }
 
     /// The texts by the names of their settings.
     var named: [String: String] {
-        Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, $0.value) })
+        let pairs = texts.map { ($0.key.rawValue, $0.value) } + paths.map { ($0.key.rawValue, $0.value) }
+        return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// - Parameter endingsJournal: The path of the endings journal; nil for none.
-    init(_ settings: ServerSettings, endingsJournal: String? = nil) {
+    /// The names under which a setting can be noted.
+    static var names: [String] { Name.allCases.map(\.rawValue) + File.allCases.map(\.rawValue) }
+
+    /// - Parameters:
+    ///   - settings: The settings of the protocol.
+    ///   - connections: The setting of the maximum number of connections.
+    ///   - files: The paths of the files that the server uses.
+    init(_ settings: ServerSettings, connections: Int, files: Files) {
         texts = [
             .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
             .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
             .developmentRedirectURIs: settings.allowsDevelopmentRedirectURIs ? "yes" : "no",
-            .endingsJournal: endingsJournal ?? "",
+            .connections: "\(connections)",
+            .requiresPushedRequests: settings.requiresPushedRequests ? "yes" : "no",
+            .unregisteredClients: settings.unregisteredClients.map { kinds in
+                kinds.map(\.rawValue).sorted().joined(separator: "\n")
+            } ?? Self.policy,
         ]
+        paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
     }
+
+    /// The text for unregistered clients that the stored policy accepts.
+    private static let policy = "policy"
 
     var issuer: Issuer? { texts[.issuer].flatMap { try? Issuer($0) } }
 
@@ -53,8 +87,28 @@ struct NotedSettings: Sendable, Hashable {
         return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
 
-    /// The path of the endings journal, to which commands write, too; nil for none.
-    var endingsJournal: String? { texts[.endingsJournal].flatMap { $0.isEmpty ? nil : $0 } }
-
     var allowsDevelopmentRedirectURIs: Bool { texts[.developmentRedirectURIs] != "no" }
+
+    /// The setting of the maximum number of connections; nil if it is not noted.
+    var connections: Int? { texts[.connections].flatMap { Int($0) } }
+
+    /// The settings on which the metadata of the server depend, and defaults for the others; nil if one is not noted.
+    var ofMetadata: ServerSettings? {
+        guard let issuer, let pushed = texts[.requiresPushedRequests], let kinds = texts[.unregisteredClients] else {
+            return nil
+        }
+        var settings = ServerSettings(issuer: issuer)
+        settings.requiresPushedRequests = pushed == "yes"
+        if kinds != Self.policy {
+            settings.unregisteredClients = Set(
+                kinds.split(separator: "\n").compactMap { UnregisteredClientKind(rawValue: String($0)) })
+        }
+        return settings
+    }
+
+    /// The paths of the files that the server uses.
+    var files: Files { paths.filter { !$0.value.isEmpty } }
+
+    /// The path of the endings journal, to which commands write, too; nil for none.
+    var endingsJournal: String? { files[.endingsJournal] }
 }

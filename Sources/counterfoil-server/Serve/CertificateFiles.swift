@@ -10,6 +10,9 @@ struct CertificateFiles: Sendable {
     /// The hosts that the certificate must name.
     let hosts: [String]
 
+    /// The absolute path of the key.
+    var keyPath: String { URL(fileURLWithPath: key).standardizedFileURL.path }
+
     /// The maximum size of a file in bytes.
     private static let limit = 1 << 20
 
@@ -113,7 +116,12 @@ struct CertificateRenewal: Service {
     /// - Parameter stamp: The state of the files before they were read.
     func use(_ files: CertificateFiles, in stamp: CertificateFiles.Stamp, with certificate: ServerCertificate) {
         reading.change { $0 = Reading(files: files, stamp: stamp) }
+        replace(by: certificate)
+    }
+
+    private func replace(by certificate: ServerCertificate) {
         current.replace(by: certificate)
+        logger.notice("replaced the certificate", metadata: ["expires": "\(certificate.expires.ISO8601Format())"])
     }
 
     func run() async throws {
@@ -138,9 +146,7 @@ struct CertificateRenewal: Service {
         let known = reading.value
         var failure: String?
         do {
-            let certificate = try await known.files.load()
-            current.replace(by: certificate)
-            logger.notice("replaced the certificate", metadata: ["expires": "\(certificate.expires.ISO8601Format())"])
+            replace(by: try await known.files.load())
         } catch {
             failure = error.message
             if stamp != known.stamp || failure != known.failure {

@@ -11,8 +11,8 @@ import Logging
 struct ServerOpening: Sendable {
     let place: InstallationOption.Place
     let settings: ServerSettings
-    /// The path of the endings journal; nil for none.
-    let endingsJournal: String?
+    /// The settings that administration commands need, as they are in use.
+    let noted: Shared<NotedSettings>
     /// The orders of the certificate; nil if it comes from files, or if there is none.
     let acme: ACMESettings?
     let certificate: CurrentCertificate?
@@ -57,8 +57,9 @@ struct OpenedServer: Sendable {
             try await installation.store.checkRestored()
             let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
             // The settings are those of a server that has the right key.
-            endings = try await EndingsService.open(opening.endingsJournal, of: installation, logger: logger)
-            try await installation.note(NotedSettings(opening.settings, endingsJournal: opening.endingsJournal))
+            endings = try await EndingsService.open(
+                opening.noted.value.endingsJournal, of: installation, logger: logger)
+            try await installation.note(opening.noted.value)
             server = Self.server(opening, on: installation, keys: keys)
             // Several servers may start on a database, and the link that one shows must work at the others.
             setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)

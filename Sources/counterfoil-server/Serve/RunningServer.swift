@@ -45,7 +45,7 @@ struct RunningServer {
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings(),
-        endingsJournal: String? = nil,
+        files: NotedSettings.Files = [:],
         traces: TraceExport? = nil,
         reload: SettingsReload? = nil
     ) async throws {
@@ -71,7 +71,8 @@ struct RunningServer {
             trustedProxies: trustedProxies, settings: settings,
             hasCertificate: self.certificate != nil, logger: logger)
         opening = ServerOpening(
-            place: place, settings: settings, endingsJournal: endingsJournal, acme: acme,
+            place: place, settings: settings,
+            noted: Shared(NotedSettings(settings, connections: connections.total, files: files)), acme: acme,
             certificate: self.certificate, outbound: outbound, logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
@@ -210,13 +211,12 @@ struct RunningServer {
     /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
     private var liveParts: @Sendable () -> LiveParts? {
         let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
-        let (endingsJournal, reserved) = (opening.endingsJournal, reservedDescriptors)
+        let (noted, reserved) = (opening.noted, reservedDescriptors)
         return {
             opened.current.map { opened in
                 LiveParts(
                     server: opened.server, connections: connections, reservedDescriptors: reserved, renewal: renewal,
-                    log: level,
-                    endingsJournal: endingsJournal, note: opened.installation.note, logger: logger)
+                    log: level, noted: noted, note: opened.installation.note, logger: logger)
             }
         }
     }

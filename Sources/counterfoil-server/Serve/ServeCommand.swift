@@ -3,6 +3,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilWeb
+import Foundation
 import Logging
 
 /// The command `serve`, which runs the authorization server.
@@ -136,11 +137,13 @@ struct ServeCommand: ConfiguredCommand {
         }
     }
 
-    func run() async throws { try await run(reloading: nil) }
+    func run() async throws { try await run(reloading: nil, settingsFile: nil) }
 
-    func run(with context: SettingsContext) async throws { try await run(reloading: SettingsReload(context)) }
+    func run(with context: SettingsContext) async throws {
+        try await run(reloading: SettingsReload(context), settingsFile: context.settings.path)
+    }
 
-    private func run(reloading reload: SettingsReload?) async throws {
+    private func run(reloading reload: SettingsReload?, settingsFile: String?) async throws {
         let settings = try settings()
         let outbound = try network.outboundRules()
         let log = monitoring.log
@@ -157,7 +160,7 @@ struct ServeCommand: ConfiguredCommand {
             connections: ConnectionLimits(total: limits.connections),
             outbound: outbound,
             log: log,
-            endingsJournal: endings.path,
+            files: files(besides: settingsFile),
             traces: traces,
             reload: reload
         )
@@ -178,6 +181,15 @@ struct ServeCommand: ConfiguredCommand {
                     sentence: "There is no administrator yet. Open this link to create one:\n\(link)")
             }
         }
+    }
+
+    /// The files outside of the data directory that the server uses.
+    private func files(besides settingsFile: String?) -> NotedSettings.Files {
+        let paths: [NotedSettings.File: String?] = [
+            .endingsJournal: endings.path, .settings: settingsFile, .tlsKey: tls.tlsKey,
+            .externalAccountKey: acme.acmeEabKeyFile, .serverKey: location.serverKeyFile,
+        ]
+        return paths.compactMapValues { $0 }.mapValues { URL(fileURLWithPath: $0).standardizedFileURL.path }
     }
 
     func settings() throws -> ServerSettings {

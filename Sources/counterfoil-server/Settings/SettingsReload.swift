@@ -68,7 +68,8 @@ struct LiveParts: Sendable {
     let reservedDescriptors: Int
     let renewal: CertificateRenewal?
     let log: CurrentLogLevel
-    let endingsJournal: String?
+    /// The settings that administration commands need, as they were stored last.
+    let noted: Shared<NotedSettings>
     /// Stores the settings that administration commands need.
     let note: @Sendable (NotedSettings) async throws -> Void
     let logger: Logger
@@ -85,21 +86,25 @@ struct LiveParts: Sendable {
         let connectionLimits =
             isLimited
             ? try RunningServer.limits(limits, reserving: reservedDescriptors, logger: logger) : connections.limits
-        let files = command.tls.files(for: settings)
         var replacement: (CertificateFiles, CertificateFiles.Stamp, ServerCertificate)?
-        if let renewal, let files, !files.isSame(as: renewal.files) {
+        if let renewal {
+            // Settings without the files need a restart.
+            let files = command.tls.files(for: settings) ?? renewal.files
             replacement = (files, files.stamp, try await files.load())
         }
-        let noted = NotedSettings(settings, endingsJournal: endingsJournal)
-        if noted != NotedSettings(server.settings, endingsJournal: endingsJournal) { try await note(noted) }
+        var files = noted.value.files
+        if let (used, _, _) = replacement { files[.tlsKey] = used.keyPath }
+        let newlyNoted = NotedSettings(settings, connections: limits.total, files: files)
+        if newlyNoted != noted.value {
+            try await note(newlyNoted)
+            noted.change { $0 = newlyNoted }
+        }
 
         server.replaceSettings(by: settings)
         connections.change(limits: connectionLimits, trustedProxies: proxies)
         log.value = command.monitoring.log.level.value
-        if let (files, stamp, certificate) = replacement {
-            renewal?.use(files, in: stamp, with: certificate)
-        } else {
-            await renewal?.look()
+        if let renewal, let (files, stamp, certificate) = replacement {
+            renewal.use(files, in: stamp, with: certificate)
         }
     }
 }

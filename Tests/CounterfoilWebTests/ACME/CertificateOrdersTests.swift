@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
+import ServiceLifecycle
 import TestSupport
 import Testing
 
@@ -105,6 +106,22 @@ struct CertificateOrdersTests {
         let stored = try #require(try await store.issuedCertificate())
         #expect(!String(decoding: stored.sealedKey, as: UTF8.self).contains("PRIVATE KEY"))
         #expect(!log.lines.contains { $0.contains("PRIVATE KEY") })
+    }
+
+    @Test func `a server that stops stores the certificate of a finalized order first`() async throws {
+        let node = try node()
+        let services = ServiceGroup(services: [node], logger: log.logger)
+        authority.state.withLock { state in
+            state.beforeCertificate = { [log] in
+                await services.triggerGracefulShutdown()
+                _ = try await Waiting.until("the stop") {
+                    log.lines.contains { $0.contains("stops after the certificate") } ? true : nil
+                }
+            }
+        }
+        try await services.run()
+        #expect(try await store.issuedCertificate() != nil)
+        #expect(node.current.context != nil)
     }
 
     /// A way in which an authority can fail to issue a certificate.

@@ -42,6 +42,8 @@ final class ScriptedAuthority: AuthorityTransport {
         fileprivate var isAnswered = false
         fileprivate var hasFailedWhilePending = false
         fileprivate var chain: String?
+        /// An event before the authority sends the certificate.
+        var beforeCertificate: (@Sendable () async throws -> Void)?
         /// The text of the challenge that a server answers when the authority connects.
         var probe: (@Sendable () async -> String?)?
     }
@@ -146,6 +148,11 @@ final class ScriptedAuthority: AuthorityTransport {
                 }
                 if state.probe != nil, answer == nil { state.isValid = false }
             }
+        }
+        if path == "/certificate", let event = state.withLock({ $0.beforeCertificate }) {
+            try await event()
+            // A request of a cancelled task gets no response.
+            try Task.checkCancellation()
         }
         let members = payload.isEmpty ? [:] : try JSONReader.object(payload)
         return try state.withLock { state in

@@ -95,6 +95,28 @@ struct ServerCertificateTests {
             chain: alone.certificate + (try intermediate.pem), key: alone.key, hosts: [Self.host], at: Date())
     }
 
+    @Test func `a chain without its second intermediate certificate is refused`() async throws {
+        let address = "http://ca.example.com/issuer.der"
+        let middle = try TestAuthority("Middle", certifiedBy: root)
+        let issuing = try TestAuthority("Issuing", certifiedBy: middle, issuerAddress: address)
+        let issued = try issuing.issue(for: [Self.host], issuerAddress: address)
+        let cut = issued.certificate + (try issuing.pem)
+        #expect(try await refusal(cut, issued.key) == .incompleteChain(issuer: "CN=Middle"))
+        for end in [try middle.pem, try middle.pem + (try root.pem)] {
+            _ = try await ServerCertificate(chain: cut + end, key: issued.key, hosts: [Self.host], at: Date())
+        }
+    }
+
+    @Test func `a private root that the chain names by its address belongs into the file`() async throws {
+        let address = "http://ca.example.com/root.der"
+        let named = try TestAuthority("Named", certifiedBy: root, issuerAddress: address)
+        let issued = try named.issue(for: [Self.host], issuerAddress: address)
+        let chain = issued.certificate + (try named.pem)
+        #expect(try await refusal(chain, issued.key) == .incompleteChain(issuer: "CN=Root"))
+        _ = try await ServerCertificate(
+            chain: chain + (try root.pem), key: issued.key, hosts: [Self.host], at: Date())
+    }
+
     @Test func `files that contain something else are refused`() async throws {
         let issued = try root.issue(for: [Self.host])
         for text in ["", "certificate", issued.key] {

@@ -18,11 +18,16 @@ struct DoctorTests {
         let findings: [Finding]
         let faults: Int
 
+        func text(_ topic: String) -> String? { findings.first { $0.topic == topic }?.text }
+
         func topics(_ weight: String) -> Set<String> { Set(findings.filter { $0.weight == weight }.map(\.topic)) }
     }
 
     private static func report(_ arguments: [String], at site: Site) async throws -> Report {
-        let ended = try await site.server(["doctor", "--json"] + arguments)
+        try report(of: try await site.server(["doctor", "--json"] + arguments))
+    }
+
+    private static func report(of ended: EndedProgram) throws -> Report {
         let report = try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8))
         #expect(ended.status == (report.faults == 0 ? 0 : 3), "\(ended.errors)")
         #expect(report.topics("fault").isEmpty == (report.faults == 0))
@@ -35,8 +40,11 @@ struct DoctorTests {
             let sound = try await Self.report(directory, at: site)
             #expect(sound.faults == 0, "\(sound.findings)")
             #expect(
-                sound.topics("sound").isSuperset(of: ["permissions", "disk", "store", "store-clock", "keys", "issuer"]))
-            #expect(sound.topics("advice").contains("backup-missing"))
+                sound.topics("sound").isSuperset(of: [
+                    "permissions", "disk", "store", "store-clock", "keys", "seals", "issuer", "metadata",
+                ]))
+            #expect(sound.text("store-version")?.contains("SQLite 3.") == true)
+            #expect(sound.topics("advice").isSuperset(of: ["backup-missing", "clock-unchecked"]))
 
             let database = site.dataDirectory + "/counterfoil.db"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database)
@@ -114,6 +122,83 @@ struct DoctorTests {
         }
     }
 
+    @Test func `the store in a database is examined, too`() async throws {
+        try await StoreOfSite.database.make { site in
+            try await site.serving {
+                let report = try Self.report(of: try await site.administer(["doctor", "--json"]))
+                #expect(report.faults == 0, "\(report.findings)")
+                #expect(report.topics("sound").isSuperset(of: ["store", "keys", "seals", "issuer", "metadata"]))
+                #expect(report.text("store-version")?.contains("PostgreSQL") == true)
+            }
+            let stopped = try Self.report(of: try await site.administer(["doctor", "--json"]))
+            #expect(stopped.topics("fault") == ["issuer-unreachable"])
+        }
+    }
+
+    @Test func `the settings of the server decide on its metadata and on the files that are needed`() async throws {
+        try await Site.make { site in
+            let directory = ["--data-dir", site.dataDirectory]
+            let settings = site.folder.path("server.yaml")
+            try Data("require-pushed-requests: true\nconnections: 40\n".utf8).write(to: URL(fileURLWithPath: settings))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: settings)
+            let server = try await site.start(options: ["--config", settings])
+            try await server.whileRunning {
+                let sound = try await Self.report(directory, at: site)
+                #expect(sound.faults == 0, "\(sound.findings)")
+                #expect(sound.topics("sound").isSuperset(of: ["metadata", "permissions-of-settings"]))
+                #expect(sound.text("permissions-of-settings")?.contains(settings) == true)
+                #if os(Linux)
+                    #expect(sound.text("descriptors")?.contains("enough for 40 connections") == true)
+                #endif
+
+                try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: settings)
+                #expect(try await Self.report(directory, at: site).topics("fault") == ["files-writable"])
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: settings)
+
+                // The server continues with the former settings, as one does that has missed a change.
+                let noted = URL(fileURLWithPath: site.dataDirectory + "/last-settings.json")
+                let text = try String(contentsOf: noted, encoding: .utf8)
+                let name = #""require-pushed-requests" : "#
+                let changed = text.replacing(name + #""yes""#, with: name + #""no""#)
+                #expect(changed != text)
+                try Data(changed.utf8).write(to: noted)
+                let differing = try await Self.report(directory, at: site)
+                #expect(differing.topics("advice").contains("metadata-differs"))
+                #expect(
+                    differing.text("metadata-differs")?.hasSuffix(" in require_pushed_authorization_requests") == true)
+            }
+        }
+    }
+
+    @Test func `the clock is compared with that of another web server`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let authority = try TLSAuthority()
+            func judged(_ url: String) async throws -> Report {
+                try await Self.report(
+                    ["--data-dir", site.dataDirectory, "--clock-from", url, "--tls-authority", authority.certificate],
+                    at: site)
+            }
+            try authority.answer("HTTP/1.0 200 OK\r\n\r\n", named: "none")
+            for (name, date) in [("past", Date() - 3600), ("present", Date())] {
+                let formatter = DateFormatter()
+                formatter.locale = Locale(identifier: "en_US_POSIX")
+                formatter.timeZone = TimeZone(secondsFromGMT: 0)
+                formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+                try authority.answer("HTTP/1.0 200 OK\r\nDate: \(formatter.string(from: date))\r\n\r\n", named: name)
+            }
+            try await authority.run(sendsFiles: true) { port in
+                let origin = "https://localhost:\(port)"
+                #expect(try await judged(origin + "/present").topics("sound").contains("clock"))
+                #expect(try await judged(origin + "/past").topics("fault").contains("clock"))
+                let none = try await judged(origin + "/none")
+                #expect(none.text("clock-unchecked") == "the response of \(origin)/none has no time")
+            }
+            let unreachable = try await judged("https://localhost:\(site.port)/")
+            #expect(unreachable.text("clock-unchecked")?.hasPrefix("the clock could not be compared") == true)
+        }
+    }
+
     @Test func `a certificate is judged as clients judge it`() async throws {
         try await Site.make { site in
             let authority = try TestAuthority()
@@ -138,6 +223,10 @@ struct DoctorTests {
                 #expect(trusted.faults == 0, "\(trusted.findings)")
                 #expect(trusted.topics("advice").contains("certificate-expires"))
                 #expect(trusted.topics("sound").contains("issuer"))
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+                let readable = try await Self.report(directory + ["--tls-authority", root], at: site)
+                #expect(readable.topics("fault") == ["secrets-readable"])
+                #expect(readable.text("secrets-readable")?.hasSuffix(key) == true)
             }
         }
     }

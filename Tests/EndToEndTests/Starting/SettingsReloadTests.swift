@@ -139,6 +139,37 @@ struct SettingsReloadTests {
         }
     }
 
+    @Test func `a reload that cannot store the settings for commands changes nothing`() async throws {
+        try await Site.make { site in
+            let client = try await Self.deviceClient(at: site)
+            let file = try File(in: site.folder, "log-format: json", "device-code-lifetime: 5m")
+            let server = try await site.start(options: ["--config", file.path])
+            try await server.whileRunning {
+                var browser = UserAgent()
+                // No file replaces a directory.
+                let noted = site.dataDirectory + "/last-settings.json"
+                let former = try Data(contentsOf: URL(fileURLWithPath: noted))
+                try FileManager.default.moveItem(atPath: noted, toPath: site.folder.path("former"))
+                try FileManager.default.createDirectory(
+                    atPath: noted + "/full", withIntermediateDirectories: true)
+                try file.write([
+                    "log-format: json", "device-code-lifetime: 2m", "connections: 500", "plain-scheme:", "  - zed",
+                ])
+                _ = try await Self.reload(server, until: Self.failure)
+                #expect(try await Self.deviceCodeLifetime(of: client, at: site, in: &browser) == 300)
+
+                try FileManager.default.removeItem(atPath: noted)
+                _ = try await Self.reload(server, until: Self.success)
+                #expect(try await Self.deviceCodeLifetime(of: client, at: site, in: &browser) == 120)
+                let texts = try JSONDecoder().decode(
+                    [String: String].self, from: try Data(contentsOf: URL(fileURLWithPath: noted)))
+                #expect(texts["connections"] == "500")
+                #expect(texts["plain-schemes"]?.contains("zed") == true)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: noted)) != former)
+            }
+        }
+    }
+
     @Test func `100 reloads under load lose no request and no connection`() async throws {
         try await Site.make { site in
             let file = try File(in: site.folder, "log-format: json")

@@ -56,6 +56,11 @@ struct TLSTests {
             return response
         }
 
+        func text(_ url: String) async throws -> String {
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(20))
+            return String(buffer: try await response.body.collect(upTo: 1 << 20))
+        }
+
         func close() async throws { try await client.shutdown() }
     }
 
@@ -171,6 +176,50 @@ struct TLSTests {
                 _ = try await Waiting.until("the next certificate") {
                     try await Self.status(issuer + "/readyz", trusting: former) == 200 ? true : nil
                 }
+            }
+        }
+    }
+
+    @Test func `new settings with a certificate that cannot be used change nothing`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            try files.put(try authority.issue(for: ["localhost"]))
+            let settings = site.folder.path("server.yaml")
+            func set(_ lines: String) throws {
+                try Data(lines.utf8).write(to: URL(fileURLWithPath: settings), options: .atomic)
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: settings)
+            }
+            try set("log-format: json\n")
+            let issuer = "https://localhost:\(site.port)"
+            let server = try await site.start(issuer: issuer, options: files.options + ["--config", settings])
+            func event(_ message: String) async throws -> [String: String] {
+                try await server.said(message) { program in
+                    try program.logEvents.first { $0["message"] == message }
+                }
+            }
+            try await server.whileRunning {
+                let client = try Client(trusting: authority)
+                let metadata = issuer + "/.well-known/oauth-authorization-server"
+                // The certificate and the settings change at once; the key belongs to another certificate.
+                let renewed = try authority.issue(for: ["localhost"])
+                try files.put(certificate: renewed.certificate)
+                try set("log-format: json\nrequire-pushed-requests: true\nconnections: 40\n")
+                try server.signal("HUP")
+                let refused = try await event("refused the new settings; the former ones stay in use")
+                #expect(refused["error"]?.contains("the key belongs to another certificate") == true)
+                #expect(
+                    try await client.text(metadata).contains(#""require_pushed_authorization_requests":false"#))
+                let noted = URL(fileURLWithPath: site.dataDirectory + "/last-settings.json")
+                #expect(try String(contentsOf: noted, encoding: .utf8).contains(#""connections" : "10000""#))
+
+                try files.put(key: renewed.key)
+                try server.signal("HUP")
+                let changed = try await event("read the settings again")
+                #expect(changed["changed"] == "require-pushed-requests, connections")
+                _ = try await event("replaced the certificate")
+                #expect(
+                    try await client.text(metadata).contains(#""require_pushed_authorization_requests":true"#))
+                try await client.close()
             }
         }
     }

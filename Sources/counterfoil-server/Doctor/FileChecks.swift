@@ -1,0 +1,155 @@
+import Foundation
+
+extension ServerFindings {
+    /// The age in seconds after which a backup is called old: a day, and the time until an operator looks.
+    private static let backupAge: TimeInterval = 2 * 86_400
+    /// The smallest number of free bytes with which a disk is not called full soon.
+    private static let freeBytesWanted = 512 << 20
+    /// The number of free bytes below which commits can fail at any time.
+    private static let freeBytesNeeded = 64 << 20
+    /// The size of a write-ahead log that a checkpoint cannot have reached for a while.
+    private static let logBytes = 128 << 20
+
+    /// Checks the permissions and sizes of the files in a data directory, the disk, the age of the last backup, and the
+    /// process of the server.
+    ///
+    /// - Parameter noted: The settings of the server that last ran on the directory.
+    mutating func check(_ files: DataDirectoryFiles, noted: NotedSettings) {
+        guard let directory = files.state(), let database = files.state(of: "counterfoil.db") else {
+            return fault(
+                "data-directory-missing", "there is no data directory at \(files.path)",
+                mend: "correct --data-dir, or run this command as the user of the server")
+        }
+        let names = ["counterfoil.db", "counterfoil.db-wal", "counterfoil.db-shm", "server.key", "server.lock"]
+        judgePermissions(of: names.compactMap { files.state(of: $0) }, in: directory)
+        judgeDisk(
+            free: files.freeBytes, database: database.bytes, log: files.state(of: "counterfoil.db-wal")?.bytes ?? 0)
+        judgeFormerCopies(files.formerCopies)
+        checkServer(files, connections: noted.connections)
+        judgeBackup(at: files.state(of: LastBackup.fileName)?.modified, now: Date())
+    }
+
+    /// Judges the permissions and owners of the files in a data directory.
+    mutating func judgePermissions(of files: [FileState], in directory: FileState) {
+        let open = files.filter { $0.mode & 0o077 != 0 }.map(\.path)
+        if !open.isEmpty {
+            fault(
+                "files-readable", "other users can access \(open.joined(separator: ", "))",
+                mend: "chmod 600 \(open.map(ShellText.quoted).joined(separator: " "))")
+        }
+        if directory.mode & 0o022 != 0 {
+            fault(
+                "directory-writable", "other users can write to \(directory.path)",
+                mend: "chmod 700 \(ShellText.quoted(directory.path))")
+        }
+        let foreign = files.filter { $0.owner != directory.owner }.map(\.path)
+        if !foreign.isEmpty {
+            fault(
+                "files-of-another-user",
+                "\(foreign.joined(separator: ", ")) and the directory belong to different users",
+                mend: "give all files to the user of the server with chown, and run commands as this user")
+        }
+        if open.isEmpty, directory.mode & 0o022 == 0, foreign.isEmpty {
+            sound("permissions", "only the owner can access the data in \(directory.path)")
+        }
+    }
+
+    /// Checks the permissions of the files outside of the data directory that the settings name.
+    ///
+    /// Only those on this machine are found: with a database, the server can be on another one.
+    mutating func checkPermissions(ofFilesIn noted: NotedSettings, serverKeyFile: String?) {
+        var paths = noted.files
+        if let serverKeyFile { paths[.serverKey] = serverKeyFile }
+        judgePermissions(
+            of: NotedSettings.File.allCases.compactMap { file in
+                paths[file].flatMap { FileState(at: $0) }.map { (file: file, state: $0) }
+            })
+    }
+
+    /// Judges the permissions of files that the settings name.
+    mutating func judgePermissions(of files: [(file: NotedSettings.File, state: FileState)]) {
+        guard !files.isEmpty else { return }
+        // Every user may read the settings, which contain no secret. A group may read the keys for TLS.
+        let open = files.filter { file, state in state.mode & file.forbidden & 0o055 != 0 }
+        if !open.isEmpty {
+            let paths = open.map { $0.state.path }
+            fault(
+                "secrets-readable", "other users can read \(paths.joined(separator: ", "))",
+                mend: open.map { "chmod \($0.file.mend) \(ShellText.quoted($0.state.path))" }.joined(separator: "; "))
+        }
+        let writable = files.filter { file, state in state.mode & file.forbidden & 0o022 != 0 }
+        if !writable.isEmpty {
+            let paths = writable.map { $0.state.path }
+            fault(
+                "files-writable", "other users can change \(paths.joined(separator: ", "))",
+                mend: "chmod go-w \(paths.map(ShellText.quoted).joined(separator: " "))")
+        }
+        if open.isEmpty, writable.isEmpty {
+            sound(
+                "permissions-of-settings",
+                "other users can neither change the settings nor read the secrets: "
+                    + files.map { $0.state.path }.joined(separator: ", "))
+        }
+    }
+
+    /// Judges the sizes of the database and of its write-ahead log, and the free bytes of the disk.
+    mutating func judgeDisk(free: Int?, database: Int, log: Int) {
+        if log > Self.logBytes {
+            advise(
+                "log-large", "the write-ahead log of the database has \(ByteCount(log))",
+                mend: "end programs that keep the database open, such as sqlite3; then the server shortens the log")
+        }
+        guard let free else { return }
+        let sizes =
+            "\(ByteCount(free)) are free; the database has \(ByteCount(database)), its write-ahead log \(ByteCount(log))"
+        if free < Self.freeBytesNeeded {
+            fault("disk-full", "the disk is nearly full: \(sizes)", mend: "free disk space; commits fail without it")
+        } else if free < max(Self.freeBytesWanted, database) {
+            advise(
+                "disk-space", "the disk has little space: \(sizes)",
+                mend: "make room: an upgrade copies the database first, and a full disk ends sign-ins")
+        } else {
+            sound("disk", sizes)
+        }
+    }
+
+    private mutating func judgeFormerCopies(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        advise(
+            "former-copies", "upgrades have left copies of the database: \(names.joined(separator: ", "))",
+            mend: "delete them when the new version has proved itself")
+    }
+
+    private mutating func judgeBackup(at time: Date?, now: Date) {
+        guard let time else {
+            return advise(
+                "backup-missing", "counterfoil-server backup has never made a copy",
+                mend: "run counterfoil-server backup each night, and keep the copies on another machine")
+        }
+        let text = "the last backup was made on \(Moment.text(time))"
+        guard now.timeIntervalSince(time) < Self.backupAge else {
+            return advise("backup-old", text, mend: "check the timer or the job that runs counterfoil-server backup")
+        }
+        sound("backup", text)
+    }
+}
+
+extension NotedSettings.File {
+    /// The permissions of other users that a file must not have.
+    fileprivate var forbidden: Int {
+        switch self {
+        case .endingsJournal, .serverKey: 0o077
+        case .tlsKey, .externalAccountKey: 0o027
+        case .settings: 0o022
+        }
+    }
+
+    /// The mode that takes away the permission to read.
+    fileprivate var mend: String {
+        switch self {
+        case .endingsJournal, .serverKey: "600"
+        case .tlsKey, .externalAccountKey: "o-rwx"
+        case .settings: "go-w"
+        }
+    }
+}
