@@ -40,8 +40,11 @@ class Pebble:
 
 
 @contextmanager
-def pebble(folder: Path, validity: int) -> Iterator[Pebble]:
-    """Pebble, until the block ends; `validity` is that of its certificates, in seconds."""
+def pebble(folder: Path, validity: int, tls_port: int = 1) -> Iterator[Pebble]:
+    """Pebble, until the block ends; `validity` is that of its certificates, in seconds.
+
+    It connects to `tls_port` for `tls-alpn-01`.
+    """
     folder.mkdir()
     authority = Authority(folder / "tls", ["localhost"])
     port, management, validation = free_ports(3)
@@ -52,7 +55,7 @@ def pebble(folder: Path, validity: int) -> Iterator[Pebble]:
         "certificate": str(authority.site_certificate),
         "privateKey": str(authority.site_key),
         "httpPort": validation,
-        "tlsPort": 1,
+        "tlsPort": tls_port,
         "certificateValidityPeriod": validity,
     }}), "utf-8")
     log = folder.parent / "pebble.log"

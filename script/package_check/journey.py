@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import signal
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .notify import NotifiedService
-from .system import System, expect
+from .system import Failed, System, expect
 
-SERVICE = "/lib/systemd/system/counterfoil-server.service"
+SERVER = "counterfoil-server"
 SETTINGS = "/etc/counterfoil/server.yaml"
 DATA = "/var/lib/counterfoil"
 COPIES = "/var/backups/counterfoil"
@@ -42,15 +41,15 @@ def refuse_before_configured(system: System) -> None:
     expect(re.search(r"status (3|64)\n", said) is not None and "issuer" in said, f"config check without an issuer: {said}")
 
 
-def configure(system: System, issuer: str, listen: str) -> None:
-    """The operator sets the issuer and the address."""
+def configure(system: System, settings: dict[str, str]) -> None:
+    """The operator sets the issuer, the address and the authority."""
     file = system.path(SETTINGS)
     text = file.read_text("utf-8")
-    for key, value in (("issuer", issuer), ("listen", listen)):
+    for key, value in settings.items():
         text, count = re.subn(rf"^#? ?{key}:.*$", f"{key}: {value}", text, count=1, flags=re.MULTILINE)
         expect(count == 1, f"{SETTINGS} has no line for {key}")
     file.write_text(text + MARK, "utf-8")
-    system.run("counterfoil-server", "config", "check", "--config", SETTINGS)
+    system.run("counterfoil-server", "config", "check", "--config", SETTINGS, user="counterfoil")
 
 
 def check_units(system: System) -> None:
@@ -65,21 +64,15 @@ def check_units(system: System) -> None:
                        f"/lib/systemd/system/{unit}")
 
 
-def serve(system: System, log: Path, address: str, visit: Callable[[], None]) -> None:
-    """The server runs as its user, reports to systemd, reloads, and answers."""
-    service = NotifiedService(system, system.path(SERVICE).read_text("utf-8"), "counterfoil", log)
-    try:
-        service.wait_for("READY=1")
-        for path in ("/livez", "/readyz"):
-            system.run("counterfoil-server", "health", f"http://{address}{path}")
-        service.signal(signal.SIGHUP)
-        service.wait_for("RELOADING=1")
-        service.wait_for("READY=1")
-        visit()
-        service.stop()
-    finally:
-        service.kill()
-    expect(system.path(f"{DATA}/counterfoil.db").exists(), f"the data are not in {DATA}")
+def start(system: System, port: int) -> None:
+    """systemd starts the server, which reports that it is ready, and reloads it."""
+    system.run("systemctl", "enable", "--now", SERVER)
+    for path in ("/livez", "/readyz"):
+        system.run("counterfoil-server", "health", f"https://127.0.0.1:{port}{path}")
+    file = system.path(SETTINGS)
+    file.write_text(file.read_text("utf-8").replace("#log-level: notice", "log-level: info"), "utf-8")
+    system.run("systemctl", "reload", SERVER)
+    until("the reload", lambda: "read the settings again" in journal(system))
     # A command outside of the unit finds the same data by the settings file.
     said = system.run("counterfoil-server", "key", "list", "--config", SETTINGS, user="counterfoil")
     expect("ES256" in said, f"a command finds other data: {said}")
@@ -87,12 +80,57 @@ def serve(system: System, log: Path, address: str, visit: Callable[[], None]) ->
     expect(not owners.strip(), f"files of other users: {owners}")
 
 
+def confined(system: System) -> None:
+    """The process has the user, the one capability, the filter of system calls and the read-only files of its unit."""
+    process = main_process(system)
+    status = dict(re.findall(r"^(\w+):\s+(.*)$", system.run("cat", f"/proc/{process}/status"), re.MULTILINE))
+    user = system.run("id", "--user", "counterfoil").strip()
+    expect(set(status["Uid"].split()) == {user}, f"the server runs as {status['Uid']}, not as {user}")
+    port_rights = f"{1 << 10:016x}"
+    for name, wanted in (("CapEff", port_rights), ("CapBnd", port_rights), ("NoNewPrivs", "1"), ("Seccomp", "2")):
+        expect(status[name] == wanted, f"{name} of the server is {status[name]}, not {wanted}")
+    # Even root can write there only what the unit allows.
+    inside = ["nsenter", f"--target={process}", "--mount", "touch"]
+    for folder in ("/usr", "/etc/counterfoil", "/var/backups/counterfoil"):
+        said = system.run(*inside, f"{folder}/written", fails=True)
+        expect("Read-only file system" in said, f"the server sees {folder} otherwise: {said}")
+    system.run(*inside, f"{DATA}/written")
+    system.run("rm", f"{DATA}/written")
+
+
+def main_process(system: System) -> str:
+    """The number of the server in its system."""
+    return system.run("systemctl", "show", "--property=MainPID", "--value", SERVER).strip()
+
+
+def journal(system: System) -> str:
+    """What the server has logged."""
+    return system.run("journalctl", "--unit", SERVER, "--output=cat", "--no-pager")
+
+
+def last_lines(system: System) -> str:
+    """The end of what the server has logged, as far as the system can still be asked."""
+    try:
+        return "\n".join(journal(system).splitlines()[-20:])
+    except Failed as fault:
+        return str(fault)
+
+
+def until(what: str, condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits until a condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failed(f"{what} does not come within {seconds:g} s")
+        time.sleep(0.1)
+
+
 def copy(system: System) -> None:
-    """The nightly copy has its name only when it is whole, and the oldest ones go."""
-    backup = ["env", "COUNTERFOIL_BACKUP_KEEP=2", "/usr/lib/counterfoil-server/backup"]
+    """The unit of the nightly copy makes one, which has its name only when it is whole, and the oldest ones go."""
+    system.path("/etc/default/counterfoil-backup").write_text("COUNTERFOIL_BACKUP_KEEP=2\n", "utf-8")
     for stamp in ("20200101T030000Z", "20200102T030000Z"):
         system.path(f"{COPIES}/counterfoil-{stamp}.backup").touch()
-    system.run(*backup, user="counterfoil")
+    system.run("systemctl", "start", "counterfoil-backup.service")
     names = sorted(path.name for path in system.path(COPIES).glob("*.backup"))
     expect(len(names) == 2 and names[0] == "counterfoil-20200102T030000Z.backup", f"the copies are {names}")
     newest = system.path(f"{COPIES}/{names[1]}")
@@ -105,18 +143,40 @@ def copy(system: System) -> None:
 
 
 def upgrade(system: System, package: Path, version: str) -> None:
-    """An upgrade keeps the data and the settings of the operator."""
-    database = system.path(f"{DATA}/counterfoil.db").read_bytes()
+    """An upgrade restarts the running server, and keeps the data and the settings of the operator."""
+    before = main_process(system)
+    users = system.run("counterfoil-server", "user", "list", "--config", SETTINGS, user="counterfoil")
     system.install(package)
-    shown = system.run("dpkg-query", "--show", "--showformat=${Version}", "counterfoil-server")
+    shown = system.run("dpkg-query", "--show", "--showformat=${Version}", SERVER)
     expect(shown == version, f"the version is {shown}, not {version}")
     expect(MARK in system.path(SETTINGS).read_text("utf-8"), "the upgrade replaced the settings")
-    expect(system.path(f"{DATA}/counterfoil.db").read_bytes() == database, "the upgrade changed the data")
+    state = system.run("systemctl", "show", "--property=ActiveState", "--value", SERVER).strip()
+    expect(state == "active", f"the server is {state} after the upgrade")
+    expect(main_process(system) != before, "the upgrade did not restart the server")
+    program = system.run("readlink", f"/proc/{main_process(system)}/exe").strip()
+    expect(program == "/usr/bin/counterfoil-server", f"the server runs {program}")
+    after = system.run("counterfoil-server", "user", "list", "--config", SETTINGS, user="counterfoil")
+    expect(after == users, f"the upgrade changed the users: {after}")
+
+
+def upgrade_with_refused_settings(system: System, package: Path, port: int) -> None:
+    """The running server continues if the installed version does not accept its settings."""
+    file = system.path(SETTINGS)
+    accepted = file.read_text("utf-8")
+    before = main_process(system)
+    file.write_text(accepted + "unknown-setting: 1\n", "utf-8")
+    said = system.install(package, "--reinstall")
+    expect("does not accept the settings" in said, f"the package says nothing of refused settings: {said[-500:]}")
+    expect(main_process(system) == before, "the server was restarted with settings that it refuses")
+    system.run("counterfoil-server", "health", f"https://127.0.0.1:{port}/readyz")
+    file.write_text(accepted, "utf-8")
 
 
 def remove_and_purge(system: System) -> None:
-    """Removal keeps data and settings; purging deletes both, and keeps the copies."""
+    """Removal stops the server and keeps data and settings; purging deletes both, and keeps the copies."""
+    process = main_process(system)
     system.run("apt-get", "remove", "--yes", "counterfoil-server")
+    expect(process not in system.run("ls", "/proc").split(), "the server runs after its removal")
     for kept in (f"{DATA}/counterfoil.db", SETTINGS):
         expect(system.path(kept).exists(), f"the removal deleted {kept}")
     expect(not system.path("/usr/bin/counterfoil-server").exists(), "the removal left the program")
@@ -132,6 +192,19 @@ def use_client(system: System, package: Path) -> None:
     system.install(package)
     expect("counterfoil" in system.run("counterfoil", "--help"), "the command line does not run")
     system.run("apt-get", "purge", "--yes", "counterfoil")
+
+
+def port_of_root() -> int:
+    """A free port below 1024, for which the server needs its capability, and which browsers accept."""
+    for port in range(1023, 999, -1):
+        with socket.socket() as held:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                held.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise Failed("no port from 1000 to 1023 is free on this machine")
 
 
 def free_port() -> int:

@@ -1,10 +1,13 @@
-"""An empty Debian system in a folder, made by debootstrap, in which commands run without systemd."""
+"""An empty Debian system in a folder, made by debootstrap: as a folder, and later booted with its own systemd."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,6 +63,8 @@ class System:
     """A root folder of Debian. Commands share the network of this machine, and have processes of their own."""
 
     root: Path
+    #: The number of its systemd on this machine; None before the system is booted.
+    leader: int | None = None
 
     def run(self, *command: str, user: str | None = None, text: str | None = None, fails: bool = False) -> str:
         """Runs a command in the system; what it printed. With `fails` it has to fail."""
@@ -79,21 +84,25 @@ class System:
         if user is not None:
             inside = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--no-new-privs",
                       "--bounding-set=-all", "--reset-env", *command]
-        namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc"]
+        if self.leader is None:
+            enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc",
+                     "chroot", str(self.root)]
+        else:
+            enter = ["nsenter", f"--target={self.leader}", "--all", "--root", "--wd"]
         environment = ["env", "--ignore-environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
                        "DEBIAN_FRONTEND=noninteractive"]
-        return [*environment, *namespaces, "chroot", str(self.root), *inside]
+        return [*environment, *enter, *inside]
 
     def path(self, name: str) -> Path:
         """A file of the system as this machine sees it."""
         return self.root / name.lstrip("/")
 
-    def install(self, package: Path) -> str:
+    def install(self, package: Path, *options: str) -> str:
         """Installs the file of a package with what it depends on, and with nothing that it recommends."""
         target = self.path("root") / package.name
         shutil.copyfile(package, target)
-        return self.run("apt-get", "install", "--yes", "--no-install-recommends", "--option=Dpkg::Options::=--force-confold",
-                        f"/root/{package.name}")
+        return self.run("apt-get", "install", "--yes", "--no-install-recommends",
+                        "--option=Dpkg::Options::=--force-confold", *options, f"/root/{package.name}")
 
 
 @contextmanager
@@ -124,6 +133,47 @@ def empty_system(cache: Path, folder: Path) -> Iterator[System]:
         yield system
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+@contextmanager
+def booted(system: System, log: Path) -> Iterator[System]:
+    """The system with its own systemd, which runs its units as they are, until the block ends.
+
+    It shares the network of this machine, so that a browser and an authority outside of it reach its server.
+    """
+    # No systemd needs to run on this machine, so there is nothing to register at, and no unit to make.
+    command = ["systemd-nspawn", "--quiet", f"--directory={system.root}", f"--machine=package-check-{os.getpid()}",
+               "--boot", "--register=no", "--keep-unit", "--console=pipe", "--link-journal=no", "--resolv-conf=off"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + 120
+        while (running := started(system, process.pid)) is None:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Failed(f"systemd does not start in the system:\n{log.read_text('utf-8', 'replace')[-2000:]}")
+            time.sleep(0.1)
+        yield running
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+
+
+def started(system: System, container: int) -> System | None:
+    """The system, once its systemd has started what it starts at boot."""
+    try:
+        children = Path(f"/proc/{container}/task/{container}/children").read_text("ascii").split()
+    except OSError:
+        return None
+    for child in children:
+        running = System(system.root, int(child))
+        asked = subprocess.run(running.command("systemctl", "is-system-running"), capture_output=True, text=True)
+        if asked.stdout.strip() in ("running", "degraded"):
+            return running
+    return None
 
 
 def quietly(*command: str) -> None:

@@ -1,13 +1,11 @@
-"""What script/package-check reads: the lists of apt, and the command of a unit."""
+"""What script/package-check reads: the lists of apt, and how a program was linked."""
 
 from __future__ import annotations
 
 import unittest
 from pathlib import Path
 
-from .. import notify, system
-
-UNITS = Path(__file__).resolve().parents[3] / "Packaging" / "debian"
+from .. import relink, system
 
 
 class SystemTests(unittest.TestCase):
@@ -27,7 +25,16 @@ class SystemTests(unittest.TestCase):
         with self.assertRaisesRegex(system.Failed, "no archive of Debian"):
             system.archives(["deb https://packages.example.com/apt tool main\n"])
 
-    def test_the_command_is_that_of_the_unit(self) -> None:
-        unit = (UNITS / "counterfoil-server.service").read_text("utf-8")
-        self.assertEqual(notify.exec_start(unit),
-                         ["/usr/bin/counterfoil-server", "serve", "--config", "/etc/counterfoil/server.yaml"])
+    def test_a_program_is_linked_again_with_the_static_libraries_of_swift(self) -> None:
+        manifest = (
+            '    description: "Linking ./.build/debug/counterfoil-server"\n'
+            '    args: ["swiftc","-lz","-o","/b/counterfoil-server","@/b/counterfoil-server.product/L","-g"]\n'
+            '    description: "Linking ./.build/debug/counterfoil"\n'
+            '    args: ["swiftc","-o","/b/counterfoil","@/b/counterfoil.product/L","-g"]\n'
+        )
+        command = relink.link_command(manifest, "counterfoil", Path("/new/counterfoil"))
+        self.assertEqual(command[:4], ["swiftc", "-o", "/new/counterfoil", "@/b/counterfoil.product/L"])
+        self.assertIn("-static-stdlib", command)
+        self.assertNotIn("-g", command)
+        with self.assertRaisesRegex(system.Failed, "does not say how other was linked"):
+            relink.link_command(manifest, "other", Path("/new/other"))
