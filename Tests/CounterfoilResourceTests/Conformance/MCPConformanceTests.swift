@@ -42,7 +42,7 @@ struct MCPConformanceTests {
         #expect(challenge["algs"]?.contains("ES256") == true, sourceLocation: sourceLocation)
     }
 
-    // R266. RFC 9449 §4.3; every step of the check is in `dpop-negative-tests`.
+    // RFC 9449 §4.3; every step of the check is in `dpop-negative-tests`.
     @Test func `sep-1932-server-validate-proof, sep-1932-server-reject-401`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()
@@ -85,7 +85,7 @@ struct MCPConformanceTests {
         }
     }
 
-    // R269. RFC 9449 §9.
+    // RFC 9449 §9.
     @Test func `sep-1932-server-nonce`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()

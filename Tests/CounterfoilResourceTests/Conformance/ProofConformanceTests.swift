@@ -139,7 +139,7 @@ struct ProofConformanceTests {
         }
     }
 
-    // RS-23, SEC-246. RFC 9449 §11.1.
+    // SEC-246. RFC 9449 §11.1.
     @Test func `dpop-negative-tests, a jti used twice`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // OK-25. RFC 9449 §8.2.
+    // RFC 9449 §8.2.
     @Test func `the response of an error that a handler throws has one nonce`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(proofs: ProofPolicy(nonces: .offered()))

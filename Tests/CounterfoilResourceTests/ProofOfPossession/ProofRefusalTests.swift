@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    // R266, RS-23. RFC 9449 §4.3.
+    // R266. RFC 9449 §4.3.
     @Test(arguments: [
         (#""typ":"dpop+jwt","#, ""), (#""dpop+jwt""#, #""JWT""#), (#""ES256""#, #""none""#), (#""ES256""#, #""HS256""#),
         (#""ES256""#, #""RS256""#), (#""jwk":JWK"#, #""leak":JWK"#), (#""kty":"EC""#, #""kty":"EC","d":"AAAA""#),

@@ -58,7 +58,7 @@ struct MCPProofConformanceTests {
         #expect(try await test.redeem(form, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
     }
 
-    // R267. RFC 9449 §5 and §6.1.
+    // RFC 9449 §5 and §6.1.
     @Test func `sep-1932-as-token-binding`() async throws {
         let (test, form) = try await Self.ready()
         let key = try TestProofKey()
@@ -93,7 +93,7 @@ struct MCPProofConformanceTests {
 /// The steps of `dpop-negative-tests` are in the tests of the module for APIs.
 @Suite("FAPI 2 conformance: DPoP at the authorization server")
 struct FAPIProofConformanceTests {
-    // OK-25: at every endpoint that takes proofs
+    // At every endpoint that takes proofs
     @Test func `ensure-dpopproof-with-iat-10seconds-before-succeeds`() async throws {
         try await Self.expectAccepted(offset: -10)
     }

@@ -204,7 +204,7 @@ struct TraceTests {
         }
     }
 
-    // SEC-493: a collector that accepts connections and never answers, in the handshake of TLS or after it has got spans.
+    // SEC-493: a collector that accepts connections and never answers, in the handshake of TLS or after it got spans.
     @Test(arguments: ["http", "https"])
     func `a collector that never answers does not keep the server from ending`(scheme: String) async throws {
         let connections = Mutex(0)
