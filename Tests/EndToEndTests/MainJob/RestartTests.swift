@@ -37,7 +37,7 @@ struct RestartTests {
             var current = again.refresh_token
             var chance = SeededGenerator.ofThisRun()
             for _ in 0..<3 {
-                let (token, dying) = (current, server)
+                let token = current
                 async let attempt = try? refresh(token, of: clientID, at: site)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...8, using: &chance)))
                 try ServerProcess(of: site).kill()
