@@ -30,6 +30,14 @@ struct LogoutDeliveryTests {
         try await store.takeLogoutDeliveries(dueAt: World.now + 1, until: World.now + 61, limit: 5)
     }
 
+    /// What several tasks have taken.
+    private final class Taken: Sendable {
+        private let list = Mutex<[LogoutDelivery]>([])
+        var deliveries: [LogoutDelivery] { list.withLock { $0 } }
+
+        func add(_ deliveries: [LogoutDelivery]) { list.withLock { $0 += deliveries } }
+    }
+
     // SEC-37
     @Test func `several servers take each delivery once, and keep the limit of an owner together`() async throws {
         try await TestDatabase.withServer { server, database in
@@ -38,19 +46,16 @@ struct LogoutDeliveryTests {
             try await Self.queueDeliveries(in: first, ownerless: 30, owned: 10)
             let stores = [first] + [try await PostgreSQLStore.open(uri), try await PostgreSQLStore.open(uri)]
             let expected = 30 + LogoutDelivery.ownerLimit
-            let taken = Mutex<[LogoutDelivery]>([])
+            let taken = Taken()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in stores + stores {
                     group.addTask {
-                        while taken.withLock({ $0.count }) < expected {
-                            let deliveries = try await Self.take(from: store)
-                            taken.withLock { $0 += deliveries }
-                        }
+                        while taken.deliveries.count < expected { taken.add(try await Self.take(from: store)) }
                     }
                 }
                 try await group.waitForAll()
             }
-            let deliveries = taken.withLock { $0 }
+            let deliveries = taken.deliveries
             #expect(deliveries.count == expected)
             #expect(Set(deliveries.map(\.number)).count == expected)
             #expect(Set(deliveries.map(\.clientID)).count == expected)

@@ -203,7 +203,7 @@ extension EndingChange {
             report.hasFormerPolicy = true
             return Steps(
                 end: { world async throws in
-                    #expect(try await world.store.refuseHost(host, recording: []))
+                    #expect(try await world.store.refuseHost(host, recording: []) == .refused)
                 },
                 report: report)
         },
