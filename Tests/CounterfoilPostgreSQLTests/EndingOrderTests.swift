@@ -13,7 +13,7 @@ struct EndingOrderTests {
     @Test func `the functions of the triggers look for tables in their schema only, and no other user calls them`()
         async throws
     {
-        try await TestDatabase.withServer { server, database in
+        try await TestDatabase.withServerAlone { server, database in
             let functions = try server.sql(
                 """
                 SELECT DISTINCT proconfig::text || ' ' || (proacl::text LIKE '%{=X/%' OR proacl IS NULL)::text
@@ -31,7 +31,7 @@ struct EndingOrderTests {
     }
 
     @Test func `transactions that end access wait for each other before they see the database`() async throws {
-        try await TestDatabase.withServer { server, database in
+        try await TestDatabase.withServerAlone { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))
             let world = try await World(in: store)
             let grants = (0..<12).map { _ in world.grant() }
@@ -58,7 +58,7 @@ struct EndingOrderTests {
     }
 
     @Test func `a transaction that has begun begins again to wait for those that end access`() async throws {
-        try await TestDatabase.withServer { server, database in
+        try await TestDatabase.withServerAlone { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))
             let world = try await World(in: store)
             let grant = world.grant()

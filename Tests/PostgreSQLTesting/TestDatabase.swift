@@ -5,21 +5,33 @@ import TestSupport
 
 /// A database with the tables of a store and without records, for one test at a time.
 package enum TestDatabase {
-    /// A server for these databases, whose log is not needed.
-    private static let server = Task {
-        let server = try await PostgreSQLServer.start(
-            "log_statement=none", "max_connections=200", "autovacuum=off", "synchronous_commit=off")
-        try server.sql("CREATE DATABASE \(template)")
-        try await PostgreSQLStore.migrate(try server.uri(database: template))
-        try server.sql(keepingInitialRows, database: template)
-        return server
-    }
-    private static let template = "empty_store"
-    /// The limit on tests that have a database, each with several connections.
-    private static let places = Turnstile(places: 4)
-    /// The databases that no test uses, because clearing one is much faster than creating one.
-    private static let free = Mutex<[String]>([])
+    /// The databases of most tests, each with several connections.
+    private static let databases = Databases(places: 4)
+    /// The database of a server that nothing else uses.
+    private static let alone = Databases(places: 1)
 
+    /// Runs a test with the connection string of a database.
+    package static func with(_ test: (ConnectionString) async throws -> Void) async throws {
+        try await withServer { server, name in try await test(try server.uri(database: name)) }
+    }
+
+    /// Runs a test with the server of a database, and the name of the database.
+    package static func withServer(_ test: (PostgreSQLServer, String) async throws -> Void) async throws {
+        try await databases.use(test)
+    }
+
+    /// Runs a test that counts attempts or round trips.
+    ///
+    /// While any transaction of the server is open, also one in another database, PostgreSQL can take two transactions
+    /// for concurrent of which one began after the other had ended, and make one of them begin again.
+    package static func withServerAlone(_ test: (PostgreSQLServer, String) async throws -> Void) async throws {
+        try await alone.use(test)
+    }
+}
+
+/// The databases of one server.
+private final class Databases: Sendable {
+    private static let template = "empty_store"
     private static let keepingInitialRows = """
         CREATE SCHEMA initial;
         CREATE TABLE initial.scopes AS TABLE scopes;
@@ -45,22 +57,33 @@ package enum TestDatabase {
         INSERT INTO registry (id, revision) VALUES (1, random_revision());
         """
 
-    /// Runs a test with the connection string of a database.
-    package static func with(_ test: (ConnectionString) async throws -> Void) async throws {
-        try await withServer { server, name in try await test(try server.uri(database: name)) }
+    /// The server, whose log is not needed.
+    private let server = Task {
+        let server = try await PostgreSQLServer.start(
+            "log_statement=none", "max_connections=200", "autovacuum=off", "synchronous_commit=off")
+        try server.sql("CREATE DATABASE \(template)")
+        try await PostgreSQLStore.migrate(try server.uri(database: template))
+        try server.sql(keepingInitialRows, database: template)
+        return server
     }
+    /// The limit on tests that have a database.
+    private let places: Turnstile
+    /// The databases that no test uses, because clearing one is much faster than creating one.
+    private let free = Mutex<[String]>([])
 
-    /// Runs a test with the server of a database, and the name of the database.
-    package static func withServer(_ test: (PostgreSQLServer, String) async throws -> Void) async throws {
+    init(places: Int) { self.places = Turnstile(places: places) }
+
+    /// Runs a test with the server, and the name of a database of its own.
+    func use(_ test: (PostgreSQLServer, String) async throws -> Void) async throws {
         try await places.pass {
             let server = try await server.value
             let name: String
             if let known = free.withLock({ $0.popLast() }) {
                 name = known
-                try server.sql(clearing, database: name)
+                try server.sql(Self.clearing, database: name)
             } else {
                 name = "store_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
-                try server.sql("CREATE DATABASE \(name) TEMPLATE \(template)")
+                try server.sql("CREATE DATABASE \(name) TEMPLATE \(Self.template)")
             }
             try await test(server, name)
             // After a failure, the test may still use the database.

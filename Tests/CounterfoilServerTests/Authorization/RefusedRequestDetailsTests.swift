@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -212,11 +213,14 @@ struct RefusedRequestDetailsTests {
         let test = try await TestServer()
         _ = try await test.register("Gallery", type: .web, redirectURIs: ["https://app.example/cb"])
         let form = FormParameters([
-            "grant_type": "client_credentials", "token": "x", "client_id": "app_gallery",
-            "client_secret": ClientSecret().exposed,
+            "grant_type": "client_credentials", "token": "x",
         ])
+        let credentials = Data("app_gallery:\(ClientSecret().exposed)".utf8).base64EncodedString()
         let reply = await test.send(
-            .post, to: endpoint, fields: [.contentType: "application/x-www-form-urlencoded"],
+            .post, to: endpoint,
+            fields: [
+                .contentType: "application/x-www-form-urlencoded", .authorization: "Basic \(credentials)",
+            ],
             body: Array(form.encoded.utf8))
         #expect(reply.status == .unauthorized)
         #expect(reply.fields[.wwwAuthenticate] == "Basic realm=\"\(realm)\"")

@@ -37,7 +37,7 @@ struct DeadlineTests {
     @Test func `a second redemption revokes nothing after the deadline of its request`() async throws {
         let test = try await TestServer(store: store)
         let api = try await test.addAPI()
-        let attempt = Attempt(test)
+        let attempt = Attempt(test, for: "openid photos.read").with("resource", "https://photos.example.com")
         let form = attempt.exchange(try await attempt.authorize().code)
         let token = try await test.redeem(form).tokenResponse.accessToken.exposed
         delay(.code)

@@ -68,7 +68,8 @@ extension EndingChange {
             var new = client
             new.keysURI = try AbsoluteURI(parsing: "https://rp.example.net/new-keys")
             return updating(
-                client, to: new, isValid: { $0.keysURI != nil }, isLeft: { $0.keys?.keys.isEmpty == true })
+                client, to: new, isValid: { [uri = client.keysURI] in $0.keysURI == uri },
+                isLeft: { $0.keys?.keys.isEmpty == true })
         },
         EndingChange("another registration access token", [.clientRegistrationToken, .clientChanged]) {
             world async throws in
