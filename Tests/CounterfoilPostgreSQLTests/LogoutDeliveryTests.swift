@@ -30,7 +30,7 @@ struct LogoutDeliveryTests {
         try await store.takeLogoutDeliveries(dueAt: World.now + 1, until: World.now + 61, limit: 5)
     }
 
-    /// What several tasks have taken.
+    /// The deliveries that several tasks have taken.
     private final class Taken: Sendable {
         private let list = Mutex<[LogoutDelivery]>([])
         var deliveries: [LogoutDelivery] { list.withLock { $0 } }
