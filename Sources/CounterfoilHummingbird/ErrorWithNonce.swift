@@ -9,7 +9,8 @@ struct ErrorWithNonce: HTTPResponseError, CustomStringConvertible {
 
     /// Returns the error with the nonce in its response.
     ///
-    /// An `HTTPError` keeps its type, so that other middlewares can catch it as one.
+    /// An `HTTPError` keeps its type, so that other middlewares can catch it as one. Of any other error, a middleware
+    /// outside this one sees the response and the description, and not the type: it can catch those inside.
     static func supplying(_ nonce: String, with error: any HTTPResponseError) -> any HTTPResponseError {
         guard var error = error as? HTTPError else { return ErrorWithNonce(error: error, nonce: nonce) }
         error.headers.supply(nonce: nonce)

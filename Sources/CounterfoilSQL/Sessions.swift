@@ -221,7 +221,7 @@ extension SQLConnection {
         try revokeDependents(
             ofSessions: """
                 SELECT ended.id FROM (SELECT id FROM sessions WHERE \(condition)) AS ended
-                WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = ended.id AND NOT (\(condition)))
+                WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = ended.id AND (\(condition)) IS NOT TRUE)
                 """, values, at: time)
         return try run("DELETE FROM sessions WHERE \(condition)", values: values)
     }

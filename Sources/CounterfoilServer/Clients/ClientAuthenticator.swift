@@ -54,7 +54,9 @@ struct ClientAuthenticator: Sendable {
                 // does not reveal which clients exist.
                 let secrets = try await registry.onArrival().clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
-            case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
+            case .assertion(let assertion):
+                return try await withAssertion(
+                    assertion, client, claim, from: request.countedSource(issuer), now: now)
             case .none: return try withNothing(client, claim)
             }
         }
@@ -129,17 +131,18 @@ struct ClientAuthenticator: Sendable {
 
     /// Verifies a client assertion (RFC 7523 §3).
     private func withAssertion(
-        _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials, now: Date
+        _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials, from source: String?,
+        now: Date
     ) async throws -> AuthenticatedClient {
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
-        guard let keys = try await directory.keys(of: client, now: now) else {
+        guard let keys = try await directory.keys(of: client, from: source, now: now) else {
             throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
         }
         let wall = wallClock()
         let verified: VerifiedClientAssertion
         do {
-            verified = try await verify(assertion, of: client, keys: keys, at: wall, now: now)
+            verified = try await verify(assertion, of: client, keys: keys, from: source, at: wall, now: now)
         } catch let error as TokenRefusal {
             throw claim.refusal(
                 "the client_assertion is invalid: \(error)", asksForAuthentication: true)
@@ -161,13 +164,14 @@ struct ClientAuthenticator: Sendable {
 
     /// Verifies an assertion with the known keys of a client, and then with those that it publishes now.
     private func verify(
-        _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, at wall: Date, now: Date
+        _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, from source: String?, at wall: Date,
+        now: Date
     ) async throws -> VerifiedClientAssertion {
         var keys = keys
         let verified: VerifiedClientAssertion
         do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
-            guard let published = try await directory.keys(of: client, afterFailure: true, now: now), published != keys
-            else { throw error }
+            let published = try await directory.keys(of: client, from: source, afterFailure: true, now: now)
+            guard let published, published != keys else { throw error }
             keys = published
             verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall)
         }

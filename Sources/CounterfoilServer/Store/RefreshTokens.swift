@@ -141,7 +141,8 @@ public protocol RefreshTokenStore: Sendable {
     /// bound to no key.
     ///
     /// If two rotations race, exactly one is recorded. The store may skip the update of the time of use if the stored
-    /// time of the grant is less than ``Grant/useResolution`` old. The statistics of the client count each retry.
+    /// time of the grant is less than ``Grant/useResolution`` old. The statistics of the client count each
+    /// ``RefreshStep/repeat``.
     ///
     /// The store keeps the attempt that last changed a family. If it is this attempt, the step was recorded before:
     /// nothing is written, and the outcome is the same again, as long as the grant and the user hold.

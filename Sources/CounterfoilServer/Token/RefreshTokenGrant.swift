@@ -84,7 +84,7 @@ struct RefreshTokenGrant: TokenGrant {
         // The facts were read for this request, so a revocation that they do not show came after it.
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
-        let events = step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
+        let events = approval.isRetry ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
         var sent = 0
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
             sent += 1
@@ -126,18 +126,21 @@ struct RefreshTokenGrant: TokenGrant {
         /// The step that the store records before the tokens are sent; nil if it has nothing to record, because the
         /// token stays, and its last use was recorded a short time ago.
         let step: RefreshStep?
+        /// Whether the client retries a refresh.
+        let isRetry: Bool
         /// The generation of the refresh token in the response; nil if the client keeps the presented token.
         let generation: Int?
 
         fileprivate init(
             facts: RefreshFacts, client: RegisteredClient, scope: Scope, resources: [Resource], step: RefreshStep?,
-            generation: Int?
+            isRetry: Bool, generation: Int?
         ) {
             self.facts = facts
             self.client = client
             self.scope = scope
             self.resources = resources
             self.step = step
+            self.isRetry = isRetry
             self.generation = generation
         }
     }
@@ -208,12 +211,13 @@ struct RefreshTokenGrant: TokenGrant {
             // token is valid, because its HMAC shows that this server created it.
             repeats = false
         // Outages of the store do not count toward the grace period.
-        case family.generation - 1
-        where service.answeredTime(from: family.rotatedAt, to: now) <= gracePeriod(of: family, terms):
+        case _
+        where isRetry(generation, of: family)
+            && service.answeredTime(from: family.rotatedAt, to: now) <= gracePeriod(of: family, terms):
             let wait = family.repeatWait(at: now)
             guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
-        case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
+        case _ where isRetry(generation, of: family) && family.repeats >= RefreshFamily.repeatLimit:
             // The client may be late only because the server told it to wait. The grant is therefore not revoked.
             return .refuse(refusal("the grace period has ended, after many repeated responses"))
         default:
@@ -247,16 +251,23 @@ struct RefreshTokenGrant: TokenGrant {
         return .issue(
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,
-                generation: repeats || rotates ? next : nil))
+                isRetry: repeats, generation: repeats || rotates ? next : nil))
     }
 
-    /// Returns true if a token is the previous token of its family and its grace period has ended.
+    /// Returns true if a refresh with this generation can be a retry of the one that made the current generation.
+    ///
+    /// A retry with the first proof replaces two generations, and the client can retry that, too, with the same key.
+    private static func isRetry(_ generation: Int, of family: RefreshFamily) -> Bool {
+        generation == family.generation - 1 || family.keyThumbprint != nil && generation == family.generation - 2
+    }
+
+    /// Returns true if a token can be that of a retry and its grace period has ended.
     ///
     /// The time of outages is not subtracted here.
     static func isLate(
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {
-        generation == family.generation - 1 && now.timeIntervalSince(family.rotatedAt) > gracePeriod(of: family, terms)
+        isRetry(generation, of: family) && now.timeIntervalSince(family.rotatedAt) > gracePeriod(of: family, terms)
     }
 
     /// Returns the step for a token that is not rotated.

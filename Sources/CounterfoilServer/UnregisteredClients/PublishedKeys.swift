@@ -13,16 +13,22 @@ extension ClientDirectory {
     /// These are the keys that the client publishes. If they cannot be fetched, these are the keys that the server
     /// knows, so that a host that is down ends nothing. They are empty if the server knows none.
     ///
-    /// - Parameter afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files
-    ///   are then fetched again, but not within ``ClientFiles/renewalInterval``.
-    func keys(of client: RegisteredClient, afterFailure: Bool = false, now: Date) async throws -> JSONWebKeySet? {
+    /// - Parameters:
+    ///   - source: The address that causes a request. The requests for clients that no administrator registered are
+    ///     limited for each address, as those for documents are.
+    ///   - afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files are then
+    ///     fetched again, but not within ``ClientFiles/renewalInterval``.
+    func keys(
+        of client: RegisteredClient, from source: String?, afterFailure: Bool = false, now: Date
+    ) async throws -> JSONWebKeySet? {
         guard client.keys != nil, let files else { return client.keys }
+        let source = client.source.kind == nil ? nil : source
         guard let policy = try await policy(forKeysOf: client) else { return client.keys }
         var url = client.keysURI
         if case .document = client.source, let document = try? ClientDocumentURL(client.id) {
             let rules = try await rules(under: policy, at: try await registry.current())
             let published = try? await self.document(
-                at: document, by: rules, isStored: true, isNeededNow: afterFailure, now: now)
+                at: document, by: rules, from: source, isStored: true, isNeededNow: afterFailure, now: now)
             if let published, published.client.type.isConfidential {
                 url = published.client.keysURI
                 if url == nil { return published.client.keys }
@@ -33,7 +39,7 @@ extension ClientDirectory {
             url: url, accepting: "application/json", byteLimit: Self.keysLimit,
             isOfNamedHost: policy.names(host: url.host ?? ""))
         let file = try? await files.file(
-            .keys, request, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now,
+            .keys, request, from: source, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now,
             reading: Self.read)
         guard case .keys(let keys)? = file?.content else { return client.keys }
         return keys

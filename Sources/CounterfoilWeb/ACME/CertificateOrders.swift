@@ -147,7 +147,7 @@ package actor CertificateOrders: Service {
         let certificate: ServerCertificate
         do {
             certificate = try await ServerCertificate(
-                chain: stored.chain, key: key, hosts: settings.hosts, at: clock.now())
+                chain: stored.chain, key: key, hosts: settings.hosts, at: clock.now(), isWhole: true)
         } catch { return report(stored, reason: "\(error)") }
         current.replace(by: certificate)
         use(stored)
@@ -328,7 +328,7 @@ package actor CertificateOrders: Service {
         let certificate: ServerCertificate
         do {
             certificate = try await ServerCertificate(
-                chain: issued.chain, key: issued.key, hosts: settings.hosts, at: clock.now())
+                chain: issued.chain, key: issued.key, hosts: settings.hosts, at: clock.now(), isWhole: true)
         } catch { throw OrderFailure.late(.unfit(error)) }
         let sealedKey: [UInt8]
         do { sealedKey = try keys.seal(key: issued.key, of: issued.chain) } catch {

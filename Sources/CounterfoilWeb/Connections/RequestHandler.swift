@@ -49,6 +49,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAnswering = false
     /// The parts of pipelined requests that wait while one is being answered.
     private var early = CircularBuffer<HTTPRequestPart>()
+    /// The beginnings of these requests.
+    private var earlyBeginnings = CircularBuffer<PauseWatch.Beginning>()
     private var readIsHeld = false
     /// Whether the connection is closed after the next response.
     private var closesNext = false
@@ -88,7 +90,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         if early.isEmpty, mayTake(part, context) { return take(part, context) }
-        if !isOver { early.append(part) }
+        guard !isOver else { return }
+        if case .head = part { earlyBeginnings.append(connection.pauses.begin()) }
+        early.append(part)
     }
 
     /// Returns whether a part can be processed now.
@@ -183,7 +187,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch (part, reading) {
         case (.head(let head), _):
-            beginning = connection.pauses.begin()
+            beginning = earlyBeginnings.popFirst() ?? connection.pauses.begin()
             enter(.reading)
             var routed = responder.routed(head)
             routed.hasOpenBody = stream?.hasOpenBody ?? false
@@ -280,11 +284,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func respond(to request: ReceivedRequest, _ context: ChannelHandlerContext) {
-        let request = isDelayed(request.head) ? .delayed(request.head) : request
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, loop) = (responder, address, context.eventLoop)
+        let delay = Delay(beginning: beginning, connection: connection)
         Task(executorPreference: executor) {
-            let (head, body) = await responder.respond(to: request, from: address)
+            let (head, body) = await responder.respond(to: delay.judged(request), from: address)
             let write: @Sendable () -> Void = {
                 let (handler, context) = bound.value
                 handler.write(head, body, context)
@@ -293,13 +297,21 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Returns whether a request must be refused because it may have waited during a pause of the process.
-    ///
-    /// If the result is true, the connection ends with the response.
-    private func isDelayed(_ head: RoutedHead) -> Bool {
-        guard head.dependsOnStore, let beginning, connection.pauses.mayHaveWaited(beginning) else { return false }
-        connection.closeAfterResponse()
-        return true
+    /// The time for which a request may have waited.
+    private struct Delay: Sendable {
+        let beginning: PauseWatch.Beginning?
+        let connection: OpenConnection
+
+        /// Returns the request, or its refusal if it may have waited during a pause of the process.
+        ///
+        /// With a refusal, the connection ends with the response.
+        func judged(_ request: ReceivedRequest) -> ReceivedRequest {
+            guard request.head.dependsOnStore, let beginning, connection.pauses.mayHaveWaited(beginning) else {
+                return request
+            }
+            connection.closeAfterResponse()
+            return .delayed(request.head)
+        }
     }
 
     /// Notes the phase of the connection; one with streams has the phases of all of them together.
@@ -320,13 +332,18 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         if let stream {
             isOver = true
-            early.removeAll()
+            forgetEarly()
             stream.answered()
             return readOn(context)
         }
         guard closesNext else { return proceed(context) }
-        if case .rest = reading {} else { early.removeAll() }
+        if case .rest = reading {} else { forgetEarly() }
         closeOutput(context)
+    }
+
+    private func forgetEarly() {
+        early.removeAll()
+        earlyBeginnings.removeAll()
     }
 
     /// Closes the output after the last response; then closes the connection, unless a refused body is being discarded.

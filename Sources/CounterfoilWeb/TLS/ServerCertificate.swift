@@ -78,8 +78,12 @@ public struct ServerCertificate: Sendable {
     ///   - key: The private key in PEM format, without encryption.
     ///   - hosts: The hosts of the server, each of which the certificate must name.
     ///   - now: The current time.
+    ///   - isWhole: Whether the chain is known to be whole, because the authority has sent it. Its root need not be one
+    ///     that the system knows.
     /// - Throws: ``Refusal``, which says what to do.
-    public init(chain: String, key: String, hosts: [String], at now: Date) async throws(Refusal) {
+    public init(
+        chain: String, key: String, hosts: [String], at now: Date, isWhole: Bool = false
+    ) async throws(Refusal) {
         let certificates = try Self.certificates(in: chain)
         guard let leaf = certificates.first else { throw .noCertificate }
         guard let privateKey = Self.privateKey(in: key) else { throw .noKey }
@@ -99,7 +103,7 @@ public struct ServerCertificate: Sendable {
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
             else { throw .brokenChain(number: number) }
         }
-        if let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
+        if !isWhole, let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
             throw .incompleteChain(issuer: "\(last.issuer)")
         }
         starts = leaf.notValidBefore

@@ -157,6 +157,10 @@ struct BoundTokenTests {
         let third = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
         #expect(third.tokenType == "DPoP")
         #expect(third.refreshToken != second.refreshToken)
+        // This answer can be lost, too.
+        let again = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+        #expect(again.refreshToken == third.refreshToken)
+        #expect(try await test.store.audit(AuditQuery(kind: .refreshRepeat)).count == 2)
         let bound = try Self.refresh(client, third.refreshToken)
         #expect(try await test.redeem(bound, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
 

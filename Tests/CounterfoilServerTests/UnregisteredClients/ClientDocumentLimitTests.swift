@@ -143,6 +143,31 @@ struct ClientDocumentLimitTests {
         #expect(world.files.requests.count == 13)
     }
 
+    // SEC-325: the documents are in the cache, and their keys are at another host.
+    @Test func `one address causes ten requests for keys a minute`() async throws {
+        let urls = (0..<12).map { "https://app\($0).example.net/client.json" }
+        let world = try await DocumentWorld([:])
+        for (number, url) in urls.enumerated() {
+            let members = [
+                "token_endpoint_auth_method": #""private_key_jwt""#,
+                "jwks_uri": "\"https://keys.example.org/\(number).json\"",
+            ]
+            world.files.set(url, .json(DocumentWorld.document(at: url, members)))
+            #expect(try await Self.status(world.test, url, by: number) == 200)
+        }
+        let known = world.files.requests.count
+        for url in urls {
+            let parts = [#"{"alg":"ES256"}"#, "{\"iss\":\"\(url)\",\"sub\":\"\(url)\"}", "signature"]
+            let assertion = parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+            let refused = try await DocumentWorld.attempt(world.test, url).with("client_assertion", assertion)
+                .with("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer").push()
+            #expect(try refused.members["error"] as? String == "invalid_client")
+        }
+        let asked = world.files.requests.dropFirst(known)
+        #expect(asked.allSatisfy { $0.url.rawValue.hasPrefix("https://keys.example.org/") })
+        #expect(asked.count == 10)
+    }
+
     // RFC 9126 §2.3, RFC 8628 §3.1
     @Test func `a pushed request beyond the limit of its address gets 429`() async throws {
         let world = try await DocumentWorld([:])

@@ -115,6 +115,9 @@ struct ServerCertificateTests {
         #expect(try await refusal(chain, issued.key) == .incompleteChain(issuer: "CN=Root"))
         _ = try await ServerCertificate(
             chain: chain + (try root.pem), key: issued.key, hosts: [Self.host], at: Date())
+        // An authority sends a whole chain, as those for tests do, whose root no system knows.
+        _ = try await ServerCertificate(
+            chain: chain, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
     }
 
     @Test func `files that contain something else are refused`() async throws {
