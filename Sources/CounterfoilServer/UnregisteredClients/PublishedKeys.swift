@@ -16,8 +16,8 @@ extension ClientDirectory {
     /// - Parameters:
     ///   - source: The address that causes a request. The requests for clients that no administrator registered are
     ///     limited for each address, as those for documents are.
-    ///   - afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files are then
-    ///     fetched again, but not within ``ClientFiles/renewalInterval``.
+    ///   - afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files are
+    ///     then fetched again, but not within ``ClientFiles/renewalInterval``.
     func keys(
         of client: RegisteredClient, from source: String?, afterFailure: Bool = false, now: Date
     ) async throws -> JSONWebKeySet? {

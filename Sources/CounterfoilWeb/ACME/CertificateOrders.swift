@@ -28,7 +28,9 @@ package actor CertificateOrders: Service {
     /// The stored certificate that is in use, as far as it could be used, and what its authority knows of it.
     private var used: (stored: IssuedCertificate, identity: CertificateIdentity?)?
     /// A certificate that is in use, and that the store could not keep yet.
-    private var unstored: IssuedCertificate?
+    private var unstored: IssuedCertificate? {
+        didSet { if unstored == nil { finalized.end() } }
+    }
     /// The stored certificate that cannot be used, which is reported once.
     private var refused: IssuedCertificate?
     /// The random number from which the time of the renewal is computed.
@@ -318,7 +320,8 @@ package actor CertificateOrders: Service {
     }
 
     private func order(_ due: DueOrder) async throws {
-        defer { finalized.end() }
+        // If the store fails, a stop waits until a later round has stored the certificate.
+        defer { if unstored == nil { finalized.end() } }
         let accountKey = try await keys.accountKey(of: settings.directory)
         let issued = try await withAuthority { client in
             try await CertificateOrder(

@@ -28,7 +28,7 @@ public struct ServerCertificate: Sendable {
         case notForServers
         /// A certificate in the file was not issued by the next one.
         case brokenChain(number: Int)
-        /// The issuer of the last certificate in the file is not in it, and clients do not know it.
+        /// The file contains only the certificate of the server, and clients cannot find its issuer.
         case incompleteChain(issuer: String)
         /// The TLS library refuses the certificate or its key.
         case unusable(String)
@@ -56,7 +56,7 @@ public struct ServerCertificate: Sendable {
                     + "and each one is followed by its issuer"
             case .incompleteChain(let issuer):
                 "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
-                    + "the whole chain (fullchain.pem of certbot), or add the certificate of a private root at its end"
+                    + "the whole chain (fullchain.pem of certbot)"
             case .unusable(let reason): "the TLS library refuses it (\(reason))"
             }
         }
@@ -68,6 +68,10 @@ public struct ServerCertificate: Sendable {
     public let starts: Date
     /// The time after which clients refuse the certificate.
     public let expires: Date
+    /// The issuer of the last certificate of a chain, if this machine knows no issuer of the chain; nil otherwise.
+    ///
+    /// Either the chain lacks its second intermediate certificate, and clients refuse it, or its root is a private one.
+    public let unknownIssuer: String?
     let context: NIOSSLContext
 
     /// Checks a certificate and its key.
@@ -103,9 +107,13 @@ public struct ServerCertificate: Sendable {
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
             else { throw .brokenChain(number: number) }
         }
+        var unknownIssuer: String?
         if !isWhole, let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
-            throw .incompleteChain(issuer: "\(last.issuer)")
+            // A longer chain can end at a private root, which only the clients know.
+            guard certificates.count > 1 else { throw .incompleteChain(issuer: "\(last.issuer)") }
+            unknownIssuer = "\(last.issuer)"
         }
+        self.unknownIssuer = unknownIssuer
         starts = leaf.notValidBefore
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }

@@ -97,11 +97,18 @@ struct DataDirectory {
     ///
     /// A directory of an earlier version has a file for each setting.
     static func noted(in path: String) -> NotedSettings {
-        let data = FileManager.default.contents(atPath: file(notedSettings, in: path))
-        if let data, let texts = try? JSONDecoder().decode([String: String].self, from: data) {
+        let place = file(notedSettings, in: path)
+        guard let data = FileManager.default.contents(atPath: place) else {
+            return NotedSettings { name in
+                guard NotedSettings.formerFiles.contains(name) else { return nil }
+                return try? String(contentsOfFile: file(name, in: path), encoding: .utf8)
+            }
+        }
+        if let texts = try? JSONDecoder().decode([String: String].self, from: data) {
             return NotedSettings { texts[$0] }
         }
-        return NotedSettings { name in try? String(contentsOfFile: file(name, in: path), encoding: .utf8) }
+        Output.note("warning: \(place) is damaged, so the settings of the server are not known; start the server again")
+        return NotedSettings { _ in nil }
     }
 
     /// Opens the database of a directory without its server key, while a server may run on it.
@@ -128,8 +135,12 @@ struct DataDirectory {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(settings.named) + Data("\n".utf8)
         try data.write(to: URL(fileURLWithPath: file(notedSettings, in: path)), options: .atomic)
-        // The files of an earlier version would be stale.
-        for name in NotedSettings.names { unlink(file(name, in: path)) }
+        // The files of an earlier version would be stale. The owner can have put a file of the server there.
+        let used = Set(settings.files.values)
+        for name in NotedSettings.formerFiles.sorted() {
+            let former = file(name, in: path)
+            if !used.contains(URL(fileURLWithPath: former).standardizedFileURL.path) { unlink(former) }
+        }
     }
 
     /// Migrates a database to this version.

@@ -51,8 +51,11 @@ struct NotedSettings: Sendable, Hashable {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// The names under which a setting can be noted.
-    static var names: [String] { Name.allCases.map(\.rawValue) + File.allCases.map(\.rawValue) }
+    /// The names of the settings for each of which an earlier version wrote a file of that name.
+    static let formerFiles: Set = [
+        Name.issuer.rawValue, Name.callbackOrigin.rawValue, Name.plainSchemes.rawValue,
+        Name.developmentRedirectURIs.rawValue, File.endingsJournal.rawValue,
+    ]
 
     /// - Parameters:
     ///   - settings: The settings of the protocol.
@@ -107,7 +110,7 @@ struct NotedSettings: Sendable, Hashable {
     }
 
     /// The paths of the files that the server uses.
-    var files: Files { paths.filter { !$0.value.isEmpty } }
+    var files: Files { paths.filter { $0.value.hasPrefix("/") } }
 
     /// The path of the endings journal, to which commands write, too; nil for none.
     var endingsJournal: String? { files[.endingsJournal] }

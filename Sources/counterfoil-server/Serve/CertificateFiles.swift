@@ -99,7 +99,17 @@ struct CertificateRenewal: Service {
     init(_ files: CertificateFiles, logger: Logger) async throws {
         self.logger = logger
         reading = Shared(Reading(files: files, stamp: files.stamp))
-        current = CurrentCertificate(try await files.load())
+        let certificate = try await files.load()
+        current = CurrentCertificate(certificate)
+        Self.report(certificate, logger)
+    }
+
+    /// Warns of a chain of which this machine knows no issuer.
+    private static func report(_ certificate: ServerCertificate, _ logger: Logger) {
+        guard let issuer = certificate.unknownIssuer else { return }
+        logger.warning(
+            "this machine does not know the issuer at the end of the certificate chain; clients may not know it either",
+            metadata: ["issuer": "\(issuer)"])
     }
 
     /// The time between two looks at the files.
@@ -122,6 +132,13 @@ struct CertificateRenewal: Service {
     private func replace(by certificate: ServerCertificate) {
         current.replace(by: certificate)
         logger.notice("replaced the certificate", metadata: ["expires": "\(certificate.expires.ISO8601Format())"])
+        Self.report(certificate, logger)
+    }
+
+    /// Returns whether these files, or their state, differ from those whose certificate is in use.
+    func isNew(_ files: CertificateFiles) -> Bool {
+        let used = reading.value
+        return !files.isSame(as: used.files) || files.hosts != used.files.hosts || files.stamp != used.stamp
     }
 
     func run() async throws {
@@ -146,7 +163,10 @@ struct CertificateRenewal: Service {
         let known = reading.value
         var failure: String?
         do {
-            replace(by: try await known.files.load())
+            let certificate = try await known.files.load()
+            // Meanwhile the settings may have named other files, whose certificate is in use.
+            guard files.isSame(as: known.files) else { return }
+            replace(by: certificate)
         } catch {
             failure = error.message
             if stamp != known.stamp || failure != known.failure {

@@ -136,6 +136,11 @@ struct RunningServer {
             WhenOpen(opened) { opened in
                 await cancelWhenGracefulShutdown { await opened.server.heartbeat.run() }
             },
+            // They can wait for the store, and no request waits for them.
+            WhenOpen(opened) { opened in
+                guard let orders = opened.orders else { return try await gracefulShutdown() }
+                try await orders.run()
+            },
             WebServer.service(
                 place, at: listeners.requests, certificate: certificate, connections: connections,
                 stop: stop, deadline: deadline, logger: logger
@@ -150,10 +155,6 @@ struct RunningServer {
             WhenOpen(opened) { opened in
                 guard let endings = opened.endings else { return try await gracefulShutdown() }
                 try await endings.run()
-            },
-            WhenOpen(opened) { opened in
-                guard let orders = opened.orders else { return try await gracefulShutdown() }
-                try await orders.run()
             },
         ]
         // The first of the services ends last, after the last request.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilWeb
 import Foundation
 
 /// The command `config check`, which validates all settings and the files that they name.
@@ -35,7 +36,9 @@ extension ServeCommand {
     /// Reads the files that the settings name, as a start of the server does.
     func checkFiles() async throws {
         let settings = try settings()
-        _ = try await tls.files(for: settings)?.load()
+        if let issuer = try await tls.files(for: settings)?.load().unknownIssuer {
+            Output.note("warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
+        }
         _ = try acme.settings(for: settings)
         try endings.checkWritable()
         _ = try network.outboundRules()

@@ -87,9 +87,8 @@ struct LiveParts: Sendable {
             isLimited
             ? try RunningServer.limits(limits, reserving: reservedDescriptors, logger: logger) : connections.limits
         var replacement: (CertificateFiles, CertificateFiles.Stamp, ServerCertificate)?
-        if let renewal {
-            // Settings without the files need a restart.
-            let files = command.tls.files(for: settings) ?? renewal.files
+        // Settings without the files need a restart. Files in the state in which they were read change nothing.
+        if let renewal, let files = command.tls.files(for: settings), renewal.isNew(files) {
             replacement = (files, files.stamp, try await files.load())
         }
         var files = noted.value.files
@@ -105,6 +104,8 @@ struct LiveParts: Sendable {
         log.value = command.monitoring.log.level.value
         if let renewal, let (files, stamp, certificate) = replacement {
             renewal.use(files, in: stamp, with: certificate)
+        } else {
+            await renewal?.look()
         }
     }
 }

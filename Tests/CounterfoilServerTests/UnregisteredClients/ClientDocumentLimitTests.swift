@@ -143,7 +143,7 @@ struct ClientDocumentLimitTests {
         #expect(world.files.requests.count == 13)
     }
 
-    // SEC-325: the documents are in the cache, and their keys are at another host.
+    // The documents are in the cache, and their keys are at another host.
     @Test func `one address causes ten requests for keys a minute`() async throws {
         let urls = (0..<12).map { "https://app\($0).example.net/client.json" }
         let world = try await DocumentWorld([:])

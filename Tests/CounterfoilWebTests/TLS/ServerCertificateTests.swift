@@ -95,29 +95,28 @@ struct ServerCertificateTests {
             chain: alone.certificate + (try intermediate.pem), key: alone.key, hosts: [Self.host], at: Date())
     }
 
-    @Test func `a chain without its second intermediate certificate is refused`() async throws {
+    @Test func `a chain that lacks its second intermediate certificate, or a private root, is reported`() async throws {
         let address = "http://ca.example.com/issuer.der"
         let middle = try TestAuthority("Middle", certifiedBy: root)
         let issuing = try TestAuthority("Issuing", certifiedBy: middle, issuerAddress: address)
         let issued = try issuing.issue(for: [Self.host], issuerAddress: address)
         let cut = issued.certificate + (try issuing.pem)
-        #expect(try await refusal(cut, issued.key) == .incompleteChain(issuer: "CN=Middle"))
-        for end in [try middle.pem, try middle.pem + (try root.pem)] {
-            _ = try await ServerCertificate(chain: cut + end, key: issued.key, hosts: [Self.host], at: Date())
+        for (end, unknown) in [("", "CN=Middle"), (try middle.pem, nil), (try middle.pem + (try root.pem), nil)] {
+            let certificate = try await ServerCertificate(
+                chain: cut + end, key: issued.key, hosts: [Self.host], at: Date())
+            #expect(certificate.unknownIssuer == unknown)
         }
+        let ordered = try await ServerCertificate(
+            chain: cut, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
+        #expect(ordered.unknownIssuer == nil)
     }
 
-    @Test func `a private root that the chain names by its address belongs into the file`() async throws {
+    @Test func `a certificate alone is not refused if the authority has sent it so`() async throws {
         let address = "http://ca.example.com/root.der"
-        let named = try TestAuthority("Named", certifiedBy: root, issuerAddress: address)
-        let issued = try named.issue(for: [Self.host], issuerAddress: address)
-        let chain = issued.certificate + (try named.pem)
-        #expect(try await refusal(chain, issued.key) == .incompleteChain(issuer: "CN=Root"))
+        let issued = try root.issue(for: [Self.host], issuerAddress: address)
+        #expect(try await refusal(issued.certificate, issued.key) == .incompleteChain(issuer: "CN=Root"))
         _ = try await ServerCertificate(
-            chain: chain + (try root.pem), key: issued.key, hosts: [Self.host], at: Date())
-        // An authority sends a whole chain, as those for tests do, whose root no system knows.
-        _ = try await ServerCertificate(
-            chain: chain, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
+            chain: issued.certificate, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
     }
 
     @Test func `files that contain something else are refused`() async throws {

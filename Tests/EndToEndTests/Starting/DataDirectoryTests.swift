@@ -8,6 +8,22 @@ import Testing
 /// Unusable data directories, and the protection of their contents.
 @Suite(.timeLimit(.minutes(10)))
 struct DataDirectoryTests {
+    // An earlier version wrote files of such names there.
+    @Test func `a file of the server in the data directory stays, whatever its name is`() async throws {
+        try await Site.make { site in
+            let journal = site.dataDirectory + "/endings-journal"
+            var former = ""
+            for _ in 0..<2 {
+                let server = try await site.start(options: ["--endings-journal", journal])
+                try await server.whileRunning {
+                    let text = try String(contentsOfFile: journal, encoding: .utf8)
+                    #expect(!text.isEmpty && text.hasPrefix(former))
+                    former = text
+                }
+            }
+        }
+    }
+
     @Test func `a data directory that is a file is refused`() async throws {
         try await Site.make { site in
             try Data("mine".utf8).write(to: URL(fileURLWithPath: site.dataDirectory))
