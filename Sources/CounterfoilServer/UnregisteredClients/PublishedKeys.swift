@@ -39,7 +39,8 @@ extension ClientDirectory {
             url: url, accepting: "application/json", byteLimit: Self.keysLimit,
             isOfNamedHost: policy.names(host: url.host ?? ""))
         let file = try? await files.file(
-            .keys, request, from: source, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now,
+            .keys, request, from: source, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure,
+            now: now,
             reading: Self.read)
         guard case .keys(let keys)? = file?.content else { return client.keys }
         return keys

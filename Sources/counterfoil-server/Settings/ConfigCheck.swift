@@ -37,7 +37,8 @@ extension ServeCommand {
     func checkFiles() async throws {
         let settings = try settings()
         if let issuer = try await tls.files(for: settings)?.load().unknownIssuer {
-            Output.note("warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
+            Output.note(
+                "warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
         }
         _ = try acme.settings(for: settings)
         try endings.checkWritable()
