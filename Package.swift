@@ -75,7 +75,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: ["YAML"]),
+        // Every program here has the traits that any one enables, and those for files bring full Foundation.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
