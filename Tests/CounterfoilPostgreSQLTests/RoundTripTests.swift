@@ -28,6 +28,13 @@ struct RoundTripTests {
             return proxy.chunks - before
         }
 
+        static let scope = "openid offline_access photos.read"
+
+        /// Registers a client that gets refresh tokens.
+        func offlineClient() async throws -> RegisteredClient {
+            try await test.register("Offline", redirectURIs: ["http://127.0.0.1/callback"], scope: Self.scope)
+        }
+
         func refresh(_ tokens: TokenResponse, of client: RegisteredClient) async throws -> TokenResponse {
             let form = FormParameters([
                 "grant_type": "refresh_token", "client_id": client.id.rawValue,
@@ -61,11 +68,8 @@ struct RoundTripTests {
     @Test func `a refresh is three round trips`() async throws {
         try await TestDatabase.withServerAlone { server, database in
             let site = try await Site(server, database)
-            let client = try await site.test.register(
-                "Offline", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read")
-            var tokens = try await Attempt(
-                site.test, by: client, for: "openid offline_access photos.read"
-            ).tokens()
+            let client = try await site.offlineClient()
+            var tokens = try await Attempt(site.test, by: client, for: Site.scope).tokens()
             tokens = try await site.refresh(tokens, of: client)
             let count = try await site.count { _ = try await site.refresh(tokens, of: client) }
             #expect(count == 3)
@@ -77,11 +81,8 @@ struct RoundTripTests {
     @Test func `a refresh after an hour is three round trips, too`() async throws {
         try await TestDatabase.withServerAlone { server, database in
             let site = try await Site(server, database)
-            let client = try await site.test.register(
-                "Offline", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read")
-            var tokens = try await Attempt(
-                site.test, by: client, for: "openid offline_access photos.read"
-            ).tokens()
+            let client = try await site.offlineClient()
+            var tokens = try await Attempt(site.test, by: client, for: Site.scope).tokens()
             for _ in 1...2 {
                 site.test.clock.advance(by: 3600)
                 tokens = try await site.refresh(tokens, of: client)

@@ -197,7 +197,7 @@ struct ServerRaceTests {
             let form = attempt.exchange(try await attempt.authorize().code)
             var owner = try await servers.owner()
             let page = try await owner.open("/account/password").passwordPage
-            let (ready, password) = (owner, "a password that nobody else has")
+            let (ready, password) = (owner, "the new password of this user")
             let change = Change(store: servers.there, commit: .changePassword) {
                 var browser = ready
                 return try await browser.send(
