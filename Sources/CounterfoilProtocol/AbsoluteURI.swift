@@ -84,9 +84,23 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Browsers remove such segments, and therefore request another path than the URI contains.
     public var hasDotSegments: Bool {
-        path.split(separator: "/").contains { segment in
-            [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
+        // The number of dots in the current segment; nil if it contains anything else.
+        var dots: Int? = 0
+        var bytes = path.utf8.makeIterator()
+        while let byte = bytes.next() {
+            switch byte {
+            case UInt8(ascii: "/"):
+                if dots == 1 || dots == 2 { return true }
+                dots = 0
+            case UInt8(ascii: "."): dots = dots.map { $0 + 1 }
+            case UInt8(ascii: "%"):
+                let isDot =
+                    bytes.next() == UInt8(ascii: "2") && bytes.next().map { $0 | 0x20 } == UInt8(ascii: "e")
+                dots = isDot ? dots.map { $0 + 1 } : nil
+            default: dots = nil
+            }
         }
+        return dots == 1 || dots == 2
     }
 
     /// The URI without its port, for comparing redirect URIs on a loopback host, which accept any port (RFC 8252 §7.3).

@@ -41,18 +41,26 @@ extension SQLiteStore {
     /// - Returns: The record.
     /// - Throws: `CopyRefusal.otherSchema`, a `CopyFailure`, and a `StoreFault`.
     package func copy(toFileAt path: String, _ descriptor: CInt, _ terms: CopyTerms) throws -> CopyRecord {
+        try copy(toFileAt: path, descriptor, terms, at: CopyPace())
+    }
+
+    func copy(
+        toFileAt path: String, _ descriptor: CInt, _ terms: CopyTerms, at pace: CopyPace
+    ) throws -> CopyRecord {
         do {
             // `VACUUM INTO` reads in one transaction.
-            try engine.readers.read { database in try database.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+            try engine.readers.read { database in
+                try pace.during(database) { try database.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+            }
         } catch { throw StoreFault(error) }
-        let content = try DatabaseContent(ofFileAt: path)
+        let content = try DatabaseContent(ofFileAt: path, at: pace)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw CopyFailure.system(errno) }
         let record = CopyRecord(
             format: CopyRecord.currentFormat, schema: content.schema, program: terms.program,
             issuer: terms.issuer?.rawValue, endings: content.endings.identity, ending: content.endings.last,
             isInJournal: terms.isInJournal, takenAt: terms.takenAt, length: Int64(status.st_size), rows: content.rows)
-        try record.append(to: descriptor)
+        try record.append(to: descriptor, at: pace)
         guard fsync(descriptor) == 0 else { throw CopyFailure.system(errno) }
         return record
     }
@@ -85,7 +93,7 @@ private struct DatabaseContent {
     let rows: [String: Int]
     let endings: EndingsPosition
 
-    init(ofFileAt path: String, checkingIntegrity isChecked: Bool = false) throws {
+    init(ofFileAt path: String, checkingIntegrity isChecked: Bool = false, at pace: CopyPace? = nil) throws {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -109,7 +117,10 @@ private struct DatabaseContent {
             for name in names {
                 // A copy by someone else can have any name.
                 let quoted = name.replacingOccurrences(of: "\"", with: "\"\"")
-                rows[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \"\(quoted)\"")
+                func count() throws -> Int? {
+                    try Int.fetchOne(database, sql: "SELECT count(*) FROM \"\(quoted)\"")
+                }
+                rows[name] = try pace?.during(database, count) ?? count()
             }
             // A copy by an earlier version has no record of endings.
             let endings =

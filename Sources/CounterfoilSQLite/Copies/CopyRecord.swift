@@ -50,14 +50,15 @@ package struct CopyRecord: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - descriptor: The file.
     ///   - end: The end of the database; nil if the record has it.
-    func append(to descriptor: CInt, after end: Int64? = nil) throws {
+    ///   - pace: The pace of reading the database; nil to read it as fast as possible.
+    func append(to descriptor: CInt, after end: Int64? = nil, at pace: CopyPace? = nil) throws {
         let length = end ?? length
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let record = try encoder.encode(self)
         var tail = Data(Self.magic) + record
         withUnsafeBytes(of: UInt64(record.count).bigEndian) { tail.append(contentsOf: $0) }
-        var hash = try Self.hash(descriptor, length: length)
+        var hash = try Self.hash(descriptor, length: length, at: pace)
         hash.update(data: tail)
         tail.append(contentsOf: hash.finalize())
         try tail.withUnsafeBytes { bytes in
@@ -140,7 +141,7 @@ extension CopyRecord {
     }
 
     /// Computes the digest of the first bytes of a file.
-    private static func hash(_ descriptor: CInt, length: Int64) throws -> SHA256 {
+    private static func hash(_ descriptor: CInt, length: Int64, at pace: CopyPace? = nil) throws -> SHA256 {
         var hash = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var offset = Int64(0)
@@ -152,6 +153,7 @@ extension CopyRecord {
             }
             buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             offset += Int64(count)
+            pace?.step()
         }
         return hash
     }

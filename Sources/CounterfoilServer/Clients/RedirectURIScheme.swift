@@ -42,6 +42,10 @@ enum PrivateUseScheme {
 enum DomainName {
     /// Returns a host name in lower case and without the trailing dot of the root.
     static func canonical(_ host: String) -> String {
+        // Most names are canonical already.
+        guard host.utf8.last == UInt8(ascii: ".") || host.utf8.contains(where: { $0.isCapital || $0 >= 0x80 }) else {
+            return host
+        }
         let lowered = host.lowercased()
         return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
     }
@@ -49,19 +53,25 @@ enum DomainName {
     /// Returns true if every label has 1 to 63 letters, digits, hyphens and underscores, and the name at
     /// most 253 bytes.
     static func isValid(_ name: String) -> Bool {
-        name.utf8.count <= 253
-            && labels(name).allSatisfy { label in
-                (1...63).contains(label.utf8.count)
-                    && label.utf8.allSatisfy {
-                        $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-                    }
+        guard name.utf8.count <= 253 else { return false }
+        var length = 0
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: ".") {
+                guard length > 0 else { return false }
+                length = 0
+            } else {
+                length += 1
+                guard byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_"), length <= 63
+                else { return false }
             }
+        }
+        return length > 0
     }
 
     /// Returns true if browsers treat a host as an IPv4 address, because its last label is a decimal or
     /// hexadecimal number.
     static func isNumeric(_ host: String) -> Bool {
-        guard let last = labels(host).last else { return false }
+        let last = host.utf8.lastIndex(of: UInt8(ascii: ".")).map { host[host.utf8.index(after: $0)...] } ?? host[...]
         if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
         return !last.isEmpty && last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
@@ -96,8 +106,7 @@ enum DomainName {
 }
 
 extension UInt8 {
-    fileprivate var isLetter: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
-    }
+    fileprivate var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    fileprivate var isLetter: Bool { isCapital || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -59,13 +59,15 @@ extension RegistryReader {
         _ resources: [Resource], for scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
     ) async throws {
         guard client.isUnregistered else { return }
+        let policy = try await effectiveUnregisteredClientPolicy(settings)
+        guard policy.resources != nil else { return }
         var named = resources
         if named.isEmpty, scope.tokens.contains(where: { !$0.isStandard }) {
             guard let audience = try? Resource(settings.defaultAudience) else { return }
             named = [audience]
         }
         guard !named.isEmpty else { return }
-        try await effectiveUnregisteredClientPolicy(settings).check(named, issuer: settings.issuer)
+        try policy.check(named, issuer: settings.issuer)
     }
 }
 

@@ -10,7 +10,9 @@ extension RegisteredClient {
     /// prove nothing if the client gets tokens without them, as a device does; the name then contains the `client_id`.
     public var displayName: DisplayName {
         guard isUnregistered else { return claimedName }
-        if let address = documentAddress { return ownName?.of(address.text) ?? DisplayName(host: address.text) }
+        if let address = documentAddress {
+            return ownName(beside: address.name)?.of(address.text) ?? DisplayName(host: address.text)
+        }
         let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
         let text = Set(places).sorted().joined(separator: ", ")
         // A long text would lose its beginning, which may be the host that gets the response.
@@ -36,8 +38,12 @@ extension RegisteredClient {
 
     /// The name that the client gives itself; nil if its document names none, so that the host stands for it.
     var ownName: DisplayName? {
-        guard let documentAddress, presentation.name == documentAddress.name.prefix(100) else { return claimedName }
-        return nil
+        guard let documentAddress else { return claimedName }
+        return ownName(beside: documentAddress.name)
+    }
+
+    private func ownName(beside host: String) -> DisplayName? {
+        presentation.name == host.prefix(100) ? nil : claimedName
     }
 
     /// The host of the document of a client, and the port if its URL contains one; nil if it has no document.
