@@ -18,8 +18,25 @@ extension SQLStore {
         }
     }
 
-    /// Returns true if a server has the lease of the maintenance, which each returns when it stops.
+    /// Returns true if a server uses the store: one has the lease of the maintenance, or continues to write heartbeats.
+    ///
+    /// Each server returns the lease when it stops, and another one takes it only at its next turn. Until then, the
+    /// servers that run are known by their heartbeats. If the last heartbeat is recent, the call waits for another one,
+    /// for at most ``ServiceRecord/silenceLimit`` seconds.
     package func isServed() async throws(StoreFault) -> Bool {
+        if try await isMaintained() { return true }
+        let last = try await lastHeartbeat()
+        let limit = ServiceRecord.silenceLimit
+        // A heartbeat after now is from before the clock was set back.
+        while let last, (0..<limit).contains(now().timeIntervalSince(last)) {
+            try? await Task.sleep(for: .milliseconds(100))
+            guard !Task.isCancelled, try await lastHeartbeat() == last else { return true }
+        }
+        return false
+    }
+
+    /// Returns true if a server has the lease of the maintenance.
+    private func isMaintained() async throws(StoreFault) -> Bool {
         let now = now().microseconds
         return try await read { database in
             // A later lease is from before the clock was set back.
@@ -27,6 +44,10 @@ extension SQLStore {
                 "SELECT EXISTS (SELECT 1 FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2)", now,
                 now + 600_000_000) == [true]
         }
+    }
+
+    private func lastHeartbeat() async throws(StoreFault) -> Date? {
+        try await serviceRecord(since: now()).answeredAt
     }
 
     /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.

@@ -120,7 +120,8 @@ struct Logout: AsyncParsableCommand {
                 case .opening(let url, let isAwaited):
                     console.say("Open: \(url)")
                     if isAwaited {
-                        console.say("Waiting \(timeout) s for the browser to return; press Control-C to stop.")
+                        let time = SpokenDuration(seconds: timeout)
+                        console.say("Waiting \(time) for the browser to return; press Control-C to stop.")
                     }
                 case .browser(.failed(let reason)):
                     console.say("The browser could not be opened (\(reason)); open the URL yourself.")

@@ -40,7 +40,8 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         description = host.count > Self.maximumLength ? "…" + host.suffix(Self.maximumLength - 1) : host
     }
 
-    private init(shown description: String) { self.description = description }
+    /// Creates a name again from the ``description`` of one that this server made.
+    init(shown description: String) { self.description = description }
 
     /// Returns the name followed by the host by which its bearer is known: `Photo Viewer (viewer.example)`.
     ///

@@ -34,7 +34,7 @@ struct DeviceConsentEndpoint: Sendable {
             let cookie = try await sessions.end(session, recording: event, now: now)
             return .seeOther(again).setting(cookie).setting(sessions.cookies.noEarlierUser)
         }
-        guard let visit = try await flow.pending(code, on: request, now: now) else { return pages.done(.over) }
+        guard let visit = try await flow.pending(code, on: request, now: now) else { return pages.over() }
         let client = visit.access.client
         guard ticket.shown == ConsentSnapshot(visit.access) else {
             throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
@@ -43,10 +43,11 @@ struct DeviceConsentEndpoint: Sendable {
         let granted = try decision == .allow ? form.granted(of: visit.access) : Scope()
         // RFC 6749 §3.3: a user who deselects every permission denies the request.
         guard decision == .allow, !granted.isEmpty || visit.access.asked.isEmpty else {
-            return try await flow.deny(visit, by: session) ? pages.done(.denied, client) : pages.done(.over)
+            let isDenied = try await flow.deny(visit, by: session)
+            return isDenied ? pages.afterAnswer(.denied, to: client, session: session, now: now) : pages.over()
         }
         let isApproved = try await flow.approve(
             visit, granting: granted, by: session, interaction: ticket.interaction)
-        return isApproved ? pages.done(.approved, client) : pages.done(.over)
+        return isApproved ? pages.afterAnswer(.allowed, to: client, session: session, now: now) : pages.over()
     }
 }

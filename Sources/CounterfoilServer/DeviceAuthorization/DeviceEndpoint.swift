@@ -2,7 +2,8 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The page `/device`, `verification_uri` (RFC 8628 §3.3): the form for the code, the sign-in, and the permissions.
+/// The page `/device`, `verification_uri` (RFC 8628 §3.3): the form for the code, the sign-in, the permissions, and the
+/// result.
 ///
 /// No GET request answers a device: even with the code in its URL, it shows a form (RFC 8628 §3.3.1).
 struct DeviceEndpoint: Sendable {
@@ -23,6 +24,12 @@ struct DeviceEndpoint: Sendable {
 
     private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let query = try? FormParameters(parsing: request.query)
+        if let query, (try? query.single(DevicePages.answeredTicketParameter)) != nil,
+            let session = try await sessions.current(request, now: now),
+            let result = pages.result(in: query, session: session, now: now)
+        {
+            return result
+        }
         let typed = (try? query?.single("user_code")) ?? ""
         guard let code = try? UserCode(typed: typed) else {
             return pages.code(typed.isEmpty ? "" : String(typed.prefix(64)), on: request, now: now)

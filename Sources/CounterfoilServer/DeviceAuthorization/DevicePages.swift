@@ -15,6 +15,20 @@ struct DevicePages: Sendable {
     /// The query parameter with the ticket that proves that the user has typed the code and signed in just now.
     static let signedInParameter = "sign_in_ticket"
 
+    /// The query parameters of the page with the result: the answer, the name of the app, and the ticket for both.
+    private static let answerParameter = "answer"
+    private static let applicationParameter = "application"
+    static let answeredTicketParameter = "answer_ticket"
+
+    /// The answer of a user to the request of a device.
+    enum Answer: String, Sendable {
+        case allowed
+        case denied
+
+        /// The text that a ticket authenticates.
+        fileprivate func sentence(about name: String) -> String { "\(rawValue) \(name)" }
+    }
+
     /// The reason why the page with the form for the code is shown again.
     enum Again: Sendable {
         case malformed(UserCode.Problem)
@@ -105,14 +119,42 @@ struct DevicePages: Sendable {
         return Reply(.forbidden, .page(page))
     }
 
-    /// Returns the page with the result; `client` is nil if the code is not pending any more.
-    func done(_ kind: DeviceDonePage.Kind, _ client: RegisteredClient? = nil) -> Reply {
+    /// Returns the redirect to the page with the result, so that a reload shows the result again.
+    ///
+    /// The URL contains no code. Its ticket only proves to this session that the page states what happened.
+    func afterAnswer(_ answer: Answer, to client: RegisteredClient, session: LiveSession, now: Date) -> Reply {
+        let name = client.displayName.description
+        let ticket = tickets.issue(
+            .deviceAnswered, to: session.holder, request: answer.sentence(about: name),
+            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
+        let query = FormParameters([
+            Self.answerParameter: answer.rawValue, Self.applicationParameter: name,
+            Self.answeredTicketParameter: ticket,
+        ])
+        return .seeOther(address(query.encoded))
+    }
+
+    /// Returns the page with the result of an answer; nil if the query does not prove that the session gave it.
+    func result(in query: FormParameters, session: LiveSession, now: Date) -> Reply? {
+        guard let answer = (try? query.single(Self.answerParameter)).flatMap(Answer.init(rawValue:)),
+            let name = try? query.single(Self.applicationParameter),
+            let ticket = try? query.single(Self.answeredTicketParameter),
+            (try? tickets.check(
+                ticket, .deviceAnswered, of: session.holder, request: answer.sentence(about: name), now: now)) != nil
+        else { return nil }
+        return done(answer == .allowed ? .approved : .denied, DisplayName(shown: name))
+    }
+
+    /// Returns the page for a code that is not pending any more.
+    func over() -> Reply { done(.over, nil) }
+
+    private func done(_ kind: DeviceDonePage.Kind, _ name: DisplayName?) -> Reply {
         let page = DeviceDonePage(
-            kind: kind, applicationName: client?.displayName, codePath: settings.issuer.path + Endpoint.device.path)
+            kind: kind, applicationName: name, codePath: settings.issuer.path + Endpoint.device.path)
         return Reply(kind == .over ? .conflict : .ok, .page(page))
     }
 
-    /// Returns the URL of the page with a code in the query.
+    /// Returns the URL of the page with a query.
     func address(_ carried: String) -> String { settings.issuer.endpoint(Endpoint.device.path) + "?" + carried }
 }
 

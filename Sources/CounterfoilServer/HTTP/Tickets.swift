@@ -26,6 +26,8 @@ package struct Ticket: Sendable {
         case deviceSignedIn = "device signed in"
         /// The page with the permissions of a device.
         case device = "device"
+        /// The redirect from that page to the result; the ticket in its URL proves that the user gave this answer.
+        case deviceAnswered = "device answered"
         /// The page that asks the user whether to sign out.
         case signOut = "sign out"
         /// The sign-in page of the console, which belongs to no authorization.

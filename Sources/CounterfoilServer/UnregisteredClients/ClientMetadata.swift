@@ -35,6 +35,9 @@ struct ClientMetadata: Sendable, Hashable {
     let redirectURIs: [String]
     /// `token_endpoint_auth_method`; nil if it is not named.
     let authenticationMethod: String?
+    /// `token_endpoint_auth_methods_supported` of a document (OpenID Connect Relying Party Metadata Choices §2); nil if
+    /// it is not named.
+    let supportedAuthenticationMethods: [String]?
     /// `grant_types`; nil if it is not named.
     let grantTypes: [String]?
     /// `response_types`; nil if it is not named.
@@ -76,6 +79,8 @@ struct ClientMetadata: Sendable, Hashable {
     init(_ members: [String: JSONValue], isDocument: Bool = false) throws(Refusal) {
         redirectURIs = try members.strings("redirect_uris") ?? []
         authenticationMethod = try members.string("token_endpoint_auth_method")
+        supportedAuthenticationMethods =
+            isDocument ? try members.strings("token_endpoint_auth_methods_supported") : nil
         grantTypes = try members.strings("grant_types")
         responseTypes = try members.strings("response_types")
         let type = try members.string("application_type")

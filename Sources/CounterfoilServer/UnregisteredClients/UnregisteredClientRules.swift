@@ -31,16 +31,10 @@ struct UnregisteredClientRules: Sendable {
         of document: ClientMetadata, at url: ClientDocumentURL, source: ClientSource, now: Date
     ) throws(Refusal) -> RegisteredClient {
         if let member = document.secretMembers.first { throw Refusal("it must not contain \(member)") }
-        if let method = document.authenticationMethod, Self.symmetricMethods.contains(method) {
-            throw Refusal("token_endpoint_auth_method must not be \(method), because a document is public")
-        }
         // A key set is checked even if the client does not use it, because a private key must not be public.
         let keys = try keys(document)
-        // The method that the document names is required, even if it also lists `none`.
-        let usesKeys = document.authenticationMethod == "private_key_jwt"
-        guard !usesKeys || keys?.keys.isEmpty == false || document.keysURI != nil else {
-            throw Refusal("private_key_jwt needs jwks with a usable key, or jwks_uri")
-        }
+        let usesKeys = try Self.usesKeys(
+            document, hasKeys: keys?.keys.isEmpty == false || document.keysURI != nil)
         guard !document.redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "redirect_uris is missing") }
         let type = usesKeys ? ClientType.web : Self.publicType(of: document)
         let context = context(of: type, id: url.clientID)
@@ -61,6 +55,37 @@ struct UnregisteredClientRules: Sendable {
             policy: policy(for: type, document),
             createdAt: now
         )
+    }
+
+    /// Returns true if the client of a document authenticates by `private_key_jwt`, and false if it does not
+    /// authenticate.
+    ///
+    /// The method that the document names is required, even if it also lists `none`. If the server does not support
+    /// that method, or the document has only a list, the first of `private_key_jwt` and `none` in the list counts. A
+    /// document with neither member means `none`, and not the default of RFC 7591.
+    private static func usesKeys(_ document: ClientMetadata, hasKeys: Bool) throws(Refusal) -> Bool {
+        let (named, listed) = (document.authenticationMethod, document.supportedAuthenticationMethods ?? [])
+        if let named, symmetricMethods.contains(named) {
+            throw Refusal("token_endpoint_auth_method must not be \(named), because a document is public")
+        }
+        if let method = listed.first(where: symmetricMethods.contains) {
+            throw Refusal(
+                "token_endpoint_auth_methods_supported must not contain \(method), because a document is public")
+        }
+        switch named {
+        case "private_key_jwt"?: break
+        case "none"?: return false
+        case nil where listed.isEmpty: return false
+        case _ where listed.contains("private_key_jwt") && (hasKeys || !listed.contains("none")): break
+        case _ where listed.contains("none"): return false
+        default:
+            // A client that declares that it authenticates is never accepted without authentication.
+            throw Refusal(
+                "its methods of client authentication are not supported; name private_key_jwt or none in "
+                    + "token_endpoint_auth_method")
+        }
+        guard hasKeys else { throw Refusal("private_key_jwt needs jwks with a usable key, or jwks_uri") }
+        return true
     }
 
     /// The type of a client that does not authenticate.

@@ -25,10 +25,10 @@ struct SignInProgress: Sendable {
             console.say("Open: \(url)")
             console.say(
                 "Then paste the URL of the page on which the browser ends, and press Return; it is not echoed.")
-            console.say("Waiting \(timeout) s for the URL; press Control-C to stop.")
+            console.say("Waiting \(SpokenDuration(seconds: timeout)) for the URL; press Control-C to stop.")
         case .opening(let url):
             console.say("Open: \(url)")
-            console.say("Waiting \(timeout) s for the browser; press Control-C to stop.")
+            console.say("Waiting \(SpokenDuration(seconds: timeout)) for the browser; press Control-C to stop.")
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")

@@ -79,7 +79,19 @@ struct DeviceCommandTests {
             let login = try await CommandLineTool.run(Self.login(server, []), home: directory.url)
             #expect(login.status == 0)
             #expect(DrawnQRCode(in: login.errors) == nil && !login.errors.contains("QR"))
-            #expect(login.errors.contains("Waiting 1800 s for your approval on another device"))
+            #expect(login.errors.contains("Waiting 30 minutes for your approval on another device"))
+        }
+    }
+
+    @Test(arguments: [(600, "10 minutes"), (90, "1 minute 30 seconds"), (3601, "1 hour 1 second"), (45, "45 seconds")])
+    func `the time to wait is printed in words`(seconds: Int, words: String) async throws {
+        let directory = try TemporaryDirectory()
+        var script = ServerScript()
+        script.device.expiresIn = 7200
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await CommandLineTool.run(
+                Self.login(server, ["--timeout", "\(seconds)"]), home: directory.url)
+            #expect(login.errors.contains("Waiting \(words) for your approval"), "\(login.errors)")
         }
     }
 

@@ -154,6 +154,42 @@ struct DevicePageTests {
         #expect(try await browser.type(userCode: expired.userCode).deviceCodePage.problem != nil)
     }
 
+    @Test(arguments: [ScriptedUserAgent.Decision.allow, .deny])
+    func `a reload of the result shows it again, to the same session only`(
+        decision: ScriptedUserAgent.Decision
+    ) async throws {
+        let device = try await TestDevice(try await TestServer())
+        let codes = try await device.codes()
+        var browser = device.test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let page = try await browser.type(userCode: codes.userCode).consentPage
+        let redirect = try await browser.send(.post, to: page.action, form: page.form(decision))
+        #expect(redirect.status == .seeOther)
+        let location = try #require(redirect.location)
+        #expect(!location.contains(codes.userCode))
+        for _ in 0..<2 {
+            let reply = try await browser.open(location)
+            #expect(reply.status == .ok)
+            #expect(try reply.deviceDonePage.kind == (decision == .allow ? .approved : .denied))
+            #expect(try reply.deviceDonePage.applicationName == "Television")
+        }
+        // The text of the page is that of the server, and for the user who answered.
+        let forged = [
+            location.replacing("Television", with: "Typewriter"),
+            decision == .allow
+                ? location.replacing("answer=allowed", with: "answer=denied")
+                : location.replacing("answer=denied", with: "answer=allowed"),
+        ]
+        for location in forged { #expect(try await browser.open(location).page is DeviceCodePage) }
+        var other = device.test.browser()
+        #expect(try await other.open(location).page is DeviceCodePage)
+        _ = try await device.test.addPerson("mallory")
+        try await other.signInToConsole(username: "mallory")
+        #expect(try await other.open(location).page is DeviceCodePage)
+        device.test.clock.advance(by: 86_400)
+        #expect(try await browser.open(location).page is DeviceCodePage)
+    }
+
     @Test func `a client that changed while the page was shown is asked about again`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()

@@ -93,6 +93,21 @@ struct ClientDocumentKeyTests {
         #expect(try await signing.world.stored?.type == .web)
     }
 
+    // A missing token_endpoint_auth_method does not mean `none` if the document lists its methods.
+    @Test(arguments: [nil, #""tls_client_auth""#] as [String?])
+    func `private_key_jwt in the list alone is required, too`(named: String?) async throws {
+        let signing = try await Signing(
+            .es256,
+            [
+                "token_endpoint_auth_method": named,
+                "token_endpoint_auth_methods_supported": #"["none", "private_key_jwt"]"#,
+            ])
+        let tokens = try await signing.tokens()
+        #expect(try await signing.world.stored?.type == .web)
+        #expect(await signing.world.test.redeem(signing.world.refresh(tokens)).status == .unauthorized)
+        #expect(try await signing.refresh(tokens) == 200)
+    }
+
     // SEC-324: with private_key_jwt in the document, the server never accepts the client without its key.
     @Test func `a client with keys is refused without an assertion or with another key`() async throws {
         let signing = try await Signing()

@@ -93,7 +93,8 @@ struct ClientDocumentRuleTests {
                 == "Reason: the client document is invalid: its client_id is not its URL, byte for byte.")
     }
 
-    // R251, SEC-323: nothing that is secret belongs into a public file.
+    // R251, SEC-323: nothing that is secret belongs into a public file. A client that declares that it authenticates,
+    // by a method that the server does not support, is not a public client.
     @Test(
         arguments: [
             (["client_secret": #""s3cret""#], "it must not contain client_secret"),
@@ -101,6 +102,14 @@ struct ClientDocumentRuleTests {
             (["token_endpoint_auth_method": #""client_secret_basic""#], "must not be client_secret_basic"),
             (["token_endpoint_auth_method": #""client_secret_post""#], "must not be client_secret_post"),
             (["token_endpoint_auth_method": #""client_secret_jwt""#], "must not be client_secret_jwt"),
+            (
+                ["token_endpoint_auth_methods_supported": #"["none", "client_secret_basic"]"#],
+                "token_endpoint_auth_methods_supported must not contain client_secret_basic"
+            ),
+            (["token_endpoint_auth_methods_supported": #""none""#], "must be an array of strings"),
+            (["token_endpoint_auth_methods_supported": #"["private_key_jwt"]"#], "private_key_jwt needs jwks"),
+            (["token_endpoint_auth_methods_supported": #"["tls_client_auth"]"#], "are not supported"),
+            (["token_endpoint_auth_method": #""tls_client_auth""#], "are not supported"),
             (
                 ["jwks": #"{"keys": [{"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "d": "AA"}]}"#],
                 "jwks contains a private or symmetric key"
@@ -257,7 +266,12 @@ struct ClientDocumentRuleTests {
     @Test(
         arguments: [
             ["grant_types": #"["refresh_token"]"#], ["grant_types": #"["implicit", "urn:example:grant"]"#],
-            ["response_types": #"["token"]"#], ["token_endpoint_auth_method": #""tls_client_auth""#],
+            ["response_types": #"["token"]"#],
+            ["token_endpoint_auth_methods_supported": #"["tls_client_auth", "none"]"#],
+            [
+                "token_endpoint_auth_method": #""tls_client_auth""#,
+                "token_endpoint_auth_methods_supported": #"["none", "tls_client_auth"]"#,
+            ],
             ["token_endpoint_auth_method": nil], ["token_endpoint_auth_method": #""none""#],
             ["token_endpoint_auth_methods_supported": #"["none", "private_key_jwt"]"#],
             ["scope": #""  not a \\ scope""#], ["scope": #""files.read""#], ["application_type": #""browser""#],

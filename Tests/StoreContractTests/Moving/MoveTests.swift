@@ -26,6 +26,9 @@ struct MoveTests {
         _ = try await store.noteAssertion(
             ArtefactDigest(ofFamily: [1]), expires: World.now + 60, attempt: CommitAttempt(), now: World.now)
         try await store.recordService(at: World.now, outageAfter: 10)
+        let policy = UnregisteredClientPolicy(
+            kinds: [.document], maximumScope: Scope([.openID, .email]), accessTokenLifetime: 900)
+        _ = try await store.updateUnregisteredClientPolicy(policy)
         try await AuditSealContractTests.seal(store, batch: 1000)
         return world
     }
@@ -43,6 +46,7 @@ struct MoveTests {
         contents.append("\(try await store.auditLog(after: nil, limit: 5000))")
         contents.append("\(try await store.sealedAudit(after: 0, limit: 5000)) \(try await store.auditChainEnds())")
         contents.append("\(try await store.logoutBacklog())")
+        contents.append("\(try await store.unregisteredClientPolicy())")
         return contents
     }
 

@@ -164,6 +164,25 @@ struct EndingsJournalContractTests {
         }
     }
 
+    @Test(arguments: kinds) func `a server without the lease serves the store while it writes heartbeats`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let silence = ServiceRecord.silenceLimit
+            // That of a server that has stopped.
+            try await store.recordService(at: store.now() - silence - 1, outageAfter: silence)
+            #expect(try await !store.isServed())
+            try await store.recordService(at: store.now(), outageAfter: silence)
+            let server = Task {
+                while !Task.isCancelled { try await store.recordService(at: store.now(), outageAfter: silence) }
+            }
+            #expect(try await store.isServed())
+            server.cancel()
+            _ = await server.result
+        }
+    }
+
     private static func withJournal(
         _ kind: StoreKind, _ test: (World, _ path: String) async throws -> Void
     ) async throws {

@@ -15,10 +15,10 @@ struct RefreshStepContractTests {
         let world: World
         let digest = ArtefactDigest(ofFamily: RandomBytes().bytes(16))
 
-        init(_ world: World) async throws {
+        init(_ world: World, for scope: Scope = Scope([.openID, .email])) async throws {
             self.world = world
             let grant = Grant(
-                personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .email]),
+                personID: world.person.id, clientID: world.client.id, scope: scope,
                 claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), sessionID: world.session.id,
                 createdAt: World.now, lastUsedAt: World.now)
             let code = try await world.approve(grant)
@@ -40,6 +40,24 @@ struct RefreshStepContractTests {
             let outcome = try await world.store.narrowConsent(
                 of: world.person.id, to: world.client.id, keeping: kept, at: World.now + 1)
             #expect(outcome == .narrowed)
+        }
+    }
+
+    // SEC-25
+    @Test(arguments: StoreKind.allCases, steps)
+    func `a refresh that was judged by a deleted scope is not recorded, even if the name exists again`(
+        _ kind: StoreKind, _ step: RefreshStep
+    ) async throws {
+        try await kind.withWorld { world in
+            let token = try #require(Scope.Token("photos.read"))
+            let definition = ScopeDefinition(token: token, description: "See your photos")
+            #expect(try await world.store.addScope(definition) == .added)
+            let held = try await Held(world, for: Scope([.openID, token]))
+            let judged = try await held.facts()
+            _ = try await world.store.removeScope(token, takingFromUses: true, at: World.now + 1)
+            #expect(try await world.store.addScope(definition) == .added)
+            #expect(try await held.record(step, of: judged, after: 2) == .changedMeanwhile)
+            #expect(try await held.facts().grant.scope == Scope([.openID]))
         }
     }
 

@@ -21,7 +21,8 @@ struct DeviceInstructions: Sendable {
         }
         let lifetime = Int(instructions.lifetime.components.seconds)
         let seconds = timeout.map { min($0, lifetime) } ?? lifetime
-        console.say("Waiting \(seconds) s for your approval on another device; press Control-C to stop.")
+        let time = SpokenDuration(seconds: seconds)
+        console.say("Waiting \(time) for your approval on another device; press Control-C to stop.")
     }
 
     /// Draws a QR code where --qr and the terminal allow it.
