@@ -18,6 +18,10 @@ final class CommitQueue: Sendable {
     private static let batchLimit = 512
     /// The number of batches between two checks of the WAL size.
     private static let batchesBetweenSizeChecks = 256
+    /// The time for which a checkpoint of a large WAL waits for readers.
+    private static let checkpointPatience = Duration.milliseconds(20)
+    /// The time after a checkpoint that readers have prevented, before the next one.
+    private static let checkpointPause = Duration.seconds(10)
 
     private struct PendingCommit: Sendable {
         /// Performs the write and returns a closure that reports its outcome to the caller.
@@ -33,6 +37,8 @@ final class CommitQueue: Sendable {
         var isWriting = false
         var isClosed = false
         var batches = 0
+        /// The time at which readers last prevented a checkpoint; nil if the last one was complete.
+        var prevented: ContinuousClock.Instant?
         /// The continuations that wait until the writer thread is idle.
         var whenIdle: [CheckedContinuation<Void, Never>] = []
     }
@@ -171,12 +177,16 @@ final class CommitQueue: Sendable {
 
     /// Checkpoints and truncates a large WAL, because overlapping readers can prevent SQLite's automatic checkpoints
     /// from finishing.
+    ///
+    /// While a long read prevents this one, too, such as that of a copy, commits rarely wait for an attempt.
     private func checkpointIfLarge(_ database: Database) {
         let isDue = state.withLock { state in
             state.batches += 1
             return state.batches.isMultiple(of: Self.batchesBetweenSizeChecks)
+                && state.prevented.map { .now - $0 >= Self.checkpointPause } ?? true
         }
         guard isDue, FileIdentity.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
-        _ = try? database.checkpoint(.truncate)
+        let isDone = database.truncateLog(waiting: Self.checkpointPatience)
+        state.withLock { $0.prevented = isDone ? nil : .now }
     }
 }

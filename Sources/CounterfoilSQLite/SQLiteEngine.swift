@@ -73,12 +73,7 @@ struct SQLiteEngine: SQLEngine {
     func eraseDeleted() async {
         await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { database in
-                // While another process reads, the checkpoint would make all writers wait as long as they wait for each
-                // other.
-                let patience = try? Int.fetchOne(database, sql: "PRAGMA busy_timeout")
-                try? database.execute(sql: "PRAGMA busy_timeout = 100")
-                _ = try? database.checkpoint(.truncate)
-                if let patience { try? database.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+                database.truncateLog(waiting: .milliseconds(100))
                 continuation.resume()
             }
         }

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import Dispatch
 import Foundation
 import GRDB
 import TestSupport
@@ -88,6 +89,38 @@ struct DurabilityTests {
         }
         let log = try #require(try directory.contents()["store.sqlite-wal"])
         #expect(log.count < CommitQueue.logSizeLimit)
+        await store.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `commits go on while a long read keeps the WAL from being truncated`() async throws {
+        let directory = try TemporaryDirectory()
+        // A checkpoint that waited for the read as long as for another writer would never end here.
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .seconds(3600))
+        let readers = store.engine.readers
+        let isOver = DispatchSemaphore(value: 0)
+        let reading = await withCheckedContinuation { continuation in
+            let (end, source) = AsyncStream.makeStream(of: Void.self)
+            DispatchQueue.global().async {
+                try? readers.read { database in
+                    try database.execute(sql: "BEGIN")
+                    _ = try Row.fetchOne(database, sql: "SELECT * FROM registry")
+                    continuation.resume(returning: end)
+                    isOver.wait()
+                    try database.execute(sql: "COMMIT")
+                }
+                source.finish()
+            }
+        }
+        try await store.engine.commit { connection in
+            try connection.send("CREATE TABLE filler (content BLOB)")
+            try connection.send("INSERT INTO filler VALUES (zeroblob(?1))", 5 * CommitQueue.logSizeLimit)
+        }
+        for number in 0..<600 {
+            try await store.engine.commit { try $0.send("UPDATE filler SET content = ?1", number) }
+        }
+        isOver.signal()
+        for await _ in reading {}
         await store.close()
     }
 

@@ -4,18 +4,19 @@ import GRDBSQLite
 
 /// The pace of a copy, which leaves most of the machine to the requests of the server.
 ///
-/// After each few milliseconds of work, the copy pauses for three times as long as they took. Where others use the
-/// processor or the disk, the same work takes longer, and so do the pauses. The priority of the process is not enough:
-/// between two services or two sessions of a system, the kernel divides the time without regard to it.
+/// After each quarter of a millisecond of work, the copy pauses for three times as long as it worked. Where others use
+/// the processor or the disk, the same work takes longer, and so do the pauses. The priority of the process is not
+/// enough: between two services or two sessions of a system, the kernel divides the time without regard to it. Nor may
+/// the work be longer: a request that comes meanwhile may wait for its end.
 final class CopyPace {
     /// The time of the work between two pauses.
-    static let work = Duration.milliseconds(4)
+    static let work = Duration.microseconds(250)
     /// The time of a pause, as a multiple of the time of the work before it.
     static let pauses = 3
     /// The longest pause, after which the copy goes on however long a disk took.
     static let longestPause = Duration.seconds(1)
     /// The number of instructions of SQLite between two looks at the clock.
-    private static let instructions: CInt = 500
+    private static let instructions: CInt = 100
 
     private let now: () -> ContinuousClock.Instant
     private let pause: (Duration) -> Void
