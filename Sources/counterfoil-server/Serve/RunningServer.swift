@@ -60,7 +60,11 @@ struct RunningServer {
         self.log = log
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
-        renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
+        let explained: @Sendable (String) -> String = { reload?.explained($0) ?? $0 }
+        renewal =
+            if let certificate {
+                try await CertificateRenewal(certificate, explained: explained, logger: logger)
+            } else { nil }
         // The listener has the place of an ordered certificate before the store with the orders is open.
         self.certificate =
             renewal?.current ?? acme.map { _ in CurrentCertificate(answering: PendingChallenges()) }
@@ -78,7 +82,7 @@ struct RunningServer {
             opened = LaterValue(try await OpenedServer(opening))
         } catch let failure as CommandFailure {
             guard failure.isTemporary, case .database = place else { throw failure }
-            logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
+            logger.error("starting without the database", metadata: ["error": "\(explained(failure.message))"])
             opened = LaterValue()
         }
         if self.certificate?.isProvisional == true {
@@ -197,7 +201,7 @@ struct RunningServer {
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
-                tracing: traces?.requests, logger: logger,
+                tracing: traces?.requests, explained: { [reload] in reload?.explained($0) ?? $0 }, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
             await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {
