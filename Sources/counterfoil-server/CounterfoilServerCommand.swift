@@ -42,7 +42,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            let message = resolved?.explanation(of: failure.message)?.text ?? failure.message
+            let message = resolved?.explained(failure.message) ?? failure.message
             Output.note("counterfoil-server: \(message)")
             Foundation.exit(failure.exitCode)
         } catch {

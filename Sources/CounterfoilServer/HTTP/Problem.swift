@@ -33,8 +33,10 @@ package enum Problem: String, CaseIterable, Sendable {
     case cookiesMissing = "cookies-missing"
     /// The form does not contain the value of any button, so the user's decision is unknown.
     case noDecision = "no-decision"
-    /// The one-time link for creating the first administrator was used, or a newer one has replaced it.
+    /// The one-time link for creating the first administrator is wrong, or a newer one has replaced it.
     case linkExpired = "link-expired"
+    /// The first administrator exists, so the one-time link was used, or is not needed.
+    case alreadySetUp = "already-set-up"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.

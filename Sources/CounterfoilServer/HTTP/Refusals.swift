@@ -78,6 +78,8 @@ extension SetupProblem: Refusing {
     var refusal: Refusal {
         switch self {
         case .linkExpired: Refusal(.notFound, .invalidRequest, .linkExpired)
+        case .alreadySetUp(let signInPath):
+            Refusal(.notFound, .invalidRequest, .alreadySetUp, continueLink: .address(signInPath))
         }
     }
 }

@@ -59,16 +59,14 @@ struct SetupEndpoint: Sendable {
 
     private func show(_ request: IncomingRequest) async throws -> Reply {
         guard let token = try? FormParameters(parsing: request.query).single("token"), try await link.matches(token)
-        else {
-            throw SetupProblem.linkExpired
-        }
+        else { throw try await problem() }
         return Reply(.ok, .page(page(token: token)))
     }
 
     private func make(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
         let token = try form.value("token")
-        guard try await link.matches(token) else { throw SetupProblem.linkExpired }
+        guard try await link.matches(token) else { throw try await problem() }
         var page = page(token: token)
         page.username = try form.value("username")
         page.email = try form.value("email")
@@ -109,8 +107,13 @@ struct SetupEndpoint: Sendable {
             return Reply(.ok, .page(done))
         case .usernameTaken: return again(.username, SetupError.usernameTaken)
         case .emailTaken: return again(.email, SetupError.emailTaken)
-        case .administratorExists: throw SetupProblem.linkExpired
+        case .administratorExists: throw SetupProblem.alreadySetUp(signInPath: signInPath)
         }
+    }
+
+    /// The reason why a link does not work.
+    private func problem() async throws(StoreFault) -> SetupProblem {
+        try await store.hasAdministrator() ? .alreadySetUp(signInPath: signInPath) : .linkExpired
     }
 
     private func page(token: String) -> SetupPage {
@@ -118,9 +121,12 @@ struct SetupEndpoint: Sendable {
     }
 }
 
-/// The error for a one-time link that is wrong, outdated or already used.
+/// The error for a one-time link that does not work.
 enum SetupProblem: Error {
+    /// The link is wrong, or a newer one has replaced it.
     case linkExpired
+    /// There is an administrator, so no link works.
+    case alreadySetUp(signInPath: String)
 }
 
 /// The errors in the form for the first administrator.

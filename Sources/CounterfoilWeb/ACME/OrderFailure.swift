@@ -67,8 +67,8 @@ package indirect enum OrderFailure: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreachable(let step, let reason):
-            "cannot reach the authority (\(step.rawValue): \(reason)); check the network and --acme-directory, and for a "
-                + "private authority --acme-root"
+            "cannot reach the authority (\(step.rawValue): \(reason)); check the network and the setting acme-directory, "
+                + "and for a private authority acme-root"
         case .unavailable(let step, let problem, _):
             "the authority failed (\(step.rawValue): \(problem)); the server tries again"
         case .refused(let step, let problem, _):
@@ -76,18 +76,18 @@ package indirect enum OrderFailure: Error, Sendable, CustomStringConvertible {
         case .limited(let step, let problem, _):
             "a limit of the authority was reached (\(step.rawValue): \(problem)); the server tries again later"
         case .malformed(let step, let reason):
-            "the response of the authority is invalid (\(step.rawValue): \(reason)); check --acme-directory"
+            "the response of the authority is invalid (\(step.rawValue): \(reason)); check the setting acme-directory"
         case .externalAccountRequired:
-            "the authority requires an account of yours; set --acme-eab-kid and --acme-eab-key-file to what it has given "
-                + "you"
+            "the authority requires an account of yours; set acme-eab-kid and acme-eab-key-file to what it has given you"
         case .notValidated(let host, let challenge, let problem):
             "the authority could not validate \(host) by \(challenge) (\(problem.map { "\($0)" } ?? "no reason given")); "
                 + "its DNS entry must lead to this server, and the authority must reach "
                 + (challenge == ACMESettings.Challenge.http.rawValue
-                    ? "the listener of --redirect-listen on port 80" : "the listener of --listen on port 443")
+                    ? "the address of the setting redirect-listen on port 80"
+                    : "the address of the setting listen on port 443")
         case .noChallenge(let host, let challenge, let offered):
             "the authority does not validate \(host) by \(challenge), but by \(offered.joined(separator: ", ")); set "
-                + "--acme-challenge"
+                + "acme-challenge"
         case .delayed(let step): "the authority did not complete the order in time (\(step.rawValue))"
         case .unfit(let refusal): "the authority issued a certificate that does not fit: \(refusal)"
         case .accountKeyOfAnother:

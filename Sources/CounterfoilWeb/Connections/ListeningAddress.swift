@@ -48,7 +48,7 @@ public struct ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether peers have no address of their own and connections are never TLS.
-    var isUnixSocket: Bool {
+    package var isUnixSocket: Bool {
         switch kind {
         case .host: false
         case .unixSocket: true

@@ -120,7 +120,7 @@ package struct IssuerProbe: Sendable {
         }
         try? await client.shutdown()
         do { return try result.get() } catch let failure as Failure { throw failure } catch {
-            throw Failure(description: "no response from \(url) (\(error))")
+            throw Failure(description: "no response from \(url) (\(ConnectionFault(error)))")
         }
     }
 
@@ -173,7 +173,7 @@ package struct IssuerProbe: Sendable {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure(description: "\(error)")
+            throw Failure(description: "\(ConnectionFault(error))")
         }
     }
 }

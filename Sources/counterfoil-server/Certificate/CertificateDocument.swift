@@ -51,9 +51,9 @@ struct CertificateDocument: Encodable {
         }
         if let failed {
             lines.append(
-                "The last \(failed.count == 1 ? "order" : "\(failed.count) orders") failed, the last one at "
-                    + "\(failed.failedAt.ISO8601Format()); the log of the server says why. The next order is from "
-                    + "\(failed.nextOrderFrom.ISO8601Format()) on.")
+                (failed.count == 1 ? "An order failed at " : "\(failed.count) orders failed, most recently at ")
+                    + "\(failed.failedAt.ISO8601Format()); the log of the server says why. The server orders again "
+                    + "after \(failed.nextOrderFrom.ISO8601Format()).")
         }
         return lines
     }

@@ -26,7 +26,8 @@ extension ServerFindings {
             free: files.freeBytes, database: database.bytes, log: files.state(of: "counterfoil.db-wal")?.bytes ?? 0)
         judgeFormerCopies(files.formerCopies)
         checkServer(files, connections: noted.connections)
-        judgeBackup(at: files.state(of: LastBackup.fileName)?.modified, now: Date())
+        judgeBackup(
+            at: files.state(of: LastBackup.fileName)?.modified, isTimed: BackupTimer.copies(files.path), now: Date())
     }
 
     /// Judges the permissions and owners of the files in a data directory.
@@ -54,10 +55,21 @@ extension ServerFindings {
         }
     }
 
-    /// Checks the permissions of the files outside of the data directory that the settings name.
+    /// Checks the files outside of the data directory that the settings name.
     ///
-    /// Only those on this machine are found: with a database, the server can be on another one.
-    mutating func checkPermissions(ofFilesIn noted: NotedSettings, serverKeyFile: String?) {
+    /// - Parameter host: The other machine whose server has noted the settings; nil for this machine. A path in its
+    ///   settings can lead to another file here.
+    mutating func checkFiles(namedIn noted: NotedSettings, onHost host: String?, serverKeyFile: String?) {
+        guard let host else { return checkPermissions(ofFilesIn: noted, serverKeyFile: serverKeyFile) }
+        advise(
+            "settings-of-another-host",
+            "the settings are those of the server on \(host), and the files that they name were not checked",
+            mend: "run this command on \(host), as the user of the server")
+        checkPermissions(ofFilesIn: NotedSettings { _ in nil }, serverKeyFile: serverKeyFile)
+    }
+
+    /// Checks the permissions of the files outside of the data directory that the settings name.
+    private mutating func checkPermissions(ofFilesIn noted: NotedSettings, serverKeyFile: String?) {
         var paths = noted.files
         if let serverKeyFile { paths[.serverKey] = serverKeyFile }
         judgePermissions(
@@ -120,17 +132,40 @@ extension ServerFindings {
             mend: "delete them when the new version has proved itself")
     }
 
-    private mutating func judgeBackup(at time: Date?, now: Date) {
+    /// Judges the time of the last backup; nil if there is none.
+    ///
+    /// - Parameter isTimed: Whether the timer of the package copies the data directory.
+    mutating func judgeBackup(at time: Date?, isTimed: Bool, now: Date) {
         guard let time else {
             return advise(
                 "backup-missing", "counterfoil-server backup has never made a copy",
-                mend: "run counterfoil-server backup each night, and keep the copies on another machine")
+                mend: isTimed
+                    ? "wait for the night, in which \(BackupTimer.unit) makes the first copy, or run systemctl start "
+                        + BackupTimer.service
+                    : "have a timer or a job run counterfoil-server backup each night, and keep the copies on another "
+                        + "machine")
         }
         let text = "the last backup was made on \(Moment.text(time))"
         guard now.timeIntervalSince(time) < Self.backupAge else {
-            return advise("backup-old", text, mend: "check the timer or the job that runs counterfoil-server backup")
+            return advise(
+                "backup-old", text,
+                mend: isTimed
+                    ? "see why \(BackupTimer.unit) made no copy since: journalctl --unit \(BackupTimer.service)"
+                    : "check the timer or the job that runs counterfoil-server backup")
         }
         sound("backup", text)
+    }
+}
+
+/// The timer of the package, which copies its data directory each night.
+private enum BackupTimer {
+    static let service = "counterfoil-backup"
+    static let unit = "counterfoil-backup.timer"
+
+    /// Returns true if the timer is enabled, and the directory is the one of the package.
+    static func copies(_ directory: String) -> Bool {
+        URL(fileURLWithPath: directory).standardizedFileURL.path == "/var/lib/counterfoil"
+            && FileManager.default.fileExists(atPath: "/etc/systemd/system/timers.target.wants/\(unit)")
     }
 }
 

@@ -15,8 +15,10 @@ extension ServerFindings {
     /// - Parameters:
     ///   - keys: The identifiers of the keys that sign, by the store.
     ///   - expected: The metadata by the store and the settings of the server; nil if those are not known.
+    ///   - host: The other machine whose server has noted these settings; nil for this machine.
     mutating func checkIssuer(
-        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, trusting authorities: OutboundAuthorities
+        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?,
+        trusting authorities: OutboundAuthorities
     ) async {
         guard let issuer else {
             return advise(
@@ -31,12 +33,13 @@ extension ServerFindings {
                 "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
                 mend: "check the DNS entry, the reverse proxy, the firewall, and that the server runs")
         }
-        judge(found, of: issuer, keys: keys, metadata: expected, now: Date())
+        judge(found, of: issuer, keys: keys, metadata: expected, notedOn: host, now: Date())
     }
 
     /// Judges the metadata, the keys and the clock of the server at an issuer.
     mutating func judge(
-        _ found: IssuerProbe.Found, of issuer: Issuer, keys: [String], metadata expected: [UInt8]?, now: Date
+        _ found: IssuerProbe.Found, of issuer: Issuer, keys: [String], metadata expected: [UInt8]?,
+        notedOn host: String? = nil, now: Date
     ) {
         if found.issuer != issuer.rawValue {
             fault(
@@ -52,7 +55,7 @@ extension ServerFindings {
                 mend: "a server on another store answers there: correct the DNS entry or the reverse proxy")
         } else {
             sound("issuer", "\(issuer) is answered by a server on this store, with its keys")
-            judgeMembers(of: found, metadata: expected)
+            judgeMembers(of: found, metadata: expected, notedOn: host)
         }
         guard let date = found.date else { return }
         let difference = date.timeIntervalSince(now)
@@ -64,7 +67,9 @@ extension ServerFindings {
     }
 
     /// Compares each member of the metadata with that by the store and the settings.
-    private mutating func judgeMembers(of found: IssuerProbe.Found, metadata expected: [UInt8]?) {
+    private mutating func judgeMembers(
+        of found: IssuerProbe.Found, metadata expected: [UInt8]?, notedOn host: String?
+    ) {
         guard let expected = expected.flatMap({ try? JSONReader.object($0) }) else {
             return advise(
                 "metadata-unchecked", "the metadata could not be compared with the settings, which are not noted",
@@ -77,7 +82,7 @@ extension ServerFindings {
         let visible = names.prefix(20).map { "\(VisibleText($0))" }
         advise(
             "metadata-differs",
-            "the metadata differs from the settings in \(visible.joined(separator: ", "))"
+            "the metadata differs from the settings\(host.map { " of the server on \($0)" } ?? "") in \(visible.joined(separator: ", "))"
                 + (names.count > visible.count ? " and \(names.count - visible.count) others" : ""),
             mend: "after a change, caches can have the former metadata for five minutes; otherwise restart servers of "
                 + "another version or with other settings, and remove what changes the response")
@@ -88,7 +93,7 @@ extension ServerFindings {
         let validity: DateInterval
         do { validity = try await probe.certificateValidity() } catch {
             return fault(
-                "certificate", "the TLS handshake with \(issuer) fails: \(error)",
+                "certificate", "no TLS connection to \(issuer) is possible: \(error)",
                 mend: "check the certificate, its chain and its name; --tls-authority names a private authority")
         }
         let left = validity.end.timeIntervalSince(Date()) / max(validity.duration, 1)

@@ -14,6 +14,9 @@ extension ServerFindings {
     /// The age in seconds of events that a server should have sealed, as in the alert.
     private static let sealAge: TimeInterval = 900
 
+    /// The remedy of a finding whose text is an error message with its own remedy.
+    private static let mendNamed = "correct what the finding names, and run this command again"
+
     /// Checks the store in a data directory, and the server at its issuer.
     ///
     /// A store of another version is not changed.
@@ -22,7 +25,7 @@ extension ServerFindings {
         guard files.state(of: "counterfoil.db") != nil else { return }
         let installation: Installation
         do { installation = try DataDirectory(existing: path).installation } catch let failure as CommandFailure {
-            return fault("store-unusable", failure.message, mend: "see the message above")
+            return fault("store-unusable", failure.message, mend: Self.mendNamed)
         } catch {
             return fault("store-unusable", "\(error)", mend: "run this command as the user of the server")
         }
@@ -34,7 +37,7 @@ extension ServerFindings {
         do {
             await check(try await database.open(), serverKeyFile: database.serverKeyFile, trusting: authorities)
         } catch let failure as CommandFailure {
-            fault("store-unusable", failure.message, mend: "see the message above")
+            fault("store-unusable", failure.message, mend: Self.mendNamed)
         } catch {
             fault("store-unusable", "\(error)", mend: "check --database and the rights of its user")
         }
@@ -44,7 +47,8 @@ extension ServerFindings {
         _ installation: Installation, serverKeyFile: String?, trusting authorities: OutboundAuthorities
     ) async {
         let (store, noted) = (installation.store, installation.noted)
-        checkPermissions(ofFilesIn: noted, serverKeyFile: serverKeyFile)
+        let host = noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 }
+        checkFiles(namedIn: noted, onHost: host, serverKeyFile: serverKeyFile)
         do {
             try await KeyRing.check(store, serverKey: installation.serverKey)
             sound("store", "the store answers, has the tables of this version, and belongs to this server key")
@@ -62,7 +66,8 @@ extension ServerFindings {
                     try await MetadataDocument.served(by: settings, on: store)
                 } else { nil }
             await checkIssuer(
-                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, trusting: authorities)
+                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, notedOn: host,
+                trusting: authorities)
         } catch {
             fault("store-fails", "\(error)", mend: "see the log of the server for the cause")
         }

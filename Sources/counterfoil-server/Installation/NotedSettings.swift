@@ -14,6 +14,7 @@ struct NotedSettings: Sendable, Hashable {
         case plainSchemes = "plain-schemes"
         case developmentRedirectURIs = "development-redirect-uris"
         case connections
+        case host
         case requiresPushedRequests = "require-pushed-requests"
         case unregisteredClients = "unregistered-clients"
     }
@@ -61,12 +62,14 @@ struct NotedSettings: Sendable, Hashable {
     ///   - settings: The settings of the protocol.
     ///   - connections: The setting of the maximum number of connections.
     ///   - files: The paths of the files that the server uses.
-    init(_ settings: ServerSettings, connections: Int, files: Files) {
+    ///   - host: The name of the machine of the server.
+    init(_ settings: ServerSettings, connections: Int, files: Files, host: String = Self.hostName) {
         texts = [
             .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
             .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
             .developmentRedirectURIs: settings.allowsDevelopmentRedirectURIs ? "yes" : "no",
             .connections: "\(connections)",
+            .host: host,
             .requiresPushedRequests: settings.requiresPushedRequests ? "yes" : "no",
             .unregisteredClients: settings.unregisteredClients.map { kinds in
                 kinds.map(\.rawValue).sorted().joined(separator: "\n")
@@ -94,6 +97,12 @@ struct NotedSettings: Sendable, Hashable {
 
     /// The setting of the maximum number of connections; nil if it is not noted.
     var connections: Int? { texts[.connections].flatMap { Int($0) } }
+
+    /// The name of the machine of the server; nil if it is not noted.
+    var host: String? { texts[.host].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The name of this machine.
+    static var hostName: String { ProcessInfo.processInfo.hostName }
 
     /// The settings on which the metadata of the server depend, and defaults for the others; nil if one is not noted.
     var ofMetadata: ServerSettings? {

@@ -54,10 +54,12 @@ struct ACMEOptions: ParsableArguments {
 
     func validate() throws {
         guard let acmeContact else {
-            guard !acmeTermsAgreed, acmeRoot == nil, acmeEabKid == nil, acmeEabKeyFile == nil else {
-                throw ValidationError("The options for ACME require --acme-contact.")
-            }
-            return
+            let given = [
+                acmeTermsAgreed ? "--acme-terms-agreed" : nil, acmeRoot.map { _ in "--acme-root" },
+                acmeEabKid.map { _ in "--acme-eab-kid" }, acmeEabKeyFile.map { _ in "--acme-eab-key-file" },
+            ]
+            guard let option = given.compactMap(\.self).first else { return }
+            throw ValidationError("\(option) requires --acme-contact.")
         }
         guard EmailAddress(acmeContact) != nil else {
             throw ValidationError("--acme-contact \(acmeContact): not an email address.")

@@ -93,10 +93,13 @@ struct CertificateRenewal: Service {
 
     let current: CurrentCertificate
     private let reading: Shared<Reading>
+    /// Returns an error message for the places that set the settings that it names.
+    private let explained: @Sendable (String) -> String
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
-    init(_ files: CertificateFiles, logger: Logger) async throws {
+    init(_ files: CertificateFiles, explained: @escaping @Sendable (String) -> String, logger: Logger) async throws {
+        self.explained = explained
         self.logger = logger
         reading = Shared(Reading(files: files, stamp: files.stamp))
         let certificate = try await files.load()
@@ -172,7 +175,8 @@ struct CertificateRenewal: Service {
             if stamp != known.stamp || failure != known.failure {
                 current.noteFailure()
                 logger.error(
-                    "refused the new certificate; the former one stays in use", metadata: ["error": "\(error.message)"])
+                    "refused the new certificate; the former one stays in use",
+                    metadata: ["error": "\(explained(error.message))"])
             }
         }
         let result = failure

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilWeb
@@ -60,7 +61,11 @@ struct RunningServer {
         self.log = log
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
-        renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
+        let explained: @Sendable (String) -> String = { reload?.explained($0) ?? $0 }
+        renewal =
+            if let certificate {
+                try await CertificateRenewal(certificate, explained: explained, logger: logger)
+            } else { nil }
         // The listener has the place of an ordered certificate before the store with the orders is open.
         self.certificate =
             renewal?.current ?? acme.map { _ in CurrentCertificate(answering: PendingChallenges()) }
@@ -78,12 +83,30 @@ struct RunningServer {
             opened = LaterValue(try await OpenedServer(opening))
         } catch let failure as CommandFailure {
             guard failure.isTemporary, case .database = place else { throw failure }
-            logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
+            logger.error("starting without the database", metadata: ["error": "\(explained(failure.message))"])
             opened = LaterValue()
         }
         if self.certificate?.isProvisional == true {
             logger.notice("there is no certificate yet; clients get one that is signed by itself, and refuse it")
         }
+        if settings.issuer.isSecure, self.certificate == nil, trustedProxies == .none {
+            Self.warnOfPlainHTTP(at: listeners.requests, logger)
+        }
+    }
+
+    /// Warns of TCP ports that clients cannot use, unless a proxy terminates TLS that the settings do not name.
+    ///
+    /// Only a proxy connects to a Unix socket.
+    private static func warnOfPlainHTTP(at addresses: [ListeningAddress], _ logger: Logger) {
+        let ports = addresses.filter { !$0.isUnixSocket }
+        guard !ports.isEmpty else { return }
+        logger.warning(
+            "serving plain HTTP for an https issuer, and no proxy is trusted",
+            metadata: [
+                "listen": "\(ports.map { "\($0)" }.joined(separator: " "))",
+                "advice":
+                    "set trusted-proxy to the proxy that terminates TLS; or tls-certificate and tls-key, or acme-contact",
+            ])
     }
 
     /// Serves requests until SIGTERM or SIGINT, and then closes the store.
@@ -197,7 +220,7 @@ struct RunningServer {
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
-                tracing: traces?.requests, logger: logger,
+                tracing: traces?.requests, explained: { [reload] in reload?.explained($0) ?? $0 }, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
             await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {

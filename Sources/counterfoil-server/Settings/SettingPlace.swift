@@ -26,23 +26,27 @@ extension ResolvedSettings {
     /// Rewrites an error message about options for the places that set them.
     ///
     /// An option has one validation with one text for all places: `--listen x: must be …` becomes
-    /// `server.yaml, line 3: listen x: must be …`, or `COUNTERFOIL_LISTEN x: must be …`.
+    /// `server.yaml, line 3: listen x: must be …`, or `COUNTERFOIL_LISTEN x: must be …`. A setting that is not set has
+    /// the form of the first one that is.
     ///
     /// - Returns: The message; nil if it names nothing from the file or the environment.
     func explanation(of message: String) -> Explanation? {
         guard !message.hasPrefix("Unknown option") else { return nil }
-        var prefix: String?
-        var isRewritten = false
-        let text = message.replacing(/--([a-z0-9][a-z0-9\-]*)/) { match in
+        let option = /--([a-z0-9][a-z0-9\-]*)/
+        let origins = message.matches(of: option).compactMap { values[String($0.output.1)]?.origin }
+            .filter { $0 != .option }
+        guard let first = origins.first else { return nil }
+        let prefix = origins.lazy.compactMap { place(of: $0) }.first
+        // A setting that is missing belongs beside the one that requires it.
+        let other = origins.first { place(of: $0) != nil } ?? first
+        let text = message.replacing(option) { match in
             let setting = String(match.output.1)
-            guard let origin = values[setting]?.origin, origin != .option else {
-                return String(match.output.0)
-            }
-            isRewritten = true
-            prefix = prefix ?? place(of: origin)
-            return name(of: setting, from: origin)
+            guard Setting.named[setting] != nil else { return String(match.output.0) }
+            return name(of: setting, from: values[setting]?.origin ?? other)
         }
-        guard isRewritten else { return nil }
         return Explanation(text: (prefix ?? "") + text, isInFile: prefix != nil)
     }
+
+    /// Returns an error message for the places that set the settings that it names.
+    func explained(_ message: String) -> String { explanation(of: message)?.text ?? message }
 }

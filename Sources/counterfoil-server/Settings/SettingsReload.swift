@@ -11,11 +11,17 @@ final class SettingsReload: Sendable {
     private let invocation: CommandInvocation
     /// The settings in use: those of the start, with what has changed since then.
     private let settings: Mutex<[String: ResolvedSettings.Value]>
+    /// The last settings that were read and used.
+    private let last: Mutex<ResolvedSettings>
 
     init(_ context: SettingsContext) {
         invocation = context.invocation
         settings = Mutex(context.settings.values)
+        last = Mutex(context.settings)
     }
+
+    /// Returns an error message of the running server for the places that set the settings that it names.
+    func explained(_ message: String) -> String { last.withLock(\.self).explained(message) }
 
     /// The settings that were read again.
     struct Reading {
@@ -24,7 +30,12 @@ final class SettingsReload: Sendable {
         let changed: [String]
         /// The names of those that have changed and need a restart.
         let waiting: [String]
-        fileprivate let values: [String: ResolvedSettings.Value]
+        fileprivate let resolved: ResolvedSettings
+
+        /// Returns a failure for the places that set the settings that it names.
+        func explained(_ failure: CommandFailure) -> CommandFailure {
+            .refused(resolved.explained(failure.message))
+        }
     }
 
     /// Reads the settings and validates all of them.
@@ -40,8 +51,7 @@ final class SettingsReload: Sendable {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            let message = CounterfoilServerCommand.message(for: error)
-            throw .refused(resolved.explanation(of: message)?.text ?? message)
+            throw .refused(resolved.explained(CounterfoilServerCommand.message(for: error)))
         }
         let used = settings.withLock(\.self)
         let different = Setting.all.filter { used[$0.name]?.texts != resolved.values[$0.name]?.texts }
@@ -50,14 +60,15 @@ final class SettingsReload: Sendable {
         let live = different.filter { $0.isLive && !(startsOrEndsTLS && $0.name.hasPrefix("tls-")) }.map(\.name)
         return Reading(
             command: command, changed: live, waiting: different.map(\.name).filter { !live.contains($0) },
-            values: resolved.values)
+            resolved: resolved)
     }
 
     /// Notes that the server uses the live settings of a reading.
     func note(_ reading: Reading) {
         settings.withLock { settings in
-            for name in reading.changed { settings[name] = reading.values[name] }
+            for name in reading.changed { settings[name] = reading.resolved.values[name] }
         }
+        last.withLock { $0 = reading.resolved }
     }
 }
 
@@ -161,7 +172,9 @@ struct HangUpService: Service {
         }
         do {
             let reading = try reload.read()
-            try await parts.apply(reading)
+            do { try await parts.apply(reading) } catch let failure as CommandFailure {
+                throw reading.explained(failure)
+            }
             reload.note(reading)
             let changed = reading.changed.isEmpty ? "nothing" : reading.changed.joined(separator: ", ")
             logger.notice("read the settings again", metadata: ["changed": "\(changed)"])

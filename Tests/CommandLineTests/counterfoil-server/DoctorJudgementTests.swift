@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilServer
 import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
@@ -77,6 +78,36 @@ struct DoctorJudgementTests {
         file: NotedSettings.File, mode: Int, expected: [String]
     ) {
         #expect(Self.topics { $0.judgePermissions(of: [(file, Self.file("/file", mode: mode))]) } == expected)
+    }
+
+    @Test(arguments: [
+        (nil, true, "systemctl start counterfoil-backup"), (nil, false, "run counterfoil-server backup each night"),
+        (3.0, true, "journalctl --unit counterfoil-backup"), (3.0, false, "check the timer or the job"),
+    ])
+    func `the remedy of a missing or old backup is that of the timer, if one is enabled`(
+        days: Double?, isTimed: Bool, remedy: String
+    ) {
+        var findings = ServerFindings()
+        findings.judgeBackup(at: days.map { Self.now - $0 * Self.day }, isTimed: isTimed, now: Self.now)
+        #expect(findings.all.map(\.weight) == [.advice])
+        #expect(findings.all.first?.mend?.contains(remedy) == true)
+    }
+
+    @Test func `the files in the settings of another machine are not judged here`() throws {
+        let settings = ServerSettings(issuer: try Issuer("https://id.example.com"))
+        let directory = try TemporaryDirectory()
+        let key = directory.path("key.pem")
+        try Data().write(to: URL(fileURLWithPath: key))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+        let noted = NotedSettings(settings, connections: 10, files: [.tlsKey: key], host: "db2")
+        #expect(NotedSettings { noted.named[$0] }.host == "db2")
+        #expect(
+            Self.topics { $0.checkFiles(namedIn: noted, onHost: nil, serverKeyFile: nil) }
+                == ["fault secrets-readable"])
+        var findings = ServerFindings()
+        findings.checkFiles(namedIn: noted, onHost: noted.host, serverKeyFile: nil)
+        #expect(findings.all.map(\.topic) == ["settings-of-another-host"])
+        #expect(findings.all.first?.text.contains("the server on db2") == true)
     }
 
     @Test func `signing keys that the server has not rotated in time are a note`() {

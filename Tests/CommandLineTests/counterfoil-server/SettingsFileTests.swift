@@ -98,6 +98,16 @@ struct SettingsFileTests {
             "a wrong choice", start + "registration: nobody\n",
             ", line 3: The value 'nobody' is invalid for 'registration'"),
         Mistake(
+            "half of a pair", "issuer: https://id.example.com\nlisten: 127.0.0.1:1\n\ntls-certificate: a.pem\n",
+            ", line 4: tls-certificate and tls-key require each other."),
+        Mistake(
+            "a setting without the one that it requires", start + "acme-terms-agreed: true\n",
+            ", line 3: acme-terms-agreed requires acme-contact."),
+        Mistake(
+            "a setting without a flag that it requires",
+            "issuer: https://id.example.com\nlisten: 127.0.0.1:1\nacme-contact: owner@example.com\n",
+            ", line 3: acme-contact requires acme-terms-agreed: read the terms of service"),
+        Mistake(
             "a password in a connection string", start + "database: postgresql://a:secret@h/n\n", ", line 3: database: "
         ),
     ]

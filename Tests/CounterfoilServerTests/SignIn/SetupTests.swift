@@ -43,6 +43,24 @@ struct SetupTests {
         #expect(try await test.server.openSetup() == nil)
     }
 
+    @Test func `a link that was used leads to the sign-in page`() async throws {
+        let test = try await TestServer()
+        let link = try #require(try await test.server.openSetup())
+        var browser = test.browser()
+        #expect(try await browser.open("/setup?token=wrong").html().contains("href=\"/sign-in\"") == false)
+        #expect(try await browser.submit(Self.form(link), to: "/setup").status == .ok)
+        for reply in [
+            try await browser.open(link), try await browser.open("/setup"),
+            try await browser.submit(Self.form(link, "second"), to: "/setup"),
+        ] {
+            #expect(reply.status == .notFound)
+            let page = try #require(reply.page as? ProblemPage)
+            #expect(page.title == "Set up already")
+            #expect(page.explanation == "An administrator account exists already, so the setup link no longer works.")
+            #expect(page.continueLink == .init(address: "/sign-in", title: "Sign in"))
+        }
+    }
+
     @Test func `only the newest link is valid, and none can be guessed`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

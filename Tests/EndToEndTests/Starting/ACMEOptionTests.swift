@@ -14,7 +14,7 @@ struct ACMEOptionTests {
             let key = agreed + ["--acme-eab-kid", "kid-1", "--acme-eab-key-file", file]
             let cases: [(issuer: String, options: [String], status: Int32, error: String)] = [
                 ("https://id.example.com", contact, 64, "--acme-terms-agreed"),
-                ("https://id.example.com", ["--acme-terms-agreed"], 64, "require --acme-contact"),
+                ("https://id.example.com", ["--acme-terms-agreed"], 64, "--acme-terms-agreed requires --acme-contact"),
                 ("https://id.example.com", ["--acme-contact", "x", "--acme-terms-agreed"], 64, "not an email address"),
                 ("http://localhost:1", agreed, 64, "requires an https issuer"),
                 ("https://192.0.2.1", agreed, 64, "not a host name"),

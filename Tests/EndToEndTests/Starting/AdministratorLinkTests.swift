@@ -29,7 +29,7 @@ struct AdministratorLinkTests {
                 #expect(try await browser.open(link).status == 404)
                 let second = try await browser.submit(form, Self.typed("intruder"))
                 #expect(second.status == 404)
-                #expect(second.heading == "This link no longer works")
+                #expect(second.heading == "Set up already")
             }
             let next = try await site.start()
             try await next.whileRunning {

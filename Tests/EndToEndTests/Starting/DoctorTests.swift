@@ -219,6 +219,11 @@ struct DoctorTests {
                 let directory = ["--data-dir", site.dataDirectory]
                 let unknown = try await Self.report(directory, at: site)
                 #expect(unknown.topics("fault") == ["certificate", "issuer-unreachable"])
+                for topic in ["certificate", "issuer-unreachable"] {
+                    let text = try #require(unknown.text(topic))
+                    #expect(text.contains("no authority that this machine trusts has issued it"), "\(text)")
+                    #expect(!text.contains("SSL routines"), "\(text)")
+                }
                 let trusted = try await Self.report(directory + ["--tls-authority", root], at: site)
                 #expect(trusted.faults == 0, "\(trusted.findings)")
                 #expect(trusted.topics("advice").contains("certificate-expires"))

@@ -98,6 +98,30 @@ struct ServeOptionTests {
         }
     }
 
+    @Test func `plain HTTP for an https issuer is a warning, unless a proxy can be in front`() async throws {
+        let message = "serving plain HTTP for an https issuer, and no proxy is trusted"
+        func warning(_ issuer: String?, listen: [String]? = nil, _ options: [String] = []) async throws
+            -> [String: String]?
+        {
+            try await Site.make { site in
+                let server = try await site.start(
+                    issuer: issuer, listen: listen?.map { $0.replacing("FOLDER", with: site.folder.url.path) },
+                    options: ["--log-format", "json"] + options)
+                return try await server.whileRunning { try server.logEvents.first { $0["message"] == message } }
+            }
+        }
+        let issuer = "https://id.example.com"
+        let given = try #require(try await warning(issuer))
+        #expect(given["level"] == "warning")
+        #expect(given["listen"]?.hasPrefix("127.0.0.1:") == true)
+        #expect(given["advice"]?.contains("trusted-proxy") == true)
+        #expect(try await warning(nil) == nil)
+        #expect(try await warning(issuer, ["--trusted-proxy", "127.0.0.1"]) == nil)
+        #expect(try await warning(issuer, listen: ["unix:FOLDER/http.sock"]) == nil)
+        let acme = ["--acme-contact", "owner@example.com", "--acme-terms-agreed"]
+        #expect(try await warning(issuer, acme + ["--acme-directory", "https://127.0.0.1:1/"]) == nil)
+    }
+
     // The operator decides who can register clients.
     @Test func `if only administrators register clients, other users do not find the page`() async throws {
         try await Site.make { site in

@@ -189,9 +189,10 @@ struct TLSTests {
                 try Data(lines.utf8).write(to: URL(fileURLWithPath: settings), options: .atomic)
                 try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: settings)
             }
-            try set("log-format: json\n")
+            let tls = "tls-certificate: \(files.certificate)\ntls-key: \(files.key)\nlog-format: json\n"
+            try set(tls)
             let issuer = "https://localhost:\(site.port)"
-            let server = try await site.start(issuer: issuer, options: files.options + ["--config", settings])
+            let server = try await site.start(issuer: issuer, options: ["--config", settings])
             func event(_ message: String) async throws -> [String: String] {
                 try await server.said(message) { program in
                     try program.logEvents.first { $0["message"] == message }
@@ -203,10 +204,13 @@ struct TLSTests {
                 // The certificate and the settings change at once; the key belongs to another certificate.
                 let renewed = try authority.issue(for: ["localhost"])
                 try files.put(certificate: renewed.certificate)
-                try set("log-format: json\nrequire-pushed-requests: true\nconnections: 40\n")
+                try set(tls + "require-pushed-requests: true\nconnections: 40\n")
                 try server.signal("HUP")
                 let refused = try await event("refused the new settings; the former ones stay in use")
-                #expect(refused["error"]?.contains("the key belongs to another certificate") == true)
+                let place = "\(settings), line 2: tls-key \(files.key): the key belongs to another certificate"
+                #expect(refused["error"]?.hasPrefix(place) == true, "\(refused)")
+                let certificate = try await event("refused the new certificate; the former one stays in use")
+                #expect(certificate["error"]?.hasPrefix(place) == true, "\(certificate)")
                 #expect(
                     try await client.text(metadata).contains(#""require_pushed_authorization_requests":false"#))
                 let noted = URL(fileURLWithPath: site.dataDirectory + "/last-settings.json")
