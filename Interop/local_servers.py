@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,6 +241,22 @@ class Counterfoil:
     def end_unregistered(self, client_id: str) -> None:
         """Deletes a client that registered itself or has a document."""
         self.administer("unregistered", "delete", client_id)
+
+    def expire_registration(self, client_id: str) -> None:
+        """Lets the running server delete a registration that seems to have been unused for longer than it is kept."""
+        longer = 100 * 86_400 * 1_000_000
+        with closing(sqlite3.connect(self.data / "counterfoil.db", timeout=10)) as store, store:
+            store.execute("UPDATE clients SET changed_at = changed_at - ? WHERE id = ?", (longer, client_id))
+            store.execute(
+                "UPDATE consents SET allowed_at = allowed_at - ?1, last_used_at = last_used_at - ?1 WHERE client_id = ?2",
+                (longer, client_id),
+            )
+        # The server looks for such registrations every minute.
+        end = time.monotonic() + 150
+        while client_id in self.self_registered():
+            if time.monotonic() > end:
+                raise Failed("the server has kept a registration that was not used for 100 days")
+            time.sleep(1)
 
     @property
     def serve_command(self) -> list[str]:

@@ -81,8 +81,11 @@ def client_of(  # type: ignore[no-untyped-def]
     )
 
 
-async def use(notes: Notes, person: Person, redirect_uri: str, document: str | None) -> None:
-    """Signs in, calls a tool, asks for more for another tool, refreshes, and signs in again after its end."""
+async def use(notes: Notes, person: Person, redirect_uri: str, document: str | None, expires: bool) -> None:
+    """Signs in, calls a tool, asks for more for another tool, refreshes, and signs in again after its end.
+
+    Its registration expires, or an administrator deletes the client.
+    """
     import httpx2
     from mcp.client import Client
     from mcp.client.streamable_http import streamable_http_client
@@ -112,7 +115,10 @@ async def use(notes: Notes, person: Person, redirect_uri: str, document: str | N
 
     client_id = memory.client.client_id
     expect(client_id == document or client_id in notes.server.self_registered(), f"it is known as {client_id}")
-    notes.server.end_unregistered(client_id)
+    if expires:
+        notes.server.expire_registration(client_id)
+    else:
+        notes.server.end_unregistered(client_id)
     provider.context.token_expiry_time = 1
     if document is None:
         await find_registration_ended(notes, provider)
@@ -160,9 +166,12 @@ def journey(folder: Path) -> str:
             person = Person("alice", password, stop=redirect_uri, note=noting(folder / "person.log"))
             with notes.serving(*options):
                 for way in ways:
-                    asyncio.run(use(notes, person, redirect_uri, way))
+                    asyncio.run(use(notes, person, redirect_uri, way, expires=way is None and not options))
     version = importlib.metadata.version("mcp")
-    done = f"mcp {version}: registered itself or named its document, called a tool, asked for a second scope, refreshed"
+    done = (
+        f"mcp {version}: registered itself or named its document, called a tool, asked for a second scope, refreshed, "
+        "and signed in again after its registration had expired"
+    )
     return done + without_documents(IN_OWN_NETWORK)
 
 

@@ -21,14 +21,14 @@ extension SQLStore {
     /// Returns true if a server uses the store: one has the lease of the maintenance, or continues to write heartbeats.
     ///
     /// Each server returns the lease when it stops, and another one takes it only at its next turn. Until then, the
-    /// servers that run are known by their heartbeats. If the last heartbeat is recent, the call waits for another one,
-    /// for at most ``ServiceRecord/silenceLimit`` seconds.
+    /// servers that run are known by their heartbeats. So the call waits for a heartbeat, for
+    /// ``ServiceRecord/silenceLimit`` seconds. The time of the last one proves nothing: it can be that of a restored
+    /// copy, or of a clock that was set.
     package func isServed() async throws(StoreFault) -> Bool {
         if try await isMaintained() { return true }
         let last = try await lastHeartbeat()
-        let limit = ServiceRecord.silenceLimit
-        // A heartbeat after now is from before the clock was set back.
-        while let last, (0..<limit).contains(now().timeIntervalSince(last)) {
+        let end = ContinuousClock.now + .seconds(ServiceRecord.silenceLimit)
+        while .now < end {
             try? await Task.sleep(for: .milliseconds(100))
             guard !Task.isCancelled, try await lastHeartbeat() == last else { return true }
         }

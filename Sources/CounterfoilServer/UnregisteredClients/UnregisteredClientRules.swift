@@ -34,7 +34,7 @@ struct UnregisteredClientRules: Sendable {
         // A key set is checked even if the client does not use it, because a private key must not be public.
         let keys = try keys(document)
         let usesKeys = try Self.usesKeys(
-            document, hasKeys: keys?.keys.isEmpty == false || document.keysURI != nil)
+            document, hasUsableKeys: keys?.keys.isEmpty == false || document.keysURI != nil)
         guard !document.redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "redirect_uris is missing") }
         let type = usesKeys ? ClientType.web : Self.publicType(of: document)
         let context = context(of: type, id: url.clientID)
@@ -61,9 +61,12 @@ struct UnregisteredClientRules: Sendable {
     /// authenticate.
     ///
     /// The method that the document names is required, even if it also lists `none`. If the server does not support
-    /// that method, or the document has only a list, the first of `private_key_jwt` and `none` in the list counts. A
-    /// document with neither member means `none`, and not the default of RFC 7591.
-    private static func usesKeys(_ document: ClientMetadata, hasKeys: Bool) throws(Refusal) -> Bool {
+    /// that method, or the document has only a list, `private_key_jwt` in the list counts before `none`, unless the
+    /// document publishes no keys. Methods that the server does not know are left aside. A document with neither member
+    /// means `none`, and not the default of RFC 7591.
+    private static func usesKeys(
+        _ document: ClientMetadata, hasUsableKeys: Bool
+    ) throws(Refusal) -> Bool {
         let (named, listed) = (document.authenticationMethod, document.supportedAuthenticationMethods ?? [])
         if let named, symmetricMethods.contains(named) {
             throw Refusal("token_endpoint_auth_method must not be \(named), because a document is public")
@@ -72,19 +75,15 @@ struct UnregisteredClientRules: Sendable {
             throw Refusal(
                 "token_endpoint_auth_methods_supported must not contain \(method), because a document is public")
         }
+        let publishesKeys = document.keys != nil || document.keysURI != nil
         switch named {
         case "private_key_jwt"?: break
         case "none"?: return false
-        case nil where listed.isEmpty: return false
-        case _ where listed.contains("private_key_jwt") && (hasKeys || !listed.contains("none")): break
-        case _ where listed.contains("none"): return false
-        default:
-            // A client that declares that it authenticates is never accepted without authentication.
-            throw Refusal(
-                "its methods of client authentication are not supported; name private_key_jwt or none in "
-                    + "token_endpoint_auth_method")
+        // A key that the server cannot use does not turn a client that signs into one that anyone can be.
+        case _ where listed.contains("private_key_jwt") && (publishesKeys || !listed.contains("none")): break
+        default: return false
         }
-        guard hasKeys else { throw Refusal("private_key_jwt needs jwks with a usable key, or jwks_uri") }
+        guard hasUsableKeys else { throw Refusal("private_key_jwt needs jwks with a usable key, or jwks_uri") }
         return true
     }
 

@@ -30,10 +30,15 @@ struct ConnectionFault: CustomStringConvertible {
     }
 
     private static func words(for error: NIOConnectionError) -> String {
-        guard let first = error.connectionErrors.first else {
+        guard !error.connectionErrors.isEmpty else {
             return "the name \(error.host) has no address that this machine can find"
         }
-        return "\(ConnectionFault(first.error))"
+        // A name can have several addresses, and each its own error.
+        var words: [String] = []
+        for failure in error.connectionErrors.map({ "\(ConnectionFault($0.error))" }) where !words.contains(failure) {
+            words.append(failure)
+        }
+        return words.joined(separator: "; ")
     }
 
     private static func words(for error: HTTPClientError) -> String {
@@ -49,7 +54,7 @@ struct ConnectionFault: CustomStringConvertible {
         guard String(reflecting: type(of: error)).hasPrefix("NIOSSL.") else { return nil }
         let text = "\(error)"
         let noTLS = "the server does not speak TLS on this port"
-        let noVersion = "the server has no TLS version or cipher in common with this program"
+        let noVersion = "the server has no TLS version or cipher in common with this program, or refuses this client"
         let reasons = [
             (
                 "CERTIFICATE_VERIFY_FAILED",
@@ -62,6 +67,6 @@ struct ConnectionFault: CustomStringConvertible {
             ("EOF during handshake", "the server closed the connection during the TLS handshake"),
             ("uncleanShutdown", closed),
         ]
-        return reasons.first { text.contains($0.0) }?.1 ?? "the TLS handshake failed"
+        return reasons.first { text.contains($0.0) }?.1 ?? "the TLS handshake failed (\(text.prefix(200)))"
     }
 }

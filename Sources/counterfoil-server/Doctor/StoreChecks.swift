@@ -29,13 +29,15 @@ extension ServerFindings {
         } catch {
             return fault("store-unusable", "\(error)", mend: "run this command as the user of the server")
         }
-        await check(installation, serverKeyFile: nil, trusting: authorities)
+        await check(installation, serverKeyFile: nil, isSharedByHosts: false, trusting: authorities)
     }
 
     /// Checks the store in a database, and the server at its issuer.
     mutating func check(database: Database, trusting authorities: OutboundAuthorities) async {
         do {
-            await check(try await database.open(), serverKeyFile: database.serverKeyFile, trusting: authorities)
+            await check(
+                try await database.open(), serverKeyFile: database.serverKeyFile, isSharedByHosts: true,
+                trusting: authorities)
         } catch let failure as CommandFailure {
             fault("store-unusable", failure.message, mend: Self.mendNamed)
         } catch {
@@ -44,10 +46,11 @@ extension ServerFindings {
     }
 
     private mutating func check(
-        _ installation: Installation, serverKeyFile: String?, trusting authorities: OutboundAuthorities
+        _ installation: Installation, serverKeyFile: String?, isSharedByHosts: Bool,
+        trusting authorities: OutboundAuthorities
     ) async {
         let (store, noted) = (installation.store, installation.noted)
-        let host = noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 }
+        let host = isSharedByHosts ? noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 } : nil
         checkFiles(namedIn: noted, onHost: host, serverKeyFile: serverKeyFile)
         do {
             try await KeyRing.check(store, serverKey: installation.serverKey)

@@ -105,7 +105,10 @@ struct RunningServer {
             metadata: [
                 "listen": "\(ports.map { "\($0)" }.joined(separator: " "))",
                 "advice":
-                    "set trusted-proxy to the proxy that terminates TLS; or tls-certificate and tls-key, or acme-contact",
+                    """
+                set trusted-proxy to the proxy that terminates TLS, if it replaces X-Forwarded-For itself; or \
+                tls-certificate and tls-key, or acme-contact
+                """,
             ])
     }
 

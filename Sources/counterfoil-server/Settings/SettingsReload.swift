@@ -11,7 +11,7 @@ final class SettingsReload: Sendable {
     private let invocation: CommandInvocation
     /// The settings in use: those of the start, with what has changed since then.
     private let settings: Mutex<[String: ResolvedSettings.Value]>
-    /// The last settings that were read and used.
+    /// The last settings that were read, whose lines are those of the file.
     private let last: Mutex<ResolvedSettings>
 
     init(_ context: SettingsContext) {
@@ -53,6 +53,7 @@ final class SettingsReload: Sendable {
         } catch {
             throw .refused(resolved.explained(CounterfoilServerCommand.message(for: error)))
         }
+        last.withLock { $0 = resolved }
         let used = settings.withLock(\.self)
         let different = Setting.all.filter { used[$0.name]?.texts != resolved.values[$0.name]?.texts }
         // The listener speaks TLS from its start on, or never.
@@ -68,7 +69,6 @@ final class SettingsReload: Sendable {
         settings.withLock { settings in
             for name in reading.changed { settings[name] = reading.resolved.values[name] }
         }
-        last.withLock { $0 = reading.resolved }
     }
 }
 

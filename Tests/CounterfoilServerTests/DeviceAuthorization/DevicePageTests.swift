@@ -186,7 +186,10 @@ struct DevicePageTests {
         _ = try await device.test.addPerson("mallory")
         try await other.signInToConsole(username: "mallory")
         #expect(try await other.open(location).page is DeviceCodePage)
-        device.test.clock.advance(by: 86_400)
+        var same = device.test.browser()
+        try await same.signInToConsole(username: "alice")
+        #expect(try await same.open(location).page is DeviceCodePage)
+        device.test.clock.advance(by: TimeInterval(device.test.server.settings.pageLifetime + 1))
         #expect(try await browser.open(location).page is DeviceCodePage)
     }
 

@@ -112,7 +112,9 @@ private struct Sources {
             for part in ["title", "explanation", "advice"] { keys.insert("problem.\(problem.rawValue).\(part)") }
         }
         // The problems whose pages have a button.
-        for problem in [Problem.alreadySetUp, .clientChanged, .notFound] { keys.insert("problem.\(problem.rawValue).continue") }
+        for problem in [Problem.alreadySetUp, .clientChanged, .notFound] {
+            keys.insert("problem.\(problem.rawValue).continue")
+        }
         for type in ClientType.allCases {
             keys.formUnion(["client-type.\(type.rawValue)", "client-type.\(type.rawValue)-meaning"])
         }

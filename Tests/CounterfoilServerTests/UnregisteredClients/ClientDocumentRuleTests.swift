@@ -93,8 +93,7 @@ struct ClientDocumentRuleTests {
                 == "Reason: the client document is invalid: its client_id is not its URL, byte for byte.")
     }
 
-    // R251, SEC-323: nothing that is secret belongs into a public file. A client that declares that it authenticates,
-    // by a method that the server does not support, is not a public client.
+    // R251, SEC-323: nothing that is secret belongs into a public file.
     @Test(
         arguments: [
             (["client_secret": #""s3cret""#], "it must not contain client_secret"),
@@ -108,8 +107,10 @@ struct ClientDocumentRuleTests {
             ),
             (["token_endpoint_auth_methods_supported": #""none""#], "must be an array of strings"),
             (["token_endpoint_auth_methods_supported": #"["private_key_jwt"]"#], "private_key_jwt needs jwks"),
-            (["token_endpoint_auth_methods_supported": #"["tls_client_auth"]"#], "are not supported"),
-            (["token_endpoint_auth_method": #""tls_client_auth""#], "are not supported"),
+            (
+                ["token_endpoint_auth_methods_supported": #"["private_key_jwt", "none"]"#, "jwks": #"{"keys": []}"#],
+                "private_key_jwt needs jwks"
+            ),
             (
                 ["jwks": #"{"keys": [{"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "d": "AA"}]}"#],
                 "jwks contains a private or symmetric key"
@@ -267,6 +268,9 @@ struct ClientDocumentRuleTests {
         arguments: [
             ["grant_types": #"["refresh_token"]"#], ["grant_types": #"["implicit", "urn:example:grant"]"#],
             ["response_types": #"["token"]"#],
+            ["token_endpoint_auth_method": #""tls_client_auth""#],
+            ["token_endpoint_auth_methods_supported": #"["tls_client_auth"]"#],
+            ["token_endpoint_auth_methods_supported": "[]"],
             ["token_endpoint_auth_methods_supported": #"["tls_client_auth", "none"]"#],
             [
                 "token_endpoint_auth_method": #""tls_client_auth""#,

@@ -356,7 +356,7 @@ struct CertificateOrdersTests {
     @Test func `an external account is bound, and demanded if the authority requires it`() async throws {
         authority.state.withLock { $0.requiresExternalAccount = true }
         try await node().runRound()
-        #expect(says("--acme-eab-kid"))
+        #expect(says("set acme-eab-kid"))
         try await store.requestRenewal()
         let account = try #require(ExternalAccount(keyIdentifier: "kid-1", key: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajV\n"))
         let bound = try node(externalAccount: account)
