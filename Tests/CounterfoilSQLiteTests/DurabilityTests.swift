@@ -93,7 +93,7 @@ struct DurabilityTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `commits go on while a long read keeps the WAL from being truncated`() async throws {
+    func `commits continue while a long read keeps the WAL from being truncated`() async throws {
         let directory = try TemporaryDirectory()
         // A checkpoint that waits for the read as long as for another writer takes longer than this test.
         let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .seconds(90))

@@ -13,7 +13,7 @@ final class CopyPace {
     static let work = Duration.microseconds(250)
     /// The time of a pause, as a multiple of the time of the work before it.
     static let pauses = 3
-    /// The longest pause, after which the copy goes on however long a disk took.
+    /// The longest pause, after which the copy continues, however long a disk took.
     static let longestPause = Duration.seconds(1)
     /// The number of instructions of SQLite between two looks at the clock.
     private static let instructions: CInt = 100
