@@ -112,6 +112,21 @@ struct ClientDocumentLimitTests {
         #expect(try await world.attempt().firstReply().status == .ok)
     }
 
+    // The host answers one URL with another document each time.
+    @Test func `a document that always changes costs a request and an event every five minutes`() async throws {
+        let world = try await DocumentWorld()
+        _ = try await world.attempt().authorize().code
+        for number in 1...3 {
+            world.publish(["client_name": "\"Version \(number)\""])
+            world.test.clock.advance(by: 300)
+            for _ in 0..<20 { #expect(try await world.attempt().firstReply().status == .ok) }
+            #expect(world.files.requests.count == number + 1)
+            #expect(try await world.stored?.presentation.name == "Version \(number)")
+        }
+        #expect(try await world.audited.count == 4)
+        #expect(try await world.test.store.unregisteredClientHosts(after: nil, limit: 9).map(\.count.clients) == [1])
+    }
+
     // SEC-325: paths that do not exist cost the stranger a request each, and the other users of the host none.
     @Test func `one address causes ten requests a minute, and others get the documents of the host`() async throws {
         let known = Self.url(0)

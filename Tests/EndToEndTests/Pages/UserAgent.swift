@@ -11,6 +11,9 @@ struct UserAgent: Sendable {
     /// The cookies by host; cookies are shared between ports (RFC 6265 §8.5).
     private var cookies: [String: [String: String]] = [:]
 
+    /// The header fields that a proxy adds to each request.
+    var added: [String: String] = [:]
+
     private let client: HTTPClient
 
     private static let verifying = HTTPClient(
@@ -80,7 +83,9 @@ struct UserAgent: Sendable {
         let host = URL(string: url)?.host ?? ""
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: method.rawValue)
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        for (name, value) in headers.merging(added, uniquingKeysWith: { given, _ in given }) {
+            request.headers.add(name: name, value: value)
+        }
         let sent = (cookies[host] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         if !sent.isEmpty { request.headers.add(name: "cookie", value: sent.joined(separator: "; ")) }
         if !body.isEmpty { request.body = .bytes(body) }

@@ -60,12 +60,15 @@ struct TraceTests {
                     environment: Self.environment(endpoint))
                 let secrets = try await server.whileRunning {
                     var browser = UserAgent()
+                    browser.added = ["traceparent": "00-\(Self.trace)-\(Self.parent)-01"]
                     let answer = try await Account.alice.answer("allow", at: request.url, in: &browser)
                     let code = try answer.code
                     let sampled = try await Self.redeem(
                         code, request, traceparent: "00-\(Self.trace)-\(Self.parent)-01", id: "req-7")
                     #expect(sampled.status == 200)
-                    let root = try await collector.span("the token request") { $0.traceID == Self.trace && $0.isRoot }
+                    let root = try await collector.span("the token request") {
+                        $0.traceID == Self.trace && $0.name == "POST /oauth2/token"
+                    }
                     try Self.check(root, in: collector.spans)
 
                     // The proxy does not record this trace, so the server does not, either.
@@ -99,17 +102,22 @@ struct TraceTests {
         }
     }
 
-    /// Checks that the spans of a token request are one tree under the span of the proxy.
+    /// Checks that the spans of a code flow are one tree under the span of the proxy.
     private static func check(_ root: CollectedSpan, in spans: [CollectedSpan]) throws {
         let tree = spans.filter { $0.traceID == trace }
-        #expect(root.name == "POST /oauth2/token")
         #expect(root.parentID == parent)
+        let requests = tree.filter { $0.parentID == parent }.map(\.name)
+        #expect(
+            Set(requests) == [
+                "GET /oauth2/authorize", "POST /oauth2/authorize/sign-in", "POST /oauth2/authorize/consent",
+                "POST /oauth2/token",
+            ])
         #expect(root.attributes["http.route"] == "/oauth2/token")
         #expect(root.attributes["http.response.status_code"] == "200")
         #expect(root.attributes["counterfoil.request.id"] == "req-7")
         let identifiers = Set(tree.map(\.spanID))
         #expect(identifiers.count == tree.count)
-        #expect(tree.allSatisfy { $0.spanID == root.spanID || identifiers.contains($0.parentID) })
+        #expect(tree.allSatisfy { $0.parentID == parent || identifiers.contains($0.parentID) })
         // An access token and an ID token.
         #expect(tree.filter { $0.name == "sign token" }.count == 2)
         let commit = try #require(tree.first { $0.name == "commit consumeCode" })
@@ -123,7 +131,7 @@ struct TraceTests {
         #expect(hash.attributes["counterfoil.password_hash.wait"].flatMap(Double.init).map { $0 >= 0 } == true)
         let signIn = try #require(spans.first { $0.spanID == hash.parentID })
         #expect(signIn.name == "POST /oauth2/authorize/sign-in")
-        #expect(signIn.traceID == hash.traceID && signIn.parentID.isEmpty)
+        #expect(signIn.traceID == trace && signIn.parentID == parent)
     }
 
     /// Checks that the collector has got allowed attributes only, and no secret in any byte.
