@@ -138,6 +138,7 @@ struct GrantContractTests {
         }
     }
 
+    // TK-09
     @Test(arguments: StoreKind.allCases)
     func `wrong verifiers are counted up to five, and then the code is invalid`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
