@@ -119,9 +119,12 @@ def documents(folder: Path, isolated: bool) -> Iterator[Documents | None]:
         return
     authority = Authority(folder / "tls", [DOCUMENT_HOST])
     address = own_network.be_known_as([DOCUMENT_HOST], authority.certificate, folder)
-    published = Documents(DOCUMENT_HOST, address, authority)
-    with published.serving():
-        yield published
+    try:
+        published = Documents(DOCUMENT_HOST, address, authority)
+        with published.serving():
+            yield published
+    finally:
+        own_network.be_unknown()
 
 
 def without_documents(isolated: bool) -> str:

@@ -45,6 +45,12 @@ def be_known_as(names: list[str], authority: Path, folder: Path) -> str:
     return PUBLIC
 
 
+def be_unknown() -> None:
+    """Takes the names and the authority of `be_known_as` away, so that other ones can follow."""
+    for theirs in (Path("/etc/hosts"), TRUSTED):
+        subprocess.run(["umount", "--lazy", str(theirs)], check=True)
+
+
 def call_loopback(name: str) -> str:
     """Makes this program alone know the loopback address by a name; the address."""
     resolve = socket.getaddrinfo
