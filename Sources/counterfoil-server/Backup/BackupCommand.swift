@@ -44,7 +44,7 @@ struct BackupCommand: AsyncParsableCommand {
                 "backup copies a data directory; for a PostgreSQL database, use pg_basebackup or pg_dump")
         }
         try checkOutput()
-        // The server goes first: its requests wait for the processor, and a copy does not.
+        // Within one session or service, the server goes first. Between two of them, only the pauses of the copy count.
         _ = nice(10)
         let store = try DataDirectory.openForCopy(path)
         do {
