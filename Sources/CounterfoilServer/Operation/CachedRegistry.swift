@@ -91,6 +91,13 @@ package struct CurrentRegistry: RegistryReader {
     fileprivate let records: RegistryRecords
     fileprivate let revision: RegistryRevision
 
+    /// Returns a value that is made from records of the registry, and made again when the registry has changed.
+    func value<Value>(
+        in cache: RegistryCache<Whole, Value>, orMake make: () async throws(StoreFault) -> Value
+    ) async throws(StoreFault) -> Value {
+        try await cached(.whole, in: cache, orRead: make)
+    }
+
     package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try await cached(id, in: records.clients) { () async throws(StoreFault) in try await store.client(id) }
     }
@@ -155,13 +162,13 @@ private final class RegistryRecords: Sendable {
     let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)
     let look = RegistryCache<Whole, Branding>(capacity: 1)
     let idleLifetime = RegistryCache<Whole, Int?>(capacity: 1)
-
-    /// The key of a record of which the registry has only one.
-    enum Whole: Hashable, Sendable { case whole }
 }
 
+/// The key of a record of which the registry has only one.
+enum Whole: Hashable, Sendable { case whole }
+
 /// Records of the registry that were read at one revision.
-private final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var revision: RegistryRevision?
         var values: [Key: Value] = [:]

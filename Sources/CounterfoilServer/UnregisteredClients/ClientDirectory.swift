@@ -10,12 +10,14 @@ import Foundation
 /// - A client with a document is stored when a user first allows it something. Until then, its document is all that
 ///   the server knows of it.
 struct ClientDirectory: Sendable {
-    var settings: ServerSettings
+    var settings: ServerSettings { didSet { knownRules = RegistryCache(capacity: 1) } }
     let registry: CachedRegistry
     let store: any ClientStore
     /// The files that clients publish; nil if the server was created without a fetcher.
     let files: ClientFiles?
     let auditor: Auditor
+    /// The rules for clients that no person registered, at one revision of the registry.
+    private(set) var knownRules = RegistryCache<Whole, UnregisteredClientRules>(capacity: 1)
     /// The counter of first approvals, each of which adds a client.
     let firstApprovals = ApprovalThrottle(limit: firstApprovalLimit, window: 3600)
 
@@ -51,7 +53,7 @@ struct ClientDirectory: Sendable {
         let registry = try await registry.onArrival()
         guard let client = try await registry.client(id) else { return nil }
         guard client.isUnregistered else { return client }
-        return accepted(client, under: try await registry.effectiveUnregisteredClientPolicy(settings))
+        return accepted(client, under: try await rules(at: registry).policy)
     }
 
     /// Returns the client of a request that begins an authorization; nil if there is none.
@@ -63,36 +65,33 @@ struct ClientDirectory: Sendable {
         let registry = try await registry.current()
         let stored = try await registry.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
-        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
+        let rules = try await rules(at: registry)
         switch stored?.source {
         case .console?: return stored
         case .registration?:
-            guard let client = accepted(stored, under: policy) else { return nil }
-            return scoped(client, by: try await rules(under: policy, at: registry))
+            return accepted(stored, under: rules.policy).map { scoped($0, by: rules) }
         case .document?, nil:
-            guard policy.kinds.contains(.document) else {
+            guard rules.policy.kinds.contains(.document) else {
                 guard stored == nil else { throw ClientDocumentRefusal.notAccepted }
                 return nil
             }
-            let rules = try await rules(under: policy, at: registry)
-            var client = try await document(
-                at: try ClientDocumentURL(id), by: rules, beside: stored, of: request, now: now)
-            client.defaultScope = policy.defaultScope
+            var client = try await document(of: id, by: rules, beside: stored, on: request, now: now)
+            client.defaultScope = rules.policy.defaultScope
             return client
         }
     }
 
     /// Returns the client that a document describes, and records it if the IP address names too many documents.
     private func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
-        of request: IncomingRequest, now: Date
+        of id: ClientIdentifier, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
+        on request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient {
         do {
             return try await document(
-                at: url, by: rules, beside: stored, from: request.countedSource(settings.issuer), now: now)
+                of: id, by: rules, beside: stored, from: request.countedSource(settings.issuer), now: now)
         } catch ClientDocumentRefusal.tooMany(let retryAfter) {
             await auditor.note(
-                .throttled, .refused, by: request, client: url.clientID, detail: "client documents", now: now)
+                .throttled, .refused, by: request, client: id, detail: "client documents", now: now)
             throw ClientDocumentRefusal.tooMany(retryAfter: retryAfter)
         }
     }
@@ -114,11 +113,13 @@ struct ClientDirectory: Sendable {
         return client
     }
 
-    /// Returns the rules for clients that no person registered.
-    func rules(
-        under policy: UnregisteredClientPolicy, at registry: CurrentRegistry
-    ) async throws(StoreFault) -> UnregisteredClientRules {
-        UnregisteredClientRules(settings: settings, policy: policy, definitions: try await registry.scopes())
+    /// Returns the rules for clients that no person registered; they are the same object until the registry changes.
+    func rules(at registry: CurrentRegistry) async throws(StoreFault) -> UnregisteredClientRules {
+        try await registry.value(in: knownRules) { () async throws(StoreFault) in
+            UnregisteredClientRules(
+                settings: settings, policy: try await registry.effectiveUnregisteredClientPolicy(settings),
+                definitions: try await registry.scopes())
+        }
     }
 }
 
@@ -126,7 +127,7 @@ extension RegisteredClient {
     /// The hosts that stand for an unregistered client in the policy: that of its document, or those of its https
     /// redirect URIs.
     var hosts: [String] {
-        if id.isURL { return [(try? AbsoluteURI(parsing: id.rawValue))?.host ?? ""] }
+        if id.isURL { return [documentAddress?.name ?? ""] }
         return redirectURIs.compactMap { uri in
             if case .https(let host) = uri.kind { host } else { nil }
         }

@@ -6,51 +6,56 @@ extension ClientDirectory {
     /// The maximum size of a client document in bytes (draft-ietf-oauth-client-id-metadata-document-02 §8.7).
     static let documentLimit = 5 * 1024
 
-    /// Returns the client that the document at a URL describes, and updates the stored client with it.
+    /// Returns the client that the document at its identifier describes, and updates the stored client with it.
     ///
     /// - Parameters:
     ///   - stored: The stored client with this URL as its identifier; nil if no user has allowed it anything.
     ///   - source: The IP address that names the document; nil if it is not counted.
     func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
+        of id: ClientIdentifier, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
         from source: String?, now: Date
     ) async throws -> RegisteredClient {
-        let document = try await document(at: url, by: rules, from: source, isStored: stored != nil, now: now)
+        let document = try await document(of: id, by: rules, from: source, isStored: stored != nil, now: now)
         guard let stored else { return document.client }
-        guard document.isOutdated(beside: stored, now: now) else {
+        if document.described.isKnownToEqual(stored, by: rules) { return stored }
+        if document.client.replacing(stored, now: now) == stored {
+            document.described.noteEqual(stored, by: rules)
+            return stored
+        }
+        guard document.confirmedAt < stored.changedAt else {
             return try await updated(stored, to: document.client, now: now)
         }
         // Another server may have stored a document that it received after this one.
         let newer = try? await self.document(
-            at: url, by: rules, from: source, isStored: true, isNeededNow: true, now: now)
-        guard let newer, !newer.isOutdated(beside: stored, now: now) else { return stored }
+            of: id, by: rules, from: source, isStored: true, isNeededNow: true, now: now)
+        guard let newer, newer.confirmedAt >= stored.changedAt else { return stored }
         return try await updated(stored, to: newer.client, now: now)
     }
 
     /// A client document that was received from its host.
     struct ReceivedDocument: Sendable {
         let client: RegisteredClient
-        let metadata: ClientMetadata
+        let described: DescribedClient
         /// The time at which the host last sent or confirmed the document.
         let confirmedAt: Date
-
-        /// Returns true if the stored client differs from the document, and was changed after the document was
-        /// received.
-        fileprivate func isOutdated(beside stored: RegisteredClient, now: Date) -> Bool {
-            confirmedAt < stored.changedAt && client.replacing(stored, now: now) != stored
-        }
     }
 
-    /// Returns the client that the document at a URL describes now, with the metadata of the document.
+    /// Returns the client that the document at its identifier describes now, with the metadata of the document.
+    ///
+    /// The URL of a document in the cache is not parsed again.
     ///
     /// - Parameters:
     ///   - source: The IP address that names the document; nil if it is not counted.
     ///   - isStored: Whether a user allows the client something.
     ///   - isNeededNow: Whether a fresh copy of the document is not sufficient.
     func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, from source: String? = nil, isStored: Bool,
+        of id: ClientIdentifier, by rules: UnregisteredClientRules, from source: String? = nil, isStored: Bool,
         isNeededNow: Bool = false, now: Date
     ) async throws(ClientDocumentRefusal) -> ReceivedDocument {
+        if !isNeededNow, let file = files?.fresh(.document, at: id.rawValue, isInUse: isStored, now: now) {
+            return try Self.received(file, by: rules, now: now)
+        }
+        let url = try ClientDocumentURL(id)
         guard let files, rules.policy.accepts(host: url.host) else { throw .notAccepted }
         let request = ClientFileRequest(
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
@@ -64,10 +69,15 @@ extension ClientDirectory {
             _ = try described.client(by: rules, now: now)
             return .document(described)
         }
+        return try Self.received(file, by: rules, now: now)
+    }
+
+    private static func received(
+        _ file: ClientFiles.File, by rules: UnregisteredClientRules, now: Date
+    ) throws(ClientDocumentRefusal) -> ReceivedDocument {
         guard case .document(let described) = file.content else { throw .contentType }
         return ReceivedDocument(
-            client: try described.client(by: rules, now: now), metadata: described.metadata,
-            confirmedAt: file.confirmedAt)
+            client: try described.client(by: rules, now: now), described: described, confirmedAt: file.confirmedAt)
     }
 
     /// Reads a document (draft-ietf-oauth-client-id-metadata-document-02 §4).

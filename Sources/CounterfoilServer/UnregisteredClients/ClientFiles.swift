@@ -116,8 +116,7 @@ actor ClientFiles {
         reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
-        if isInUse { cache.withLock { $0.noteUse(of: key) } }
-        if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
+        if let file = fresh(key, isInUse: isInUse, isNeededNow: isNeededNow, now: now) { return file }
         return try await fetched(
             request, as: key, from: source, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now,
             read)
@@ -199,8 +198,16 @@ actor ClientFiles {
         }
     }
 
-    private nonisolated func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
-        cache.withLock { $0.fresh(key, isNeededNow: isNeededNow, now: now) }
+    /// Returns a file from the cache, found by its URL as text; nil if a request to its host is necessary.
+    nonisolated func fresh(_ kind: Kind, at url: String, isInUse: Bool, now: Date) -> File? {
+        fresh(Key(kind: kind, url: url), isInUse: isInUse, isNeededNow: false, now: now)
+    }
+
+    private nonisolated func fresh(_ key: Key, isInUse: Bool = false, isNeededNow: Bool, now: Date) -> File? {
+        cache.withLock { cache in
+            if isInUse { cache.noteUse(of: key) }
+            return cache.fresh(key, isNeededNow: isNeededNow, now: now)
+        }
     }
 
     /// Returns one of the requests to a host if no more requests to it can run; nil if another one can.

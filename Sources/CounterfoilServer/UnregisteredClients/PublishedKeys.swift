@@ -23,12 +23,12 @@ extension ClientDirectory {
     ) async throws -> JSONWebKeySet? {
         guard client.keys != nil, let files else { return client.keys }
         let source = client.source.kind == nil ? nil : source
-        guard let policy = try await policy(forKeysOf: client) else { return client.keys }
+        guard client.keysURI != nil || client.source.kind == .document else { return client.keys }
+        let rules = try await rules(at: try await registry.current())
         var url = client.keysURI
-        if case .document = client.source, let document = try? ClientDocumentURL(client.id) {
-            let rules = try await rules(under: policy, at: try await registry.current())
+        if case .document = client.source {
             let published = try? await self.document(
-                at: document, by: rules, from: source, isStored: true, isNeededNow: afterFailure, now: now)
+                of: client.id, by: rules, from: source, isStored: true, isNeededNow: afterFailure, now: now)
             if let published, published.client.type.isConfidential {
                 url = published.client.keysURI
                 if url == nil { return published.client.keys }
@@ -37,7 +37,7 @@ extension ClientDirectory {
         guard let url else { return client.keys }
         let request = ClientFileRequest(
             url: url, accepting: "application/json", byteLimit: Self.keysLimit,
-            isOfNamedHost: policy.names(host: url.host ?? ""))
+            isOfNamedHost: rules.policy.names(host: url.host ?? ""))
         let file = try? await files.file(
             .keys, request, from: source, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure,
             now: now,
@@ -61,12 +61,6 @@ extension ClientDirectory {
             ? [AuditEvent(at: now, .application, clientID: client.id, detail: "published keys changed")] : []
         let outcome = try await store.updateClient(stored, logo: .keep, recording: events)
         if outcome.isCommitted { auditor.countRecorded(events) }
-    }
-
-    /// Returns the policy if the keys of a client are published; nil if the store has them all.
-    private func policy(forKeysOf client: RegisteredClient) async throws -> UnregisteredClientPolicy? {
-        guard client.keysURI != nil || client.source.kind == .document else { return nil }
-        return try await registry.unregisteredClientPolicy()
     }
 
     private static let read: ClientFiles.Reader = { response throws(ClientDocumentRefusal) in

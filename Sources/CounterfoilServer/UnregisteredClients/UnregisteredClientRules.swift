@@ -6,7 +6,7 @@ import Foundation
 ///
 /// A registration request with a value that the server does not support is refused. In a document, which is written
 /// for many servers, such a value is left aside if the client can do without it.
-struct UnregisteredClientRules: Sendable {
+final class UnregisteredClientRules: Sendable {
     let settings: ServerSettings
     let policy: UnregisteredClientPolicy
     /// The scopes that the client can request.

@@ -8,6 +8,7 @@ import Mustache
 struct HTMLText: MustacheContentType {
     /// Escapes `&`, `<`, `>`, `"` and `'`.
     func escapeText(_ text: String) -> String {
+        guard HTMLEscaping.isNeeded(in: text) else { return text }
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.utf8.count + 16)
         HTMLEscaping.append(text, to: &escaped)

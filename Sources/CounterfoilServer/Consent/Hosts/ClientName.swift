@@ -1,5 +1,21 @@
 import CounterfoilProtocol
 
+/// The host of a client document, by which users know its client.
+package struct DocumentAddress: Sendable, Hashable {
+    /// The host.
+    package let name: String
+    /// The port; nil if the URL of the document contains none.
+    package let port: Int?
+    /// The host and the port as texts contain them, such as `viewer.example:8443`.
+    package let text: String
+
+    init(name: String, port: Int?) {
+        self.name = name
+        self.port = port
+        text = name + (port.map { ":\($0)" } ?? "")
+    }
+}
+
 /// The names by which users know clients that no person registered.
 ///
 /// Such a client chooses its name itself, so pages show the name only together with a host.
@@ -46,13 +62,11 @@ extension RegisteredClient {
         presentation.name == host.prefix(100) ? nil : claimedName
     }
 
-    /// The host of the document of a client, and the port if its URL contains one; nil if it has no document.
-    package var documentAddress: (name: String, port: Int?, text: String)? {
+    static func documentAddress(of id: ClientIdentifier, from source: ClientSource) -> DocumentAddress? {
         guard case .document = source, let url = try? AbsoluteURI(parsing: id.rawValue), let host = url.host else {
             return nil
         }
-        let name = DomainName.canonical(host)
-        return (name, url.port, name + (url.port.map { ":\($0)" } ?? ""))
+        return DocumentAddress(name: DomainName.canonical(host), port: url.port)
     }
 
     /// Returns the host of the document of a client as pages show it; nil if the client has no document.
