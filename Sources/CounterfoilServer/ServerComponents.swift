@@ -152,7 +152,8 @@ package struct ServerComponents: Sendable {
             logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(
-                settings: settings, registry: registry, lifetime: lifetime, home: pages.home
+                settings: settings, registry: registry, lifetime: lifetime, home: pages.home,
+                addresses: AddressCheck(tickets: tickets)
             ).handlers,
             MetadataEndpoint(
                 settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil

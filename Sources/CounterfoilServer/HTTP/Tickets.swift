@@ -34,6 +34,8 @@ package struct Ticket: Sendable {
         case consoleSignIn = "console sign in"
         /// A page of the console for signed-in users.
         case console = "console"
+        /// The question of an operator how the server sees a request (``AddressCheck``).
+        case addressCheck = "address check"
     }
 
     /// The identifier of the shown page, with which the server ensures that the page is answered only once.

@@ -3,7 +3,8 @@ import HTTPTypes
 
 /// The health checks and the root path.
 ///
-/// - `/livez` reports liveness: it succeeds as long as the process answers. `/healthz` is a second path of it.
+/// - `/livez` reports liveness: it succeeds as long as the process answers. `/healthz` is a second path of it. To an
+///   operator it also says from which address a request comes (``AddressCheck``).
 /// - `/readyz` reports readiness: it fails while the process stops, and names the state of the store.
 /// - `/` redirects to the home page.
 struct HealthEndpoints: Sendable {
@@ -11,6 +12,7 @@ struct HealthEndpoints: Sendable {
     let registry: CachedRegistry
     let lifetime: ServerLifetime
     let home: Endpoint
+    let addresses: AddressCheck
 
     /// The time for which readiness waits for the store, which is shorter than the patience of most load balancers.
     private static let patience = Duration.milliseconds(500)
@@ -18,7 +20,10 @@ struct HealthEndpoints: Sendable {
     var handlers: [EndpointHandler] {
         [
             EndpointHandler(.home) { _, _ in .seeOther(settings.issuer.path + home.path) },
-            EndpointHandler(.liveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
+            EndpointHandler(.liveness) { request, now in
+                let answer = addresses.answer(to: request, issuer: settings.issuer, now: now)
+                return Reply(.ok, .json(try answer?.encoded() ?? ReadinessReport.alive))
+            },
             EndpointHandler(.formerLiveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
             EndpointHandler(.readiness) { _, _ in
                 let report = ReadinessReport(lifetime.isStopping ? .stopping : .ready, store: await storeState())

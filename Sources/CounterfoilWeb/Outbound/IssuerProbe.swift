@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import CounterfoilProtocol
+package import CounterfoilServer
 package import CounterfoilTokens
 package import Foundation
 import NIOCore
@@ -86,6 +87,18 @@ package struct IssuerProbe: Sendable {
         return (members, date)
     }
 
+    /// Asks the server from which address the request of this machine comes; nil if it does not say.
+    ///
+    /// - Parameter forwarding: A field as a proxy sends it, with which a client could try to choose its address; nil
+    ///   for none.
+    package func address(
+        proof: String, forwarding forged: (name: String, value: String)? = nil
+    ) async throws(Failure) -> AddressCheck.Answer? {
+        let fields = [(AddressCheck.field, proof)] + (forged.map { [($0.name, $0.value)] } ?? [])
+        let (body, _) = try await Self.get(issuer.rawValue + "/livez", adding: fields, trusting: authorities)
+        return (try? JSONReader.object(Array(body))).flatMap(AddressCheck.Answer.init)
+    }
+
     /// Returns the time in the response of a web server; nil if it has none.
     package static func time(
         of url: String, trusting authorities: OutboundAuthorities
@@ -94,7 +107,8 @@ package struct IssuerProbe: Sendable {
     }
 
     private static func get(
-        _ url: String, trusting authorities: OutboundAuthorities, anyStatus: Bool = false
+        _ url: String, adding fields: [(String, String)] = [], trusting authorities: OutboundAuthorities,
+        anyStatus: Bool = false
     ) async throws(Failure) -> (body: Data, date: Date?) {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.tlsConfiguration = authorities.tls
@@ -105,6 +119,7 @@ package struct IssuerProbe: Sendable {
             var request = HTTPClientRequest(url: url)
             request.headers.add(name: "Accept", value: "application/json")
             request.headers.add(name: "User-Agent", value: "Counterfoil")
+            request.headers.add(contentsOf: HTTPHeaders(fields))
             let response = try await client.execute(request, timeout: timeout)
             let date = response.headers.first(name: "date").flatMap(date)
             if anyStatus {

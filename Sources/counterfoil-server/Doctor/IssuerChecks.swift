@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilServer
 import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
@@ -10,14 +11,15 @@ extension ServerFindings {
     private static let certificateNote = 0.25
     private static let certificateFault = 0.1
 
-    /// Checks the server as clients reach it: name, certificate, metadata, keys and clock.
+    /// Checks the server as clients reach it: name, certificate, metadata, keys, clock and addresses.
     ///
     /// - Parameters:
     ///   - keys: The identifiers of the keys that sign, by the store.
     ///   - expected: The metadata by the store and the settings of the server; nil if those are not known.
     ///   - host: The other machine whose server has noted these settings; nil for this machine.
+    ///   - serverKey: The key of the servers on the store, which proves to them that an operator asks.
     mutating func checkIssuer(
-        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?,
+        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?, serverKey: ServerKey,
         trusting authorities: OutboundAuthorities
     ) async {
         guard let issuer else {
@@ -33,14 +35,19 @@ extension ServerFindings {
                 "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
                 mend: "check the DNS entry, the reverse proxy, the firewall, and that the server runs")
         }
-        judge(found, of: issuer, keys: keys, metadata: expected, notedOn: host, now: Date())
+        let isOurs = judge(found, of: issuer, keys: keys, metadata: expected, notedOn: host, now: Date())
+        // The proof is for the servers on this store, not for one that answers in their place.
+        if isOurs { await checkAddresses(probe, of: issuer, serverKey: serverKey) }
     }
 
     /// Judges the metadata, the keys and the clock of the server at an issuer.
-    mutating func judge(
+    ///
+    /// - Returns: Whether a server on this store answers.
+    @discardableResult mutating func judge(
         _ found: IssuerProbe.Found, of issuer: Issuer, keys: [String], metadata expected: [UInt8]?,
         notedOn host: String? = nil, now: Date
-    ) {
+    ) -> Bool {
+        var isOurs = false
         if found.issuer != issuer.rawValue {
             fault(
                 "issuer-differs", "the metadata at \(issuer) is that of \(VisibleText(found.issuer))",
@@ -56,14 +63,16 @@ extension ServerFindings {
         } else {
             sound("issuer", "\(issuer) is answered by a server on this store, with its keys")
             judgeMembers(of: found, metadata: expected, notedOn: host)
+            isOurs = true
         }
-        guard let date = found.date else { return }
+        guard let date = found.date else { return isOurs }
         let difference = date.timeIntervalSince(now)
         if abs(difference) > Self.clockFault {
             fault(
                 "issuer-clock", "the response of \(issuer) has a time that differs by \(Self.seconds(difference))",
                 mend: "set the clock of this machine, and that of the reverse proxy, by NTP")
         }
+        return isOurs
     }
 
     /// Compares each member of the metadata with that by the store and the settings.

@@ -70,7 +70,7 @@ extension ServerFindings {
                 } else { nil }
             await checkIssuer(
                 noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, notedOn: host,
-                trusting: authorities)
+                serverKey: installation.serverKey, trusting: authorities)
         } catch {
             fault("store-fails", "\(error)", mend: "see the log of the server for the cause")
         }

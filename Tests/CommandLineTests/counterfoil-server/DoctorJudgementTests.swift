@@ -193,6 +193,28 @@ struct DoctorJudgementTests {
         #expect(Self.problems(try Self.judged(expected: nil)) == ["advice metadata-unchecked"])
     }
 
+    @Test func `an address that a client can choose or hide is a finding`() {
+        func judged(_ source: String, counted: Bool = true, plain: String? = nil, standard: String? = nil) -> [String] {
+            Self.topics { findings in
+                let answers = [("X-Forwarded-For", plain), ("Forwarded", standard)].map { name, seen in
+                    (field: name, answer: AddressCheck.Answer(source: seen ?? source, isCounted: counted))
+                }
+                findings.judge(
+                    SeenAddresses(honest: .init(source: source, isCounted: counted), withForged: answers))
+            }
+        }
+        let forged = SeenAddresses.forged
+        #expect(judged("203.0.113.7") == [])
+        #expect(judged("203.0.113.7", plain: forged) == ["fault address-forged"])
+        #expect(judged("203.0.113.7", standard: forged) == ["fault address-forged"])
+        #expect(judged("203.0.113.7", standard: "unknown, by way of 10.0.0.2") == ["advice address-evaded"])
+        #expect(judged("unknown, by way of 10.0.0.2", standard: forged) == ["fault address-forged"])
+        #expect(judged("unknown, by way of 10.0.0.2") == ["fault address-unreadable"])
+        #expect(judged("127.0.0.1", counted: false) == ["advice address-hidden"])
+        #expect(judged("127.0.0.1", plain: forged) == ["advice address-local"])
+        #expect(judged("unix", counted: false, plain: forged) == ["advice address-local"])
+    }
+
     // MARK: - A directory
 
     @Test func `the files of a directory are judged by their state`() throws {

@@ -41,7 +41,7 @@ struct DoctorTests {
             #expect(sound.faults == 0, "\(sound.findings)")
             #expect(
                 sound.topics("sound").isSuperset(of: [
-                    "permissions", "disk", "store", "store-clock", "keys", "seals", "issuer", "metadata",
+                    "permissions", "disk", "store", "store-clock", "keys", "seals", "issuer", "metadata", "address",
                 ]))
             #expect(sound.text("store-version")?.contains("SQLite 3.") == true)
             #expect(sound.topics("advice").isSuperset(of: ["backup-missing", "clock-unchecked"]))
