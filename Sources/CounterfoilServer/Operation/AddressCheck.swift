@@ -3,16 +3,19 @@ package import CounterfoilTokens
 package import Foundation
 import HTTPTypes
 
-/// The question of `counterfoil-server doctor` to a running server: from which address does my request come?
+/// The question of an operator to a running server, from which address a request comes.
 ///
-/// The answer shows whether the proxies pass on the addresses of clients, and whether a client can choose its own. A
-/// request asks with a proof of the server key, because only an operator should learn which fields the server believes.
+/// The command `doctor` asks it. The answer shows whether the proxies pass on the addresses of clients, and whether a
+/// client can choose its own. A request asks with a proof of the server key, because only an operator should learn
+/// which fields the server believes.
 package struct AddressCheck: Sendable {
     /// The answer: the address of a request, as the server sees it.
     package struct Answer: Sendable, Hashable {
         /// The source, by which failed sign-ins are counted and which the audit log contains.
         package let source: String
-        /// Whether failed sign-ins are counted for the source. They are not for a local proxy that hides its clients.
+        /// Whether failed sign-ins are counted for the source.
+        ///
+        /// They are not for a local proxy that hides its clients.
         package let isCounted: Bool
 
         package init(source: String, isCounted: Bool) {

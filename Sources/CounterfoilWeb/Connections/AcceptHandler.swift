@@ -13,8 +13,11 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// The event after which no connection is accepted any more.
-    struct Stop {}
+    /// An event that stops accepting connections, or lets it go on.
+    enum Accepting {
+        case stop
+        case resume
+    }
 
     private let connections: OpenConnections
     private let isUnixSocket: Bool
@@ -26,7 +29,8 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is Stop { isStopped = true } else { context.fireUserInboundEventTriggered(event) }
+        guard let event = event as? Accepting else { return context.fireUserInboundEventTriggered(event) }
+        isStopped = event == .stop
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

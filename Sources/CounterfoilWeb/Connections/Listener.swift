@@ -23,7 +23,9 @@ struct Listener: Service {
 
     private struct Bound {
         let channel: any Channel
-        let socket: UnixSocket?
+        /// The socket, if no other process has it, so that waiting connections end with it.
+        var ownDescriptor: Int32?
+        var socket: UnixSocket?
     }
 
     func run() async throws {
@@ -66,12 +68,15 @@ struct Listener: Service {
         let bootstrap = bootstrap(for: address)
         switch address.kind {
         case .host(let host, let port):
-            return Bound(channel: try await bootstrap.bind(host: host, port: port).get(), socket: nil)
+            let descriptor = try ListeningDescriptor.bound(to: host, port: port)
+            return Bound(channel: try await adopt(descriptor, with: bootstrap), ownDescriptor: descriptor)
         case .unixSocket(let path):
             let socket = try UnixSocket(at: path, backlog: Self.backlog)
-            return Bound(channel: try await adopt(socket.descriptor, with: bootstrap), socket: socket)
+            return Bound(
+                channel: try await adopt(socket.descriptor, with: bootstrap), ownDescriptor: socket.descriptor,
+                socket: socket)
         case .descriptor(let descriptor, _, _):
-            return Bound(channel: try await adopt(descriptor, with: bootstrap), socket: nil)
+            return Bound(channel: try await adopt(descriptor, with: bootstrap))
         }
     }
 
@@ -85,7 +90,7 @@ struct Listener: Service {
     private func bootstrap(for address: ListeningAddress) -> ServerBootstrap {
         let (child, connections, logger) = (child, child.connections, logger)
         let isUnixSocket = address.isUnixSocket
-        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
             .serverChannelInitializer { channel in
@@ -96,8 +101,6 @@ struct Listener: Service {
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in child.setUp(channel, isUnixSocket: isUnixSocket, logger: logger) }
-        guard case .host = address.kind else { return bootstrap }
-        return bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
     }
 
     // MARK: - Stopping
@@ -105,17 +108,39 @@ struct Listener: Service {
     /// Stops accepting connections, and closes the listeners when every accepted connection has its handlers.
     ///
     /// A listener that closes earlier would close such a connection, too. Connections that wait in a socket of the
-    /// service manager are accepted by the next process.
+    /// service manager are accepted by the next process. In a socket of this process they would be reset, and a proxy
+    /// would not know whether the server had their requests; so these are accepted before.
     private func stopAccepting(_ bound: [Bound]) async {
         for one in bound {
-            try? await one.channel.setOption(.autoRead, value: false).get()
-            one.channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Stop())
-            // The handlers of a connection are added on its event loop, and then it passes the listener.
-            for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
-                try? await loop.submit {}.hop(to: one.channel.eventLoop).get()
+            one.socket?.remove()
+            let end = ContinuousClock.now + Self.longestAccepting
+            await stopAccepting(at: one.channel)
+            while let descriptor = one.ownDescriptor, ListeningDescriptor.hasWaiting(descriptor), .now < end {
+                await accept(at: one.channel)
+                await stopAccepting(at: one.channel)
             }
+            try? await one.channel.close().get()
         }
-        await close(bound)
+    }
+
+    /// The maximum time for which connections are accepted that arrive while a listener stops.
+    private static let longestAccepting = Duration.seconds(1)
+
+    private func stopAccepting(at channel: any Channel) async {
+        try? await channel.setOption(.autoRead, value: false).get()
+        channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Accepting.stop)
+        // The handlers of a connection are added on its event loop, and then it passes the listener.
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+            try? await loop.submit {}.hop(to: channel.eventLoop).get()
+        }
+    }
+
+    /// Accepts the connections that wait.
+    private func accept(at channel: any Channel) async {
+        channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Accepting.resume)
+        try? await channel.setOption(.autoRead, value: true).get()
+        // The event loop accepts when it looks for events again, after this task.
+        try? await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
     }
 
     private func close(_ bound: [Bound]) async {

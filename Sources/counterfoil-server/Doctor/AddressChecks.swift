@@ -38,8 +38,8 @@ extension ServerFindings {
     private mutating func noteUnknownAddress(_ issuer: Issuer, _ reason: String) {
         advise(
             "address-unchecked", "the server did not say from which address it sees this machine\(reason)",
-            mend: "let the reverse proxy forward \(issuer)/livez, and restart servers of another version or with another "
-                + "server key")
+            mend: "let the reverse proxy forward \(issuer)/livez, and restart servers of another version or with "
+                + "another server key")
     }
 
     /// Judges the addresses that the server sees.
@@ -56,16 +56,18 @@ extension ServerFindings {
         } else if source.hasPrefix("unknown") {
             fault(
                 "address-unreadable", "the server cannot read the address of its clients: it sees \(source)",
-                mend: "let the reverse proxy send either X-Forwarded-For or Forwarded, with the address of its client")
+                mend:
+                    "let the reverse proxy send X-Forwarded-For or Forwarded, not both, with the address of its client")
         } else if let believed {
             advise(
-                "address-local", "the server sees this machine as \(source), whose field \(believed.field) it believes",
-                mend: "if no proxy connects from there, take it out of trusted-proxy; otherwise check the field source of "
-                    + "a sign-in from another machine with audit list")
+                "address-local",
+                "the server sees this machine as \(source), whose field \(believed.field) it believes",
+                mend: "if no proxy connects from there, take it out of trusted-proxy; otherwise look at source of a "
+                    + "sign-in from another machine, with audit list")
         } else if !seen.honest.isCounted {
             advise(
                 "address-hidden", "the server sees this machine as \(source), for which it counts no failed sign-ins",
-                mend: "if a sign-in from another machine has this source in audit list, too, name the reverse proxy with "
+                mend: "if a sign-in from another machine has this source in audit list, too, name the proxy with "
                     + "trusted-proxy, and let it send X-Forwarded-For")
         } else if let hidden {
             advise(

@@ -14,6 +14,10 @@ struct Pebble {
     let options: [String]
     private let management: String
     private let transport: TestAuthority
+    private let program: RunningProgram
+
+    /// The number of requests that it has received.
+    var requests: Int { (program.output + program.errors).components(separatedBy: "calling handler()").count - 1 }
 
     /// Runs `body` with a Pebble that refuses a third of the nonces, and takes up to three seconds for a validation.
     ///
@@ -62,7 +66,8 @@ struct Pebble {
                     options: [
                         "--acme-contact", "owner@example.com", "--acme-terms-agreed", "--acme-directory",
                         "https://localhost:\(port.number)/dir", "--acme-root", root,
-                    ], management: "https://localhost:\(management.number)", transport: authority))
+                    ], management: "https://localhost:\(management.number)", transport: authority,
+                    program: program))
         }
     }
 

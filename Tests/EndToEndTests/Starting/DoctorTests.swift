@@ -170,6 +170,19 @@ struct DoctorTests {
         }
     }
 
+    @Test func `a forged address that the server believes from this machine is named`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(options: ["--trusted-proxy", "127.0.0.1"])
+            try await server.whileRunning {
+                let report = try await Self.report(["--data-dir", site.dataDirectory], at: site)
+                #expect(report.topics("advice").contains("address-local"))
+                #expect(
+                    report.text("address-local")
+                        == "the server sees this machine as 127.0.0.1, whose field X-Forwarded-For it believes")
+            }
+        }
+    }
+
     @Test func `the clock is compared with that of another web server`() async throws {
         try await Site.make { site in
             try await site.serving {}
@@ -228,6 +241,8 @@ struct DoctorTests {
                 #expect(trusted.faults == 0, "\(trusted.findings)")
                 #expect(trusted.topics("advice").contains("certificate-expires"))
                 #expect(trusted.topics("sound").contains("issuer"))
+                // With https, this address could be that of a proxy that hides its clients.
+                #expect(trusted.text("address-hidden")?.contains("sees this machine as 127.0.0.1") == true)
                 try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
                 let readable = try await Self.report(directory + ["--tls-authority", root], at: site)
                 #expect(readable.topics("fault") == ["secrets-readable"])

@@ -89,6 +89,47 @@ struct PebbleTests {
         }
     }
 
+    @Test func `a renewal that is killed after any of its requests leaves the certificate in use, and is repeated`()
+        async throws
+    {
+        try await Site.make { site in
+            try await Pebble.run(in: site.folder, tlsPort: site.port, httpPort: 1) { pebble in
+                let issuer = "https://localhost:\(site.port)"
+                let root = try await pebble.root
+                var accounts = 0
+                func starting(_ body: (RunningProgram) async throws -> Void) async throws {
+                    let server = try await site.start(issuer: issuer, options: pebble.options)
+                    try await server.whileRunning { try await body(server) }
+                    accounts += server.errors.components(separatedBy: "created an account at the authority").count - 1
+                }
+                try await starting { server in
+                    try await Self.certificates(1, of: server)
+                    #expect(try await Pebble.get(issuer + "/readyz", trusting: root).status == 200)
+                }
+                for step in [1, 2, 4, 7, 10] {
+                    #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                    let before = pebble.requests
+                    try await starting { server in
+                        // The former certificate serves, whatever became of the renewal before.
+                        #expect(try await Pebble.get(issuer + "/readyz", trusting: root).status == 200)
+                        _ = try await Waiting.until("request \(step) of the renewal", within: .seconds(60)) {
+                            pebble.requests >= before + step ? true : nil
+                        }
+                        try server.signal("KILL")
+                        _ = try? await server.ended()
+                    }
+                }
+                #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                try await starting { server in
+                    #expect(try await Pebble.get(issuer + "/readyz", trusting: root).status == 200)
+                    try await Self.certificates(1, of: server)
+                    #expect(try await Pebble.get(issuer + "/readyz", trusting: root).status == 200)
+                }
+                #expect(accounts == 1)
+            }
+        }
+    }
+
     @Test func `an authority that cannot validate is reported, and a kill leaves one account`() async throws {
         try await Site.make { site in
             // Nothing listens at the port of the challenge.
