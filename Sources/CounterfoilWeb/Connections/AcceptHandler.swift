@@ -13,7 +13,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// An event that stops accepting connections, or lets it go on.
+    /// An event that stops or resumes accepting connections.
     enum Accepting {
         case stop
         case resume

@@ -114,17 +114,31 @@ struct Listener: Service {
         for one in bound {
             one.socket?.remove()
             let end = ContinuousClock.now + Self.longestAccepting
-            await stopAccepting(at: one.channel)
-            while let descriptor = one.ownDescriptor, ListeningDescriptor.hasWaiting(descriptor), .now < end {
-                await accept(at: one.channel)
-                await stopAccepting(at: one.channel)
+            if let descriptor = one.ownDescriptor, one.socket == nil {
+                ListeningDescriptor.ignoreNewConnections(at: descriptor)
+                try? await one.channel.eventLoop.scheduleTask(in: Self.longestHandshake) {}.futureResult.get()
             }
+            repeat { await stopAccepting(at: one.channel) } while await hasAccepted(at: one, until: end)
             try? await one.channel.close().get()
         }
     }
 
+    /// The time in which the handshakes that have begun are completed.
+    private static let longestHandshake = TimeAmount.milliseconds(100)
     /// The maximum time for which connections are accepted that arrive while a listener stops.
     private static let longestAccepting = Duration.seconds(1)
+
+    /// Accepts the connections that wait, if there are any and their time has not ended.
+    private func hasAccepted(at one: Bound, until end: ContinuousClock.Instant) async -> Bool {
+        guard let descriptor = one.ownDescriptor, .now < end, ListeningDescriptor.hasWaiting(descriptor) else {
+            return false
+        }
+        one.channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Accepting.resume)
+        try? await one.channel.setOption(.autoRead, value: true).get()
+        // The event loop accepts when it looks for events again, after this task.
+        try? await one.channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
+        return true
+    }
 
     private func stopAccepting(at channel: any Channel) async {
         try? await channel.setOption(.autoRead, value: false).get()
@@ -133,14 +147,6 @@ struct Listener: Service {
         for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
             try? await loop.submit {}.hop(to: channel.eventLoop).get()
         }
-    }
-
-    /// Accepts the connections that wait.
-    private func accept(at channel: any Channel) async {
-        channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Accepting.resume)
-        try? await channel.setOption(.autoRead, value: true).get()
-        // The event loop accepts when it looks for events again, after this task.
-        try? await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
     }
 
     private func close(_ bound: [Bound]) async {

@@ -30,6 +30,46 @@ enum ListeningDescriptor {
     /// Changes the maximum number of connections that wait to be accepted.
     static func setBacklog(of descriptor: Int32, to backlog: Int32) { _ = listen(descriptor, backlog) }
 
+    /// Makes the kernel ignore requests for new connections, while the handshakes that have begun are completed.
+    ///
+    /// A client repeats an ignored request after a second, and then learns that the port is closed. Other systems than
+    /// Linux have no such filter; there this does nothing.
+    static func ignoreNewConnections(at descriptor: Int32) {
+        #if os(Linux)
+            // Packets with the flag SYN (RFC 9293 §3.1) are dropped, and all others are kept whole.
+            let instructions = [
+                FilterInstruction(code: 0x30, whenTrue: 0, whenFalse: 0, value: 13),  // load the byte with the flags
+                FilterInstruction(code: 0x45, whenTrue: 0, whenFalse: 1, value: 0x02),  // has it SYN?
+                FilterInstruction(code: 0x06, whenTrue: 0, whenFalse: 0, value: 0),
+                FilterInstruction(code: 0x06, whenTrue: 0, whenFalse: 0, value: .max),
+            ]
+            instructions.withUnsafeBufferPointer { buffer in
+                var program = FilterProgram(count: UInt16(buffer.count), instructions: buffer.baseAddress)
+                setsockopt(
+                    descriptor, SOL_SOCKET, attachFilter, &program, socklen_t(MemoryLayout<FilterProgram>.size))
+            }
+        #endif
+    }
+
+    #if os(Linux)
+        /// The socket option `SO_ATTACH_FILTER`.
+        private static let attachFilter: Int32 = 26
+
+        /// The structure `sock_filter`.
+        private struct FilterInstruction {
+            let code: UInt16
+            let whenTrue: UInt8
+            let whenFalse: UInt8
+            let value: UInt32
+        }
+
+        /// The structure `sock_fprog`.
+        private struct FilterProgram {
+            let count: UInt16
+            let instructions: UnsafePointer<FilterInstruction>?
+        }
+    #endif
+
     /// Returns true if a connection waits to be accepted.
     static func hasWaiting(_ descriptor: Int32) -> Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
