@@ -12,6 +12,10 @@ struct StoppingTests {
         let isOver = Mutex(false)
     }
 
+    private final class Count: Sendable {
+        let number = Mutex(0)
+    }
+
     private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }
 
     private static func status(_ url: String) async throws -> Int {
@@ -66,6 +70,37 @@ struct StoppingTests {
                         "READY=1\nSTATUS=Serving requests", "STOPPING=1\nSTATUS=Answering the last requests",
                     ])
                 #expect(signs > 0)
+            }
+        }
+    }
+
+    @Test func `a connection that waits to be accepted when the server stops is answered`() async throws {
+        try await Site.make { site in
+            let server = try await site.start()
+            try await server.whileRunning {
+                // The kernel completes the connections of a process that stands still.
+                try server.signal("STOP")
+                let count = 100
+                let sent = Count()
+                let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                    for _ in 0..<count {
+                        group.addTask {
+                            try await RawConnection.run(port: site.port) { connection in
+                                try await connection.send(Self.get("/livez"))
+                                sent.number.withLock { $0 += 1 }
+                                return try await connection.everything()
+                            }
+                        }
+                    }
+                    _ = try await Waiting.until("that every request is sent") {
+                        sent.number.withLock { $0 == count } ? true : nil
+                    }
+                    try server.signal("TERM")
+                    try server.signal("CONT")
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(answers.count { $0.hasPrefix("HTTP/1.1 200 ") } == count)
+                #expect(try await server.ended(within: .seconds(20)).status == 0)
             }
         }
     }
