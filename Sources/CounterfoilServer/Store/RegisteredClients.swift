@@ -73,7 +73,7 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The URL at which the client publishes its keys, `jwks_uri` (RFC 7591 §2); nil if ``keys`` contains them all.
     public var keysURI: AbsoluteURI?
     /// The way in which the client became known to the server.
-    public var source: ClientSource { didSet { documentAddress = Self.documentAddress(of: id, from: source) } }
+    public var source: ClientSource { didSet { documentAddress = DocumentAddress(of: id, from: source) } }
     /// The address of the document of the client; nil if it has none.
     package private(set) var documentAddress: DocumentAddress?
     /// The settings of the client that only an administrator can change.
@@ -130,7 +130,7 @@ public struct RegisteredClient: Sendable, Hashable {
         self.keys = keys
         self.keysURI = keysURI
         self.source = source
-        documentAddress = Self.documentAddress(of: id, from: source)
+        documentAddress = DocumentAddress(of: id, from: source)
         self.policy = policy
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt

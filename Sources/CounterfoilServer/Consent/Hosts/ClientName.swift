@@ -1,21 +1,5 @@
 import CounterfoilProtocol
 
-/// The host of a client document, by which users know its client.
-package struct DocumentAddress: Sendable, Hashable {
-    /// The host.
-    package let name: String
-    /// The port; nil if the URL of the document contains none.
-    package let port: Int?
-    /// The host and the port as texts contain them, such as `viewer.example:8443`.
-    package let text: String
-
-    init(name: String, port: Int?) {
-        self.name = name
-        self.port = port
-        text = name + (port.map { ":\($0)" } ?? "")
-    }
-}
-
 /// The names by which users know clients that no person registered.
 ///
 /// Such a client chooses its name itself, so pages show the name only together with a host.
@@ -60,13 +44,6 @@ extension RegisteredClient {
 
     private func ownName(beside host: String) -> DisplayName? {
         presentation.name == host.prefix(100) ? nil : claimedName
-    }
-
-    static func documentAddress(of id: ClientIdentifier, from source: ClientSource) -> DocumentAddress? {
-        guard case .document = source, let url = try? AbsoluteURI(parsing: id.rawValue), let host = url.host else {
-            return nil
-        }
-        return DocumentAddress(name: DomainName.canonical(host), port: url.port)
     }
 
     /// Returns the host of the document of a client as pages show it; nil if the client has no document.
