@@ -1,3 +1,4 @@
+/// The `--help` output of the commands for operators, word for word and in one file, as that of the client commands.
 extension HelpText {
     /// The commands for signing keys and the audit log, and those that examine a server.
     static let operators = [
