@@ -29,8 +29,16 @@ public final class PostgreSQLStore: SQLStore {
     public static func open(
         _ string: ConnectionString, reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) async throws(OpeningRefusal) -> PostgreSQLStore {
+        try await open(string, settings: ConnectionThreads.Settings(), reporting: unsupported)
+    }
+
+    /// Connects to a database as the public function does, with another number of connections or other limits.
+    static func open(
+        _ string: ConnectionString, settings: ConnectionThreads.Settings,
+        reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
+    ) async throws(OpeningRefusal) -> PostgreSQLStore {
         try await check(string)
-        return PostgreSQLStore(try await ConnectionThreads.open(string), reporting: unsupported)
+        return PostgreSQLStore(try await ConnectionThreads.open(string, settings: settings), reporting: unsupported)
     }
 
     /// Checks that a database has tables that this version can use; throws ``OpeningRefusal`` otherwise.

@@ -1,4 +1,3 @@
-import CounterfoilPostgreSQL
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -6,6 +5,8 @@ import Foundation
 import PostgreSQLTesting
 import TestSupport
 import Testing
+
+@testable import CounterfoilPostgreSQL
 
 /// The distance to the database counts once for each round trip.
 @Suite("PostgreSQL: round trips of requests", .timeLimit(.minutes(2)))
@@ -17,7 +18,9 @@ struct RoundTripTests {
 
         init(_ server: PostgreSQLServer, _ database: String) async throws {
             proxy = try CuttingProxy(to: server.port.number)
-            store = try await PostgreSQLStore.open(server.uri(database: database, port: proxy.port))
+            // A request that follows another at once can find its connection not yet free, and open a second one.
+            store = try await PostgreSQLStore.open(
+                server.uri(database: database, port: proxy.port), settings: ConnectionThreads.Settings(threads: 1))
             test = try await TestServer(store: store)
         }
 
