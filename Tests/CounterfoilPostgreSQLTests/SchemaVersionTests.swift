@@ -97,7 +97,8 @@ struct SchemaVersionTests {
     @Test func `an upgrade that waits for a table does not hold up the servers, and completes`() async throws {
         let (server, name) = try await Self.database()
         let uri = try server.uri(database: name)
-        let reader = try Connection.open(uri).connection
+        // Its transaction must not end by itself on a slow machine.
+        let reader = try Connection.open(uri, limits: SessionLimits(silence: .seconds(120))).connection
         func exchange(_ sql: String) throws { _ = try reader.exchange([Statement(sql)], by: .now + .seconds(30)) }
         // A long transaction, as of a backup.
         try exchange("BEGIN")
