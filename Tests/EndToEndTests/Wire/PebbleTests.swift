@@ -130,6 +130,29 @@ struct PebbleTests {
         }
     }
 
+    // RFC 8555 §7.3.2
+    @Test func `a changed contact reaches the account of an earlier start, once`() async throws {
+        try await Site.make { site in
+            try await Pebble.run(in: site.folder, tlsPort: site.port, httpPort: 1) { pebble in
+                let issuer = "https://localhost:\(site.port)"
+                let server = try await site.start(issuer: issuer, options: pebble.options)
+                try await server.whileRunning { try await Self.certificates(1, of: server) }
+                #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                let options = pebble.options.map { $0 == "owner@example.com" ? "operations@example.com" : $0 }
+                let next = try await site.start(issuer: issuer, options: options)
+                try await next.whileRunning {
+                    try await Self.certificates(1, of: next)
+                    #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                    try await Self.certificates(2, of: next)
+                }
+                let event = "updated the contact of the account at the authority"
+                #expect(!server.errors.contains(event))
+                #expect(next.errors.components(separatedBy: event).count == 2)
+                #expect(!next.errors.contains("created an account at the authority"))
+            }
+        }
+    }
+
     @Test func `an authority that cannot validate is reported, and a kill leaves one account`() async throws {
         try await Site.make { site in
             // Nothing listens at the port of the challenge.
