@@ -162,6 +162,7 @@ struct CertificateOrdersTests {
         #expect(says(fault.event), "\(log.lines.last ?? "")")
         #expect(node.current.snapshot.expires == former)
         #expect(node.current.snapshot.orderFailures == 1)
+        #expect(node.current.snapshot.failedOrdersInRow == 1)
         #expect(try await store.pendingChallenges(at: store.now()) == [])
         let failed = try #require(try await store.failedOrders().first)
         #expect(failed.count == 1)

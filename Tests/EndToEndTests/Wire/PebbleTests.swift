@@ -40,6 +40,8 @@ struct PebbleTests {
                     var browser = UserAgent()
                     let text = try await browser.send(.get, "http://127.0.0.1:\(metrics.number)/metrics").body
                     #expect(text.contains("\ncounterfoil_acme_failures_total 0\n"))
+                    #expect(text.contains("\ncounterfoil_acme_consecutive_failures 0\n"))
+                    #expect(text.contains("\ncounterfoil_tls_certificate_present 1\n"))
                     #expect(text.contains("\ncounterfoil_tls_certificate_expiry_timestamp_seconds "))
                 }
                 #expect(!server.errors.contains("PRIVATE KEY"))
