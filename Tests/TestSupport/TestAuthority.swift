@@ -84,15 +84,17 @@ package struct TestAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request in DER.
+    ///   - hosts: The hosts that the certificate names in place of those of the request; nil for those of the request.
     ///   - key: The key that the certificate contains in place of that of the request; nil for that of the request.
     ///   - start: The beginning of its validity.
     ///   - end: The end of its validity.
     package func certify(
-        _ request: [UInt8], for key: Certificate.PublicKey? = nil, from start: Date = Date() - 3600,
-        until end: Date = Date() + 90 * 86_400
+        _ request: [UInt8], naming hosts: [String]? = nil, for key: Certificate.PublicKey? = nil,
+        from start: Date = Date() - 3600, until end: Date = Date() + 90 * 86_400
     ) throws -> String {
         let request = try CertificateSigningRequest(derEncoded: request)
-        let names = try request.attributes.extensionRequest?.extensions.subjectAlternativeNames
+        let requested = try request.attributes.extensionRequest?.extensions.subjectAlternativeNames
+        let names = hosts.map { SubjectAlternativeNames($0.map { .dnsName($0) }) } ?? requested
         let issued = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: key ?? request.publicKey, notValidBefore: start,
             notValidAfter: end, issuer: certificate.subject, subject: DistinguishedName(),

@@ -104,11 +104,21 @@ package enum AccountRequest {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("termsOfServiceAgreed", true)
-            writer.member("contact", list: { $0.element("mailto:" + contact) })
+            writer.member("contact", list: { $0.element(Self.contact(contact)) })
             if let binding { writer.member("externalAccountBinding", object: { binding.write(to: &$0) }) }
         }
         return writer.bytes
     }
+
+    /// Replaces the contact of an account (RFC 8555 §7.3.2).
+    package static func update(contact: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { $0.member("contact", list: { $0.element(Self.contact(contact)) }) }
+        return writer.bytes
+    }
+
+    /// The URL of an email address (RFC 8555 §7.3).
+    static func contact(_ address: String) -> String { "mailto:" + address }
 
     /// Asks for a certificate for some hosts (RFC 8555 §7.4), which may replace a former one (RFC 9773 §5).
     package static func order(of hosts: [String], replacing former: String?) -> [UInt8] {

@@ -1,5 +1,6 @@
 import CounterfoilTokens
 package import Foundation
+import Logging
 
 /// The directory of an authority (RFC 8555 §7.1.1).
 package struct AuthorityDirectory: Sendable, Hashable {
@@ -26,6 +27,20 @@ package struct AuthorityDirectory: Sendable, Hashable {
         let meta = members.object("meta") ?? [:]
         termsOfService = meta.text("termsOfService")
         requiresExternalAccount = meta["externalAccountRequired"] == .boolean(true)
+    }
+}
+
+/// An account (RFC 8555 §7.1.2).
+struct AccountDocument {
+    /// The URLs of the contacts; empty if the authority does not show them.
+    let contacts: [String]
+
+    init(_ json: [UInt8]) {
+        if case .array(let list)? = (try? JSONReader.object(json))?["contact"] {
+            contacts = list.compactMap(\.text)
+        } else {
+            contacts = []
+        }
     }
 }
 
@@ -153,6 +168,14 @@ package struct RenewalInformation: Sendable, Hashable {
         self.start = start
         self.end = end
         explanation = members.text("explanationURL").map { LogText.of($0) }
+    }
+
+    /// The fields of a log event.
+    var metadata: Logger.Metadata {
+        [
+            "from": "\(start.ISO8601Format())", "until": "\(end.ISO8601Format())",
+            "explanation": "\(explanation ?? "none")",
+        ]
     }
 
     private static func date(_ text: String) -> Date? {

@@ -46,6 +46,14 @@ package struct AuthorityResponse: Sendable, Hashable {
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         return formatter.date(from: retryAfter).map { max(0, $0.timeIntervalSince(now)) }
     }
+
+    /// Returns the URL of the resource that a request has created or found.
+    func location(from authority: AuthorityURL, step: OrderFailure.Step) throws(OrderFailure) -> String {
+        guard let location, authority.allows(location) else {
+            throw .malformed(step, "it has no Location that is https")
+        }
+        return location
+    }
 }
 
 /// The connection to an authority.

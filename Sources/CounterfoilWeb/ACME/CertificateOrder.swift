@@ -55,7 +55,7 @@ package struct CertificateOrder: Sendable {
     package func issue(
         replacing former: String?, willFinalize: @Sendable () -> Void
     ) async throws -> Issued {
-        let account = try await account()
+        let account = try await AuthorityAccount(settings: settings, client: client, key: key, logger: logger).url()
         let (url, order) = try await placed(replacing: former, account: account)
         if order.status == .pending {
             do {
@@ -137,30 +137,6 @@ package struct CertificateOrder: Sendable {
         try await clock.pause(min(max(failure.retryAfter ?? 0, own), 3600))
     }
 
-    /// Returns the URL of the account, which is created if the key has none (RFC 8555 §7.3).
-    private func account() async throws -> String {
-        let directory = try await client.directory()
-        do {
-            let response = try await client.post(
-                AccountRequest.existing, to: directory.newAccount, account: nil, key: key, at: .account)
-            return try location(of: response, step: .account)
-        } catch OrderFailure.refused(_, let problem, _) where problem.type == "accountDoesNotExist" {
-            guard settings.externalAccount != nil || !directory.requiresExternalAccount else {
-                throw OrderFailure.externalAccountRequired
-            }
-            let binding = settings.externalAccount?.binding(of: key.publicKey, url: directory.newAccount)
-            let response = try await client.post(
-                AccountRequest.creation(contact: settings.contact, binding: binding), to: directory.newAccount,
-                account: nil, key: key, at: .account)
-            logger.notice(
-                "created an account at the authority",
-                metadata: [
-                    "authority": "\(settings.directory)", "terms": "\(LogText.of(directory.termsOfService ?? "none"))",
-                ])
-            return try location(of: response, step: .account)
-        }
-    }
-
     /// Places the order; if the authority does not accept what it replaces, without that.
     private func placed(replacing former: String?, account: String) async throws -> (String, AuthorityOrder) {
         let directory = try await client.directory()
@@ -168,7 +144,9 @@ package struct CertificateOrder: Sendable {
             let response = try await client.post(
                 AccountRequest.order(of: settings.hosts, replacing: former), to: directory.newOrder, account: account,
                 key: key, at: .order)
-            return (try location(of: response, step: .order), try order(in: response, step: .order))
+            return (
+                try response.location(from: settings.directory, step: .order), try order(in: response, step: .order)
+            )
         }
         guard let former, directory.renewalInfo != nil else { return try await place(nil) }
         do { return try await place(former) } catch OrderFailure.refused(_, let problem, _) {
@@ -299,13 +277,6 @@ package struct CertificateOrder: Sendable {
             throw OrderFailure.malformed(step, "it is no order")
         }
         return order
-    }
-
-    private func location(of response: AuthorityResponse, step: OrderFailure.Step) throws -> String {
-        guard let location = response.location, settings.directory.allows(location) else {
-            throw OrderFailure.malformed(step, "it has no Location that is https")
-        }
-        return location
     }
 
     /// The time for which a step waits.

@@ -23,7 +23,6 @@ package actor CertificateOrders: Service {
     private let logger: Logger
     private let connect: @Sendable () throws -> any AuthorityTransport
     private var holder: LeaseHolder { challenges.holder }
-    private let start: Date
 
     /// The stored certificate that is in use, as far as it could be used, and what its authority knows of it.
     private var used: (stored: IssuedCertificate, identity: CertificateIdentity?)?
@@ -37,9 +36,9 @@ package actor CertificateOrders: Service {
     private var draw: Double
     private var information: RenewalInformation?
     private var nextLook = Date.distantPast
-    /// The failed orders as this server knows them, in case that the store cannot keep them.
-    private var failed: FailedOrders?
-    private var isStoreFaultReported = false
+    private var failures: KnownFailures
+    private var readFault = LastingFault()
+    private var leaseFault = LastingFault()
     /// The order that is finalized and not stored yet, for which a stop waits.
     private let finalized = FinalizedOrder()
     /// Whether a certificate was reported that was due before it was stored.
@@ -76,7 +75,7 @@ package actor CertificateOrders: Service {
         let challenges = current?.challenges ?? PendingChallenges(store)
         self.challenges = challenges
         self.current = current ?? CurrentCertificate(answering: challenges)
-        start = store.now()
+        failures = KnownFailures(settings: settings.digest, authority: "\(settings.directory)", start: store.now())
         draw = clock.draw()
     }
 
@@ -100,16 +99,14 @@ package actor CertificateOrders: Service {
     package func runRound() async throws {
         do throws(StoreFault) {
             try await takeOver()
-            isStoreFaultReported = false
+            readFault.end()
         } catch {
             try Task.checkCancellation()
-            // What is known stays in use; a store that fails is reported once.
-            if !isStoreFaultReported {
-                logger.error("failed to read the certificate from the store", metadata: ["error": "\(error)"])
-            }
-            isStoreFaultReported = true
+            // What is known stays in use.
+            readFault.log("failed to read the certificate from the store", error, to: logger)
             return
         }
+        await readFailures()
         await storeAgain()
         guard let due = try await dueOrder() else { return }
         try await orderInTurn(due)
@@ -178,7 +175,6 @@ package actor CertificateOrders: Service {
     private struct DueOrder {
         /// The identifier of the certificate that it replaces; nil for none.
         let replaced: String?
-        let failed: FailedOrders?
     }
 
     /// Returns the order that it is time for; nil if there is none.
@@ -192,7 +188,7 @@ package actor CertificateOrders: Service {
             if isOfAuthority { await lookForInformation(identity, at: now) }
             let time = RenewalTime.of(validity: identity.validity, information: information, draw: draw)
             // The operator has named another authority since, and restarted the server.
-            let isOfFormer = !isOfAuthority && stored.storedAt < start
+            let isOfFormer = !isOfAuthority && stored.storedAt < failures.start
             guard stored.isRenewalRequested || isOfFormer || now >= time else { return nil }
             if !stored.isRenewalRequested, !isOfFormer {
                 reportEarlyDue(time, stored)
@@ -202,15 +198,10 @@ package actor CertificateOrders: Service {
             }
             if isOfAuthority { replaced = identity.identifier }
         }
-        let stored = try? await store.failedOrders()
-        let storeNow = store.now()
-        // A time of the future is from before the clock was set back.
-        let records = ((stored ?? []) + (failed.map { [$0] } ?? [])).filter { $0.failedAt <= storeNow + 60 }
-        let next = OrderBackOff.nextOrder(
-            after: records, settings: settings.digest, authority: "\(settings.directory)", start: start)
-        if let next, storeNow < next { return nil }
-        let own = records.filter { $0.settings == settings.digest }.max { $0.failedAt < $1.failedAt }
-        return DueOrder(replaced: replaced, failed: own)
+        // Another server may have failed since.
+        await readFailures()
+        if failures.mustWait(at: store.now()) { return nil }
+        return DueOrder(replaced: replaced)
     }
 
     /// Reports once that a certificate was due before it was stored, which would mean one order after the other.
@@ -239,12 +230,7 @@ package actor CertificateOrders: Service {
                     throw OrderFailure.malformed(.renewalInformation, "it has no window")
                 }
                 if let former = information, former != new {
-                    logger.notice(
-                        "the authority changed the time of the renewal",
-                        metadata: [
-                            "from": "\(new.start.ISO8601Format())", "until": "\(new.end.ISO8601Format())",
-                            "explanation": "\(new.explanation ?? "none")",
-                        ])
+                    logger.notice("the authority changed the time of the renewal", metadata: new.metadata)
                 }
                 information = new
             }
@@ -274,7 +260,15 @@ package actor CertificateOrders: Service {
     /// Orders a certificate, unless another server does.
     private func orderInTurn(_ due: DueOrder) async throws {
         let now = store.now()
-        guard (try? await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)) == true else { return }
+        do throws(StoreFault) {
+            let hasLease = try await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)
+            leaseFault.end()
+            guard hasLease else { return }
+        } catch {
+            try Task.checkCancellation()
+            leaseFault.log("failed to begin an order of a certificate in the store", error, to: logger)
+            return
+        }
         do {
             // Another server may have ordered since.
             let former = used?.stored
@@ -288,8 +282,7 @@ package actor CertificateOrders: Service {
             try? await store.returnOrderLease(holder)
             throw CancellationError()
         } catch {
-            await note(
-                error as? OrderFailure ?? .unreachable(.order, reason: LogText.of("\(error)")), after: due.failed)
+            await note(error as? OrderFailure ?? .unreachable(.order, reason: LogText.of("\(error)")))
         }
         try? await store.returnOrderLease(holder)
     }
@@ -340,9 +333,10 @@ package actor CertificateOrders: Service {
         let stored = IssuedCertificate(
             chain: issued.chain, sealedKey: sealedKey, authority: "\(settings.directory)", storedAt: store.now())
         let fault = try await keep(stored)
-        failed = nil
+        failures.end()
         current.replace(by: certificate)
         use(stored)
+        showFailures()
         if let fault {
             // No order helps a store that fails; the certificate is in use, and is stored at a later round.
             unstored = stored
@@ -377,15 +371,11 @@ package actor CertificateOrders: Service {
     }
 
     /// Counts, stores and reports a failed order.
-    private func note(_ failure: OrderFailure, after former: FailedOrders?) async {
+    private func note(_ failure: OrderFailure) async {
         current.noteFailedOrder()
-        let record = OrderBackOff.next(
-            after: former, kind: failure.kind, retryAfter: failure.retryAfter, settings: settings.digest,
-            authority: "\(settings.directory)", at: store.now(), draw: clock.draw())
-        do {
-            try await store.noteFailedOrders(record)
-            failed = nil
-        } catch { failed = record }
+        let record = failures.record(of: failure, at: store.now(), draw: clock.draw())
+        failures.note(record, isStored: (try? await store.noteFailedOrders(record)) != nil)
+        showFailures()
         logger.error(
             "failed to get a certificate from the authority",
             metadata: [
@@ -393,5 +383,16 @@ package actor CertificateOrders: Service {
                 "hosts": "\(settings.hosts.joined(separator: " "))",
                 "next-order": "\((clock.now() + record.retryAt.timeIntervalSince(record.failedAt)).ISO8601Format())",
             ])
+    }
+
+    /// Takes over the failures of the store; if it fails, those that are known count.
+    private func readFailures() async {
+        if let stored = try? await store.failedOrders() { failures.replace(by: stored) }
+        showFailures()
+    }
+
+    /// Shows the number of failed orders in a row in the metrics.
+    private func showFailures() {
+        current.show(failedOrdersInRow: failures.count(since: used?.stored.storedAt, at: store.now()))
     }
 }

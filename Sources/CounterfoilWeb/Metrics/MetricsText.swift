@@ -104,9 +104,13 @@ struct MetricsText {
             "Time since every event of the audit log was sealed. \(Self.ofStore)", auditSealAge)
     }
 
-    /// Writes the validity of the certificate for TLS, the refusals of new ones, and the number of orders that have
+    /// Writes the validity of the certificate for TLS, the refusals of new ones, and the numbers of orders that have
     /// failed.
     mutating func write(_ certificate: CurrentCertificate.Snapshot) {
+        gauge(
+            "counterfoil_tls_certificate_present",
+            "1 if a certificate for TLS is in use, 0 while the server has to order it first.",
+            certificate.expires == nil ? 0 : 1)
         if let expires = certificate.expires {
             let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
             family(name, .gauge, "Time at which the certificate for TLS, or that of its issuer, expires.")
@@ -128,6 +132,11 @@ struct MetricsText {
             single(
                 "counterfoil_acme_failures_total",
                 "Orders of a certificate that failed, so that the former one stays in use.", failures)
+        }
+        if let count = certificate.failedOrdersInRow {
+            gauge(
+                "counterfoil_acme_consecutive_failures",
+                "Orders of a certificate that failed since the last one that succeeded. \(Self.ofStore)", count)
         }
     }
 

@@ -13,6 +13,7 @@ public final class CurrentCertificate: Sendable {
         var failures = 0
         var isRefused = false
         var orderFailures: Int?
+        var failedOrdersInRow = 0
     }
 
     private let state: Mutex<State>
@@ -53,6 +54,9 @@ public final class CurrentCertificate: Sendable {
     /// Counts an order that has failed, for the metrics.
     func noteFailedOrder() { state.withLock { $0.orderFailures = ($0.orderFailures ?? 0) + 1 } }
 
+    /// Sets the number of orders that have failed since the last one that succeeded, for the metrics.
+    func show(failedOrdersInRow count: Int) { state.withLock { $0.failedOrdersInRow = count } }
+
     /// The TLS context of the certificate; nil as long as there is none.
     var context: NIOSSLContext? { state.withLock { $0.certificate?.context } }
 
@@ -82,13 +86,17 @@ public final class CurrentCertificate: Sendable {
         let failures: Int
         /// The number of orders that have failed; nil if none is ordered.
         let orderFailures: Int?
+        /// The number of orders on any server that have failed since the last one that succeeded; nil if none is
+        /// ordered.
+        let failedOrdersInRow: Int?
     }
 
     var snapshot: Snapshot {
         state.withLock { state in
             Snapshot(
                 starts: state.certificate?.starts, expires: state.certificate?.expires, isRefused: state.isRefused,
-                failures: state.failures, orderFailures: state.orderFailures)
+                failures: state.failures, orderFailures: state.orderFailures,
+                failedOrdersInRow: challenges == nil ? nil : state.failedOrdersInRow)
         }
     }
 }

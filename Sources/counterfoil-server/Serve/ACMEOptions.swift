@@ -12,7 +12,7 @@ struct ACMEOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The email address for the account at the authority; the server then orders its certificate itself. "
-                + "(default: none)",
+                + "The next order sends a changed address. (default: none)",
             valueName: "email"))
     var acmeContact: String?
 
@@ -34,7 +34,9 @@ struct ACMEOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The identifier of the key that binds the account to one of yours. (default: none)", valueName: "kid"))
+            "The identifier of the key that binds a new account to one of yours; an existing account stays as it is. "
+                + "(default: none)",
+            valueName: "kid"))
     var acmeEabKid: String?
 
     @Option(

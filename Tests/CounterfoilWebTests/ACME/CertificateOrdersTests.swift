@@ -10,47 +10,22 @@ import Testing
 
 @Suite("ACME: orders of a certificate")
 struct CertificateOrdersTests {
+    private let servers: OrderingServers
     private let authority: ScriptedAuthority
-    private let store = FaultyStore()
-    private let serverKey: ServerKey
-    private let log = RecordedLog()
-    private let pauses = Pauses()
+    private let store: FaultyStore
+    private let log: RecordedLog
+    private let pauses: OrderingServers.Pauses
 
     init() throws {
-        authority = try ScriptedAuthority()
-        serverKey = try #require(ServerKey(bytes: ServerKey.newBytes()))
-    }
-
-    /// The pauses that an order makes, none of which takes time.
-    private final class Pauses: Sendable {
-        let seconds = Mutex<[TimeInterval]>([])
-        /// The time that has passed by these pauses.
-        let passed = Mutex<TimeInterval>(0)
-
-        func pause(_ time: TimeInterval) async throws {
-            // The lease is renewed beside the order.
-            if time == CertificateOrders.leaseLength / 3 { return try await Task.sleep(for: .seconds(3600)) }
-            seconds.withLock { $0.append(time) }
-            passed.withLock { $0 += time }
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        servers = try OrderingServers()
+        (authority, store, log, pauses) = (servers.authority, servers.store, servers.log, servers.pauses)
     }
 
     private func node(
         hosts: [String] = ["id.example.com", "cb.example.net"], challenge: ACMESettings.Challenge = .tls,
         externalAccount: ExternalAccount? = nil
     ) throws -> CertificateOrders {
-        var clock = OrderClock()
-        clock.pause = { [pauses] in try await pauses.pause($0) }
-        clock.now = { [pauses] in Date() + pauses.passed.withLock(\.self) }
-        clock.draw = { 0.5 }
-        let settings = ACMESettings(
-            directory: try #require(authority.url), contact: "owner@example.com", hosts: hosts,
-            externalAccount: externalAccount, challenge: challenge)
-        return CertificateOrders(
-            settings, store: store, serverKey: serverKey, clock: clock, logger: log.logger,
-            connect: { [authority] in authority })
+        try servers.node(hosts: hosts, challenge: challenge, externalAccount: externalAccount)
     }
 
     private var orders: Int { authority.state.withLock { $0.replaced.count } }
@@ -60,7 +35,7 @@ struct CertificateOrdersTests {
             state.paths.count { $0 != "/directory" && !$0.hasPrefix("/renewal/") }
         }
     }
-    private var errors: [String] { authority.state.withLock { $0.errors } }
+    private var errors: [String] { servers.errors }
     private var accounts: Int { authority.state.withLock { $0.accounts.count } }
 
     /// Changes the time at which the certificate was stored.
@@ -75,7 +50,7 @@ struct CertificateOrdersTests {
         try await store.returnOrderLease(holder)
     }
 
-    private func says(_ text: String) -> Bool { log.lines.contains { $0.contains(text) } }
+    private func says(_ text: String) -> Bool { servers.says(text) }
 
     // SEC-466: private keys are encrypted in the store.
     @Test(arguments: ACMESettings.Challenge.allCases)
@@ -126,7 +101,7 @@ struct CertificateOrdersTests {
 
     /// A way in which an authority can fail to issue a certificate.
     enum Fault: String, CaseIterable, Sendable {
-        case unreachable, failing, refusing, limiting, invalid, otherKey, otherHosts, expired, noJSON
+        case unreachable, failing, refusing, limiting, invalid, otherKey, otherHosts, otherNames, expired, noJSON
 
         var event: String {
             switch self {
@@ -137,6 +112,8 @@ struct CertificateOrdersTests {
             case .invalid: "could not validate id.example.com by tls-alpn-01 (connection: refused)"
             case .otherKey: "the key belongs to another certificate"
             case .otherHosts: "which was not ordered"
+            case .otherNames:
+                "a certificate that does not fit: the certificate is not for id.example.com, but for evil.example"
             case .expired: "has expired"
             case .noJSON: "the response of the authority is invalid (directory"
             }
@@ -172,6 +149,7 @@ struct CertificateOrdersTests {
                             #"{"status":"pending","identifier":{"type":"dns","value":"evil.example"},"challenges":[]}"#
                                 .utf8))
                 ]
+            case .otherNames: state.otherNames = ["evil.example"]
             case .expired: state.validity = (-7200, -3600)
             case .noJSON:
                 // The first one answers the question for renewal information.
@@ -184,11 +162,12 @@ struct CertificateOrdersTests {
         #expect(says(fault.event), "\(log.lines.last ?? "")")
         #expect(node.current.snapshot.expires == former)
         #expect(node.current.snapshot.orderFailures == 1)
+        #expect(node.current.snapshot.failedOrdersInRow == 1)
         #expect(try await store.pendingChallenges(at: store.now()) == [])
         let failed = try #require(try await store.failedOrders().first)
         #expect(failed.count == 1)
         // A certificate that was issued counts against the limits of the authority.
-        #expect(failed.isImposed == [.limiting, .otherKey, .expired].contains(fault))
+        #expect(failed.isImposed == [.limiting, .otherKey, .otherNames, .expired].contains(fault))
         #expect(failed.retryAt > before + (fault == .limiting ? 7199 : 59))
         // Neither this server nor another one tries again before that.
         let requests = self.requests

@@ -28,12 +28,20 @@ final class ScriptedAuthority: AuthorityTransport {
         var problemOfChallenge = #"{"type":"urn:ietf:params:acme:error:connection","detail":"refused"}"#
         /// The key in issued certificates, in place of that of the request.
         var otherKey = false
+        /// The hosts in issued certificates, in place of those of the request.
+        var otherNames: [String]?
+        /// Whether accounts are shown without their contacts.
+        var hidesContacts = false
         var validity = (start: -3600.0, end: 90 * 86_400.0)
         /// The renewal window in seconds from now; nil for none.
         var window: (start: Double, end: Double)?
 
         fileprivate(set) var paths: [String] = []
         fileprivate(set) var accounts: [String: String] = [:]
+        /// The contacts of each account, by path.
+        fileprivate(set) var contacts: [String: [String]] = [:]
+        /// The number of updates of accounts.
+        fileprivate(set) var updates = 0
         fileprivate(set) var replaced: [String?] = []
         fileprivate(set) var hosts: [String] = []
         fileprivate(set) var errors: [String] = []
@@ -170,7 +178,7 @@ final class ScriptedAuthority: AuthorityTransport {
         switch path {
         case "/account":
             let key = header.object("jwk")?.text("x") ?? ""
-            if let account = state.accounts[key] { return Self.response(#"{"status":"valid"}"#, at: account) }
+            if let account = state.accounts[key] { return Self.account(account, state) }
             guard payload["onlyReturnExisting"] == nil else {
                 return Self.problem("accountDoesNotExist", status: 400)
             }
@@ -178,8 +186,16 @@ final class ScriptedAuthority: AuthorityTransport {
             if state.requiresExternalAccount != (payload["externalAccountBinding"] != nil) {
                 state.errors.append("the external account")
             }
-            state.accounts[key] = "/account/\(state.accounts.count + 1)"
-            return Self.response(#"{"status":"valid"}"#, status: 201, at: state.accounts[key])
+            let account = "/account/\(state.accounts.count + 1)"
+            state.accounts[key] = account
+            state.contacts[account] = Self.contacts(payload)
+            return Self.account(account, state, status: 201)
+        case _ where state.contacts[path] != nil:
+            if header.text("kid") != Self.origin + path { state.errors.append("the account of \(path)") }
+            if payload.keys.sorted() != ["contact"] { state.errors.append("the update of \(path)") }
+            state.contacts[path] = Self.contacts(payload)
+            state.updates += 1
+            return Self.account(path, state)
         case "/order":
             guard case .array(let list)? = payload["identifiers"] else { return AuthorityResponse(status: 400) }
             state.hosts = list.compactMap { value in
@@ -212,14 +228,26 @@ final class ScriptedAuthority: AuthorityTransport {
             let request = payload.text("csr").flatMap { Base64URL.decode($0) } ?? []
             let other = state.otherKey ? P256.Signing.PrivateKey().publicKey : nil
             state.chain = try authority.certify(
-                request, for: other.map { .init($0) }, from: Date() + state.validity.start,
-                until: Date() + state.validity.end)
+                request, naming: state.otherNames, for: other.map { .init($0) },
+                from: Date() + state.validity.start, until: Date() + state.validity.end)
             return Self.response(order(state))
         case "/certificate":
             if !isRead { state.errors.append("the certificate is read by POST-as-GET") }
             return Self.response(state.chain ?? "")
         default: return AuthorityResponse(status: 404)
         }
+    }
+
+    /// Returns an account (RFC 8555 §7.1.2).
+    private static func account(_ path: String, _ state: State, status: Int = 200) -> AuthorityResponse {
+        let contacts = (state.contacts[path] ?? []).map { "\"\($0)\"" }.joined(separator: ",")
+        let member = state.hidesContacts ? "" : ",\"contact\":[\(contacts)]"
+        return response("{\"status\":\"valid\"\(member)}", status: status, at: path)
+    }
+
+    private static func contacts(_ payload: [String: JSONValue]) -> [String] {
+        guard case .array(let list)? = payload["contact"] else { return [] }
+        return list.compactMap { if case .string(let contact) = $0 { contact } else { nil } }
     }
 
     private func order(_ state: State) -> String {

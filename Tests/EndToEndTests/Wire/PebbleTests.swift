@@ -40,6 +40,8 @@ struct PebbleTests {
                     var browser = UserAgent()
                     let text = try await browser.send(.get, "http://127.0.0.1:\(metrics.number)/metrics").body
                     #expect(text.contains("\ncounterfoil_acme_failures_total 0\n"))
+                    #expect(text.contains("\ncounterfoil_acme_consecutive_failures 0\n"))
+                    #expect(text.contains("\ncounterfoil_tls_certificate_present 1\n"))
                     #expect(text.contains("\ncounterfoil_tls_certificate_expiry_timestamp_seconds "))
                 }
                 #expect(!server.errors.contains("PRIVATE KEY"))
@@ -126,6 +128,29 @@ struct PebbleTests {
                     #expect(try await Pebble.get(issuer + "/readyz", trusting: root).status == 200)
                 }
                 #expect(accounts == 1)
+            }
+        }
+    }
+
+    // RFC 8555 §7.3.2
+    @Test func `a changed contact reaches the account of an earlier start, once`() async throws {
+        try await Site.make { site in
+            try await Pebble.run(in: site.folder, tlsPort: site.port, httpPort: 1) { pebble in
+                let issuer = "https://localhost:\(site.port)"
+                let server = try await site.start(issuer: issuer, options: pebble.options)
+                try await server.whileRunning { try await Self.certificates(1, of: server) }
+                #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                let options = pebble.options.map { $0 == "owner@example.com" ? "operations@example.com" : $0 }
+                let next = try await site.start(issuer: issuer, options: options)
+                try await next.whileRunning {
+                    try await Self.certificates(1, of: next)
+                    #expect(try await site.administer(["certificate", "renew"]).status == 0)
+                    try await Self.certificates(2, of: next)
+                }
+                let event = "updated the contact of the account at the authority"
+                #expect(!server.errors.contains(event))
+                #expect(next.errors.components(separatedBy: event).count == 2)
+                #expect(!next.errors.contains("created an account at the authority"))
             }
         }
     }
