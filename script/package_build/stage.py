@@ -27,11 +27,11 @@ STRIP = ("strip", "--remove-section=.comment", "--remove-section=.note", "--stri
 class Build:
     """The programs of a build, and what is known about it."""
 
+    #: The folder of the programs, and of NAME.product/Objects.LinkFileList of each. Without these files, the list of
+    #: components names every package.
     binaries: Path
     #: The folder with Package.resolved and .build/checkouts.
     dependencies: Path
-    #: The folder with NAME.product/Objects.LinkFileList of each program; without these files every package is named.
-    link_lists: Path
 
 
 def stage(name: str, root: Path, source: Source, build: Build, folder: Path, strips: bool) -> None:
@@ -70,7 +70,7 @@ def documents(name: str, root: Path, source: Source, build: Build, folder: Path)
     """The list of components, the licences, the changelog and the copyright of Debian."""
     packages = dependencies.linked(
         dependencies.resolved(build.dependencies),
-        dependencies.linked_modules(build.link_lists / f"{name}.product" / "Objects.LinkFileList"),
+        dependencies.linked_modules(build.binaries / f"{name}.product" / "Objects.LinkFileList"),
     )
     libraries = dependencies.system_libraries(build.binaries / name, OPENED[name])
     put_text(components.bill(name, source, compiler(), packages, libraries), folder / "components.cdx.json")

@@ -1,4 +1,4 @@
-"""What a user sees of the installed server: the certificate that it has ordered, and the sign-in in a browser."""
+"""The authority of certificates and the browser, both outside of the system in which the server is installed."""
 
 from __future__ import annotations
 
@@ -38,18 +38,21 @@ def authority(folder: Path, port: int) -> Iterator[Pebble]:
         raise Failed(str(fault)) from None
 
 
-def settings(system: System, running: Pebble, port: int) -> dict[str, str]:
-    """The settings of a server that orders its certificate from this authority."""
+def settings(system: System, running: Pebble) -> dict[str, str]:
+    """What a server needs to order its certificate from this authority instead of Let's Encrypt."""
     system.path(AUTHORITY).write_bytes(running.authority.certificate.read_bytes())
-    return {
-        "issuer": f"https://localhost:{port}", "listen": f"127.0.0.1:{port}", "acme-contact": "owner@example.com",
-        "acme-terms-agreed": "true", "acme-directory": running.directory, "acme-root": AUTHORITY,
-    }
+    return {"acme-directory": running.directory, "acme-root": AUTHORITY}
 
 
 def wait_for_certificate(running: Pebble, port: int) -> None:
     """Waits until the server has a certificate that the authority has issued."""
     expect(bool(certified(running, port)), "the server shows no certificate")
+
+
+def allow(chromium: Chromium, url: str) -> None:
+    """Opens an authorization request as the user who is signed in, and allows it."""
+    chromium.open(url)
+    chromium.press("button[name=decision][value=allow]")
 
 
 def certified(running: Pebble, port: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What an operator does with the packages: install, configure, start, copy, upgrade, remove, purge."""
+"""What an operator does with an installed server: look at its rights, copy, upgrade, remove, purge."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ SERVER = "counterfoil-server"
 SETTINGS = "/etc/counterfoil/server.yaml"
 DATA = "/var/lib/counterfoil"
 COPIES = "/var/backups/counterfoil"
+JOURNAL = "/var/lib/counterfoil-journal"
+COPY_SETTINGS = "/etc/default/counterfoil-backup"
 #: The greatest exposure that `systemd-analyze security` may compute, times ten.
 EXPOSURE = "15"
 MARK = "# A line of the operator.\n"
+#: In the settings of the former package only, so that an upgrade meets a conffile that both sides have changed.
+FORMER_COMMENT = "# The settings of an older version.\n"
 
 
-def install(system: System, package: Path) -> None:
+def look_at_installed(system: System) -> None:
     """The package brings its user, its folders and its settings, and starts nothing."""
-    system.install(package)
     account = system.run("getent", "passwd", "counterfoil").strip().split(":")
     expect(account[5:] == [DATA, "/usr/sbin/nologin"], f"the user is {account}")
     for folder in (DATA, COPIES):
@@ -41,17 +44,6 @@ def refuse_before_configured(system: System) -> None:
     expect(re.search(r"status (3|64)\n", said) is not None and "issuer" in said, f"config check without an issuer: {said}")
 
 
-def configure(system: System, settings: dict[str, str]) -> None:
-    """The operator sets the issuer, the address and the authority."""
-    file = system.path(SETTINGS)
-    text = file.read_text("utf-8")
-    for key, value in settings.items():
-        text, count = re.subn(rf"^#? ?{key}:.*$", f"{key}: {value}", text, count=1, flags=re.MULTILINE)
-        expect(count == 1, f"{SETTINGS} has no line for {key}")
-    file.write_text(text + MARK, "utf-8")
-    system.run("counterfoil-server", "config", "check", "--config", SETTINGS, user="counterfoil")
-
-
 def check_units(system: System) -> None:
     """systemd finds nothing wrong with the units, and little that they may do."""
     units = ("counterfoil-server.service", "counterfoil-server.socket", "counterfoil-backup.service",
@@ -64,9 +56,8 @@ def check_units(system: System) -> None:
                        f"/lib/systemd/system/{unit}")
 
 
-def start(system: System, port: int) -> None:
-    """systemd starts the server, which reports that it is ready, and reloads it."""
-    system.run("systemctl", "enable", "--now", SERVER)
+def reload(system: System, port: int) -> None:
+    """The server that systemd has started reports that it is ready, and reads its settings again."""
     for path in ("/livez", "/readyz"):
         system.run("counterfoil-server", "health", f"https://127.0.0.1:{port}{path}")
     file = system.path(SETTINGS)
@@ -94,8 +85,9 @@ def confined(system: System) -> None:
     for folder in ("/usr", "/etc/counterfoil", "/var/backups/counterfoil"):
         said = system.run(*inside, f"{folder}/written", fails=True)
         expect("Read-only file system" in said, f"the server sees {folder} otherwise: {said}")
-    system.run(*inside, f"{DATA}/written")
-    system.run("rm", f"{DATA}/written")
+    for folder in (DATA, JOURNAL):
+        system.run(*inside, f"{folder}/written")
+        system.run("rm", f"{folder}/written")
 
 
 def main_process(system: System) -> str:
@@ -127,7 +119,7 @@ def until(what: str, condition: Callable[[], bool], seconds: float = 60) -> None
 
 def copy(system: System) -> None:
     """The unit of the nightly copy makes one, which has its name only when it is whole, and the oldest ones go."""
-    system.path("/etc/default/counterfoil-backup").write_text("COUNTERFOIL_BACKUP_KEEP=2\n", "utf-8")
+    system.path(COPY_SETTINGS).write_text("COUNTERFOIL_BACKUP_KEEP=2\n", "utf-8")
     for stamp in ("20200101T030000Z", "20200102T030000Z"):
         system.path(f"{COPIES}/counterfoil-{stamp}.backup").touch()
     system.run("systemctl", "start", "counterfoil-backup.service")
@@ -145,11 +137,16 @@ def copy(system: System) -> None:
 def upgrade(system: System, package: Path, version: str) -> None:
     """An upgrade restarts the running server, and keeps the data and the settings of the operator."""
     before = main_process(system)
+    settings = system.path(SETTINGS).read_text("utf-8")
+    expect(MARK in settings and FORMER_COMMENT in settings, "the settings are not those of the former package, changed")
     users = system.run("counterfoil-server", "user", "list", "--config", SETTINGS, user="counterfoil")
     system.install(package)
     shown = system.run("dpkg-query", "--show", "--showformat=${Version}", SERVER)
     expect(shown == version, f"the version is {shown}, not {version}")
-    expect(MARK in system.path(SETTINGS).read_text("utf-8"), "the upgrade replaced the settings")
+    expect(system.path(SETTINGS).read_text("utf-8") == settings, "the upgrade replaced the settings")
+    beside = system.path(f"{SETTINGS}.dpkg-dist")
+    expect(beside.exists() and FORMER_COMMENT not in beside.read_text("utf-8"),
+           "the upgrade did not put the changed settings of the package beside those of the operator")
     state = system.run("systemctl", "show", "--property=ActiveState", "--value", SERVER).strip()
     expect(state == "active", f"the server is {state} after the upgrade")
     expect(main_process(system) != before, "the upgrade did not restart the server")
@@ -165,7 +162,7 @@ def upgrade_with_refused_settings(system: System, package: Path, port: int) -> N
     accepted = file.read_text("utf-8")
     before = main_process(system)
     file.write_text(accepted + "unknown-setting: 1\n", "utf-8")
-    said = system.install(package, "--reinstall")
+    said = system.install(package, options=("--reinstall",))
     expect("does not accept the settings" in said, f"the package says nothing of refused settings: {said[-500:]}")
     expect(main_process(system) == before, "the server was restarted with settings that it refuses")
     system.run("counterfoil-server", "health", f"https://127.0.0.1:{port}/readyz")
@@ -173,25 +170,28 @@ def upgrade_with_refused_settings(system: System, package: Path, port: int) -> N
 
 
 def remove_and_purge(system: System) -> None:
-    """Removal stops the server and keeps data and settings; purging deletes both, and keeps the copies."""
+    """Removal stops the server and keeps what it has; purging deletes data and settings.
+
+    It keeps the copies, the endings journal and the settings of the copies, which the operator has made, and says so.
+    """
     process = main_process(system)
     system.run("apt-get", "remove", "--yes", "counterfoil-server")
     expect(process not in system.run("ls", "/proc").split(), "the server runs after its removal")
-    for kept in (f"{DATA}/counterfoil.db", SETTINGS):
+    for kept in (f"{DATA}/counterfoil.db", SETTINGS, f"{JOURNAL}/endings", COPY_SETTINGS):
         expect(system.path(kept).exists(), f"the removal deleted {kept}")
     expect(not system.path("/usr/bin/counterfoil-server").exists(), "the removal left the program")
     system.path("/etc/counterfoil/privkey.pem").write_text("of the operator", "utf-8")
     said = system.run("apt-get", "purge", "--yes", "counterfoil-server")
     for gone in (DATA, "/etc/counterfoil"):
         expect(not system.path(gone).exists(), f"purging left {gone}")
-    expect(any(system.path(COPIES).glob("*.backup")) and COPIES in said, "purging deleted the copies, or does not name them")
-
-
-def use_client(system: System, package: Path) -> None:
-    """The command line runs with what its package asks for."""
-    system.install(package)
-    expect("counterfoil" in system.run("counterfoil", "--help"), "the command line does not run")
+    for place, file in ((COPIES, "*.backup"), (JOURNAL, "endings"), (COPY_SETTINGS, None)):
+        kept = system.path(place)
+        expect(kept.exists() if file is None else any(kept.glob(file)), f"purging deleted {place}")
+        expect(place in said, f"purging does not name {place}, which it keeps")
     system.run("apt-get", "purge", "--yes", "counterfoil")
+    left = system.run("find", "/usr", "/etc/systemd", "/var/lib", "/var/backups", "-name", "counterfoil*",
+                      "-not", "-path", "/var/lib/systemd/*").split()
+    expect(sorted(each for each in left if "/counterfoil/" not in each) == [COPIES, JOURNAL], f"purging left {left}")
 
 
 def port_of_root() -> int:

@@ -97,12 +97,13 @@ class System:
         """A file of the system as this machine sees it."""
         return self.root / name.lstrip("/")
 
-    def install(self, package: Path, *options: str) -> str:
-        """Installs the file of a package with what it depends on, and with nothing that it recommends."""
-        target = self.path("root") / package.name
-        shutil.copyfile(package, target)
+    def install(self, *packages: Path, options: tuple[str, ...] = ()) -> str:
+        """Installs files of packages with what they depend on, and with nothing that they recommend."""
+        for package in packages:
+            shutil.copyfile(package, self.path("root") / package.name)
         return self.run("apt-get", "install", "--yes", "--no-install-recommends",
-                        "--option=Dpkg::Options::=--force-confold", *options, f"/root/{package.name}")
+                        "--option=Dpkg::Options::=--force-confold", *options,
+                        *(f"/root/{package.name}" for package in packages))
 
 
 @contextmanager
