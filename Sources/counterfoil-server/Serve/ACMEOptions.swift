@@ -121,7 +121,7 @@ struct ACMEOptions: ParsableArguments {
     }
 
     private func text(of path: String, for option: String) throws(CommandFailure) -> String {
-        do { return try InputFile.text(at: path, limit: Self.limit) } catch {
+        do { return try RegularFile(at: path).text(limit: Self.limit) } catch {
             throw .refused("\(option): \(error.message)")
         }
     }

@@ -73,7 +73,7 @@ struct CertificateFiles: Sendable {
     }
 
     private func text(of path: String, for option: String) throws(CommandFailure) -> String {
-        do { return try InputFile.text(at: path, limit: Self.limit) } catch {
+        do { return try RegularFile(at: path).text(limit: Self.limit) } catch {
             throw .refused("\(option): \(error.message)")
         }
     }

@@ -39,7 +39,7 @@ struct NetworkOptions: ParsableArguments {
         let networks = try OutboundNetworks(outboundNetworks)
         guard let outboundAuthorities else { return OutboundRules(networks: networks) }
         let text: String
-        do { text = try InputFile.text(at: outboundAuthorities, limit: 1 << 20) } catch {
+        do { text = try RegularFile(at: outboundAuthorities).text(limit: 1 << 20) } catch {
             throw CommandFailure.refused("--outbound-ca: \(error.message)")
         }
         do { return OutboundRules(networks: networks, authorities: try OutboundAuthorities(pem: text)) } catch {

@@ -166,6 +166,26 @@ struct SettingsFileTests {
         }
     }
 
+    @Test(arguments: [
+        "tls-certificate: FIFO\ntls-key: a.key", "tls-certificate: a.pem\ntls-key: FIFO",
+        "acme-contact: owner@example.com\nacme-terms-agreed: true\nacme-root: FIFO",
+        "acme-contact: owner@example.com\nacme-terms-agreed: true\nacme-eab-kid: kid-1\nacme-eab-key-file: FIFO",
+        "outbound-ca: FIFO", "endings-journal: FIFO", "database: postgresql://a@h/n\nserver-key-file: FIFO",
+    ])
+    func `a FIFO in place of a file is refused, and blocks nothing`(lines: String) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let path = folder.path("fifo")
+            #expect(mkfifo(path, 0o600) == 0)
+            try Data(try TestAuthority().pem.utf8).write(to: URL(fileURLWithPath: folder.path("a.pem")))
+            let place = lines.contains("database:") ? "" : "data-dir: \(folder.path("data"))\n"
+            let files = lines.replacing("FIFO", with: path).replacing("a.pem", with: folder.path("a.pem"))
+            let ended = try await Self.check(
+                Data("issuer: https://id.example.com\nlisten: 127.0.0.1:1\n\(place)\(files)\n".utf8), in: folder)
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("\(path) is not a regular file"), "\(ended.errors)")
+        }
+    }
+
     @Test func `the check reads the files that settings name, and creates nothing`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let directory = "data-dir: \(folder.path("data"))\n"

@@ -228,6 +228,32 @@ struct TLSTests {
         }
     }
 
+    @Test func `a FIFO in place of the certificate changes nothing, and the server continues and stops`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            try files.put(try authority.issue(for: ["localhost"]))
+            let issuer = "https://localhost:\(site.port)"
+            let server = try await site.start(issuer: issuer, options: files.options)
+            try await server.whileRunning {
+                try FileManager.default.removeItem(atPath: files.certificate)
+                #expect(mkfifo(files.certificate, 0o600) == 0)
+                try server.signal("HUP")
+                _ = try await server.said("that the file is no regular file") { program in
+                    program.errors.contains("\(files.certificate) is not a regular file") ? true : nil
+                }
+                try FileManager.default.removeItem(atPath: files.certificate)
+                try files.put(try authority.issue(for: ["localhost"]))
+                try server.signal("HUP")
+                _ = try await server.said("that the certificate was replaced") { program in
+                    program.errors.contains("replaced the certificate") ? true : nil
+                }
+                #expect(try await Self.status(issuer + "/readyz", trusting: authority) == 200)
+                try server.signal("TERM")
+                #expect(try await server.ended().status == 0)
+            }
+        }
+    }
+
     @Test func `a certificate that cannot be used is refused at the start, before anything is created`() async throws {
         try await Site.make { site in
             let (authority, files) = (try TestAuthority(), Files(in: site.folder))
