@@ -21,8 +21,12 @@ package struct TestAuthority: Sendable {
     ///   - name: The common name.
     ///   - issuer: The authority that certifies this one; nil for a root.
     ///   - issuerAddress: The URL of the certificate of the issuer, in the extension `authorityInfoAccess`.
+    ///   - constraints: The extension `basicConstraints`; nil for none.
+    ///   - usage: The extension `keyUsage`.
     package init(
-        _ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil, issuerAddress: String? = nil
+        _ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil, issuerAddress: String? = nil,
+        constraints: BasicConstraints? = .isCertificateAuthority(maxPathLength: nil),
+        usage: KeyUsage = KeyUsage(keyCertSign: true)
     ) throws {
         key = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let subject = try Self.name(name)
@@ -31,8 +35,8 @@ package struct TestAuthority: Sendable {
             notValidAfter: Date() + 86_400 * 30, issuer: issuer?.certificate.subject ?? subject, subject: subject,
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                Critical(KeyUsage(keyCertSign: true))
+                if let constraints { Critical(constraints) }
+                Critical(usage)
                 if let issuerAddress {
                     AuthorityInformationAccess([
                         .init(method: .issuingCA, location: .uniformResourceIdentifier(issuerAddress))

@@ -28,6 +28,8 @@ public struct ServerCertificate: Sendable {
         case notForServers
         /// A certificate in the file was not issued by the next one.
         case brokenChain(number: Int)
+        /// An issuer in the file may not issue certificates (RFC 5280 §4.2.1.3 and §4.2.1.9).
+        case issuerIsNoAuthority(number: Int)
         /// The file contains only the certificate of the server, and clients cannot find its issuer.
         case incompleteChain(issuer: String)
         /// The TLS library refuses the certificate or its key.
@@ -54,6 +56,9 @@ public struct ServerCertificate: Sendable {
             case .brokenChain(let number):
                 "certificate \(number) in it was not issued by the next one; the certificate of the server comes first, "
                     + "and each one is followed by its issuer"
+            case .issuerIsNoAuthority(let number):
+                "certificate \(number) in it may not issue the one before it (basicConstraints or keyUsage), so clients "
+                    + "refuse the chain; let a certificate authority issue the certificate"
             case .incompleteChain(let issuer):
                 "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
                     + "the whole chain (fullchain.pem of certbot)"
@@ -106,6 +111,9 @@ public struct ServerCertificate: Sendable {
             guard certificate.issuer == issuer.subject,
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
             else { throw .brokenChain(number: number) }
+            // The certificates between this issuer and the leaf.
+            let others = certificates[1..<number].count { $0.issuer != $0.subject }
+            guard Self.isAuthority(issuer, above: others) else { throw .issuerIsNoAuthority(number: number + 1) }
         }
         var unknownIssuer: String?
         if !isWhole, let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
@@ -117,6 +125,17 @@ public struct ServerCertificate: Sendable {
         starts = leaf.notValidBefore
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
+    }
+
+    /// Returns true if a certificate may issue others, above a number of authorities that it has certified.
+    ///
+    /// A root can be older than the extensions (X.509 version 1).
+    private static func isAuthority(_ certificate: Certificate, above others: Int) -> Bool {
+        if certificate.version == .v1 { return certificate.issuer == certificate.subject }
+        guard case .isCertificateAuthority(let limit)? = try? certificate.extensions.basicConstraints,
+            others <= limit ?? .max
+        else { return false }
+        return (try? certificate.extensions.keyUsage)?.keyCertSign ?? true
     }
 
     /// Returns the key, which other blocks such as EC PARAMETERS may precede; nil unless there is exactly one that

@@ -95,6 +95,29 @@ struct ServerCertificateTests {
             chain: alone.certificate + (try intermediate.pem), key: alone.key, hosts: [Self.host], at: Date())
     }
 
+    // RFC 5280 §4.2.1.9, §4.2.1.3
+    @Test func `a chain with an issuer that may not issue certificates is refused`() async throws {
+        let issuers = [
+            try TestAuthority("No CA", certifiedBy: root, constraints: .notCertificateAuthority),
+            try TestAuthority("No constraints", certifiedBy: root, constraints: nil),
+            try TestAuthority("No keyCertSign", certifiedBy: root, usage: KeyUsage(cRLSign: true)),
+        ]
+        for issuer in issuers {
+            let issued = try issuer.issue(for: [Self.host])
+            let chain = issued.certificate + (try issuer.pem)
+            #expect(try await refusal(chain, issued.key) == .issuerIsNoAuthority(number: 2))
+            #expect(try await refusal(chain + (try root.pem), issued.key) == .issuerIsNoAuthority(number: 2))
+        }
+        let narrow = try TestAuthority("Narrow", constraints: .isCertificateAuthority(maxPathLength: 0))
+        let below = try TestAuthority("Below", certifiedBy: narrow)
+        let issued = try below.issue(for: [Self.host])
+        let chain = issued.certificate + (try below.pem) + (try narrow.pem)
+        #expect(try await refusal(chain, issued.key) == .issuerIsNoAuthority(number: 3))
+        let direct = try narrow.issue(for: [Self.host])
+        _ = try await ServerCertificate(
+            chain: direct.certificate + (try narrow.pem), key: direct.key, hosts: [Self.host], at: Date())
+    }
+
     @Test func `a chain that lacks its second intermediate certificate, or a private root, is reported`() async throws {
         let address = "http://ca.example.com/issuer.der"
         let middle = try TestAuthority("Middle", certifiedBy: root)
