@@ -101,8 +101,14 @@ struct ACMEOptions: ParsableArguments {
         return ACMESettings(
             directory: directory, contact: acmeContact,
             hosts: [server.issuer.host] + (server.callbackOrigin.map { [$0.host] } ?? []),
-            root: try acmeRoot.map { try text(of: $0, for: "--acme-root") },
-            externalAccount: try externalAccount(), challenge: acmeChallenge)
+            root: try acmeRoot.map { try roots(in: $0) }, externalAccount: try externalAccount(), challenge: acmeChallenge)
+    }
+
+    private func roots(in path: String) throws(CommandFailure) -> AuthorityRoots {
+        let text = try text(of: path, for: "--acme-root")
+        do { return try AuthorityRoots(pem: text) } catch {
+            throw .refused("--acme-root: cannot use the file \(path): \(error)")
+        }
     }
 
     private func externalAccount() throws -> ExternalAccount? {
