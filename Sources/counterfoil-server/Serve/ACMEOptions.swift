@@ -76,8 +76,8 @@ struct ACMEOptions: ParsableArguments {
         }
     }
 
-    /// Throws if an option contradicts the issuer or the options for TLS.
-    func check(_ issuer: Issuer, callbackOrigin: CallbackOrigin?, tls: TLSOptions) throws {
+    /// Throws if an option contradicts the issuer, or the options for TLS and listening.
+    func check(_ issuer: Issuer, callbackOrigin: CallbackOrigin?, tls: TLSOptions, listening: ListenOptions) throws {
         guard acmeContact != nil else { return }
         guard issuer.isSecure else { throw ValidationError("--acme-contact requires an https issuer.") }
         guard tls.tlsCertificate == nil else {
@@ -91,6 +91,17 @@ struct ACMEOptions: ParsableArguments {
         guard acmeChallenge != .http || tls.redirectListen != nil else {
             throw ValidationError("--acme-challenge http-01 requires --redirect-listen.")
         }
+        guard try listening.canListenOnTCP else { throw ValidationError("\(Self.noTCP).") }
+    }
+
+    private static let noTCP =
+        "--acme-contact requires a TCP port at --listen, because Unix sockets never speak TLS; add HOST:PORT, or let the "
+        + "proxy in front have the certificate"
+
+    /// Throws if the certificate would be for no listener, because all sockets of systemd are Unix sockets.
+    func check(_ listeners: ListenOptions.Listeners) throws(CommandFailure) {
+        guard acmeContact != nil, listeners.requests.allSatisfy(\.isUnixSocket) else { return }
+        throw .refused(Self.noTCP)
     }
 
     /// The settings of the orders; nil without the options.
@@ -101,7 +112,8 @@ struct ACMEOptions: ParsableArguments {
         return ACMESettings(
             directory: directory, contact: acmeContact,
             hosts: [server.issuer.host] + (server.callbackOrigin.map { [$0.host] } ?? []),
-            root: try acmeRoot.map { try roots(in: $0) }, externalAccount: try externalAccount(), challenge: acmeChallenge)
+            root: try acmeRoot.map { try roots(in: $0) }, externalAccount: try externalAccount(),
+            challenge: acmeChallenge)
     }
 
     private func roots(in path: String) throws(CommandFailure) -> AuthorityRoots {

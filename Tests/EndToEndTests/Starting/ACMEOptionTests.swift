@@ -24,6 +24,10 @@ struct ACMEOptionTests {
                 ("https://id.example.com", agreed + ["--acme-challenge", "http-01"], 64, "requires --redirect-listen"),
                 ("https://id.example.com", agreed + ["--acme-eab-kid", "kid-1"], 64, "require each other"),
                 ("https://id.example.com", agreed + ["--tls-certificate", "a", "--tls-key", "b"], 64, "exclude"),
+                (
+                    "https://id.example.com", agreed + ["--listen", "unix:/run/a.sock"], 64,
+                    "--acme-contact requires a TCP port at --listen"
+                ),
                 ("https://id.example.com", key, 3, "every user can read"),
                 ("https://id.example.com", agreed + ["--acme-root", site.folder.path("none")], 3, "--acme-root"),
                 (
@@ -32,8 +36,8 @@ struct ACMEOptionTests {
                 ),
             ]
             for (issuer, options, status, error) in cases {
-                let ended = try await site.administer(
-                    ["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"] + options)
+                let listen = options.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+                let ended = try await site.administer(["serve", "--issuer", issuer] + listen + options)
                 #expect(ended.status == status, "\(options)")
                 #expect(ended.errors.contains(error), "\(ended.errors)")
             }
