@@ -218,6 +218,7 @@ struct ServeCommand: ConfiguredCommand {
         settings.approvalsPerMinute = limits.approvalsPerUser
         signIn.apply(to: &settings.signInLimits)
         lifetimes.apply(to: &settings)
+        settings.strictTransportAge = tls.hstsMaxAge
         return settings
     }
 }

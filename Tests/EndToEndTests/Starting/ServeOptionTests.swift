@@ -182,6 +182,7 @@ struct ServeOptionTests {
         (["--failures-per-source", "1000001"], "--failures-per-source must be a number from 1 to 1000000."),
         (["--connections", "15"], "--connections must be a number from 16 to 1000000."),
         (["--approvals-per-user", "0"], "--approvals-per-user must be a number from 1 to 1000000."),
+        (["--hsts-max-age", "315360001"], "--hsts-max-age must be a number of seconds from 0 to 315360000."),
         (["--registration", "nobody"], "nobody"), (["--audit-retention", "0"], "'0'"),
         (["--audit-retention", "36501"], "'36501'"), (["--audit-retention", "never"], "'never'"),
     ])
