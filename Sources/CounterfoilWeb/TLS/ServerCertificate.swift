@@ -57,8 +57,8 @@ public struct ServerCertificate: Sendable {
                 "certificate \(number) in it was not issued by the next one; the certificate of the server comes first, "
                     + "and each one is followed by its issuer"
             case .issuerIsNoAuthority(let number):
-                "certificate \(number) in it may not issue the one before it (basicConstraints or keyUsage), so clients "
-                    + "refuse the chain; let a certificate authority issue the certificate"
+                "certificate \(number) in it may not issue certificate \(number - 1) (basicConstraints or keyUsage), so "
+                    + "clients refuse the chain; let a certificate authority issue the certificate"
             case .incompleteChain(let issuer):
                 "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
                     + "the whole chain (fullchain.pem of certbot)"

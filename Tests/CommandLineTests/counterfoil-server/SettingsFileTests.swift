@@ -84,6 +84,9 @@ struct SettingsFileTests {
         Mistake(
             "a value of the administration", start + "site-name: Photos\n",
             ", line 3: site-name is no setting of the file; set it at /admin/branding,"),
+        Mistake(
+            "an empty list of a required setting", "issuer: http://127.0.0.1:8080\nlisten: []\n",
+            ", line 2: listen is an empty list; it must have at least one value"),
         // The validation of the options, with the place in the file.
         Mistake(
             "a wrong value", "issuer: http://127.0.0.1:8080\n\nlisten: here\n",
