@@ -13,6 +13,8 @@ public struct ServerCertificate: Sendable {
         case noCertificate
         /// A certificate in the file is invalid; the first one has the number 1.
         case invalidCertificate(number: Int)
+        /// A certificate in the file has an RSA key of fewer than 2048 bits.
+        case weakKey(number: Int, bits: Int)
         /// The file of the key contains no unencrypted private key that can be used.
         case noKey
         /// The key belongs to another certificate.
@@ -41,6 +43,9 @@ public struct ServerCertificate: Sendable {
             case .noCertificate:
                 "it contains no certificate in PEM format; name the file with the certificate and its chain"
             case .invalidCertificate(let number): "certificate \(number) in it is invalid; get the file again"
+            case .weakKey(let number, let bits):
+                "certificate \(number) in it has an RSA key of \(bits) bits; make a new key of at least 2048 bits, and get a "
+                    + "certificate for it"
             case .noKey:
                 "it contains no private key that can be used; it must be one key in PEM format, RSA or ECDSA with P-256 or "
                     + "P-384, without a password"
@@ -155,9 +160,14 @@ public struct ServerCertificate: Sendable {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         var certificates: [Certificate] = []
         for (number, block) in zip(1..., text.components(separatedBy: begin).dropFirst()) {
-            guard let end = block.range(of: end),
-                let certificate = try? Certificate(pemEncoded: begin + block[..<end.upperBound])
-            else { throw .invalidCertificate(number: number) }
+            guard let end = block.range(of: end) else { throw .invalidCertificate(number: number) }
+            let text = begin + block[..<end.upperBound]
+            guard let certificate = try? Certificate(pemEncoded: text) else {
+                guard let bits = RSAKeySize.bits(inCertificate: text), bits < 2048 else {
+                    throw .invalidCertificate(number: number)
+                }
+                throw .weakKey(number: number, bits: bits)
+            }
             certificates.append(certificate)
         }
         return certificates

@@ -142,6 +142,31 @@ struct ServerCertificateTests {
             chain: issued.certificate, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
     }
 
+    /// A certificate with an RSA key of 1024 bits.
+    private static let weak = """
+        -----BEGIN CERTIFICATE-----
+        MIICDzCCAXigAwIBAgIUOHvswWHhcBVeS2c6Apx1rm3XEhowDQYJKoZIhvcNAQEL
+        BQAwDDEKMAgGA1UEAwwBYTAeFw0yNjExMjcwOTIzNTRaFw0zNjExMjQwOTIzNTRa
+        MAwxCjAIBgNVBAMMAWEwgZ8wDQYJKoZIhvcNAQEBBQADgY0AMIGJAoGBALIyagJ/
+        /J5xb7K673wGWDGUnHo/jiF815vJrwP5rkfy8dWfhIDkacC0aTZcQHKUYrbg/zh/
+        /bxQ1MMmIp0rKzjbxeNNiyNiN3QPSw2DHwocQZEo3ZoOUgzqB8oh1Ehbr6zfuBhf
+        uiARDgzfERRr6EVweKnRBXEnjzvFDHrPRO1xAgMBAAGjbjBsMB0GA1UdDgQWBBTx
+        klsoG878fwiG3vtihIadhYRmRzAfBgNVHSMEGDAWgBTxklsoG878fwiG3vtihIad
+        hYRmRzAPBgNVHRMBAf8EBTADAQH/MBkGA1UdEQQSMBCCDmlkLmV4YW1wbGUuY29t
+        MA0GCSqGSIb3DQEBCwUAA4GBAKEJ+O1Kkz3QfixlRDA99ZKgkjeIys/S+dosSVnt
+        Me5PJ/GtztwXV2bauKxy4pn4z+M5JUGqJsk6MMIgPZUQbnXtqgKjuie8a/zNO1A7
+        11AONLxhWDlejNnWSKj5k71q96xDC8tAQj1i2njZZoFKu19WydqALhWMWLpLyt2I
+        2RFc
+        -----END CERTIFICATE-----
+        """
+
+    @Test func `an RSA key that is too short is named with its size`() async throws {
+        let issued = try root.issue(for: [Self.host])
+        #expect(try await refusal(Self.weak, issued.key) == .weakKey(number: 1, bits: 1024))
+        #expect(try await refusal(issued.certificate + Self.weak, issued.key) == .weakKey(number: 2, bits: 1024))
+        #expect("\(ServerCertificate.Refusal.weakKey(number: 1, bits: 1024))".contains("at least 2048 bits"))
+    }
+
     @Test func `files that contain something else are refused`() async throws {
         let issued = try root.issue(for: [Self.host])
         for text in ["", "certificate", issued.key] {
