@@ -43,6 +43,28 @@ struct RegularFile: ~Copyable {
     /// Whether root or the user of this process owns the file.
     var isOwn: Bool { status.st_uid == 0 || status.st_uid == geteuid() }
 
+    /// Reads the text of a file that an option names, of at most `limit` bytes; errors name the option.
+    ///
+    /// - Parameter isSecret: Whether to refuse a file that all users can read, or others than its owner can change.
+    static func text(
+        at path: String, for option: String, limit: Int, isSecret: Bool = false
+    ) throws(CommandFailure) -> String {
+        do throws(CommandFailure) {
+            let file = try RegularFile(at: path)
+            if isSecret { try file.checkSecrecy() }
+            return try file.text(limit: limit)
+        } catch { throw .refused("\(option): \(error.message)") }
+    }
+
+    /// Throws if the mode of a file with a secret is too wide.
+    ///
+    /// The group may read it: the user of the server often is in a group of its own for this.
+    private func checkSecrecy() throws(CommandFailure) {
+        guard mode & 0o026 != 0 else { return }
+        let reason = mode & 0o004 != 0 ? "every user can read" : "other users can change"
+        throw .refused("\(reason) \(path) (mode 0\(String(mode, radix: 8))); run: chmod g-w,o-rw \(path)")
+    }
+
     /// Reads the bytes; throws if there are more than `limit`.
     func bytes(limit: Int) throws(CommandFailure) -> [UInt8] {
         try InputFile.bytes(

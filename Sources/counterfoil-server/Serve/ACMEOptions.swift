@@ -117,7 +117,7 @@ struct ACMEOptions: ParsableArguments {
     }
 
     private func roots(in path: String) throws(CommandFailure) -> AuthorityRoots {
-        let text = try text(of: path, for: "--acme-root")
+        let text = try RegularFile.text(at: path, for: "--acme-root", limit: Self.limit)
         do { return try AuthorityRoots(pem: text) } catch {
             throw .refused("--acme-root: cannot use the file \(path): \(error)")
         }
@@ -125,22 +125,13 @@ struct ACMEOptions: ParsableArguments {
 
     private func externalAccount() throws -> ExternalAccount? {
         guard let acmeEabKid, let acmeEabKeyFile else { return nil }
-        if CertificateFiles.isReadableByAll(acmeEabKeyFile) {
-            throw CommandFailure.refused(
-                "--acme-eab-key-file: every user can read \(acmeEabKeyFile); remove that permission (chmod o-r)")
-        }
-        let key = try text(of: acmeEabKeyFile, for: "--acme-eab-key-file")
+        let key = try RegularFile.text(
+            at: acmeEabKeyFile, for: "--acme-eab-key-file", limit: Self.limit, isSecret: true)
         guard let account = ExternalAccount(keyIdentifier: acmeEabKid, key: key) else {
             throw CommandFailure.refused(
                 "--acme-eab-key-file: \(acmeEabKeyFile) contains no key in base64url; store the one that the authority "
                     + "has given you")
         }
         return account
-    }
-
-    private func text(of path: String, for option: String) throws(CommandFailure) -> String {
-        do { return try RegularFile(at: path).text(limit: Self.limit) } catch {
-            throw .refused("\(option): \(error.message)")
-        }
     }
 }

@@ -268,10 +268,18 @@ struct TLSTests {
             #expect(missing.status == 3)
             #expect(missing.errors.contains("--tls-certificate: cannot read the file"))
             try files.put(certificate: good.certificate)
-            try files.put(key: good.key, mode: 0o644)
-            let readable = try await start()
-            #expect(readable.status == 3)
-            #expect(readable.errors.contains("every user can read"))
+            for (mode, reason) in [
+                (0o644, "every user can read"), (0o660, "other users can change"), (0o602, "other users can change"),
+            ] {
+                try files.put(key: good.key, mode: mode)
+                let open = try await start()
+                #expect(open.status == 3)
+                let advice = "(mode 0\(String(mode, radix: 8))); run: chmod g-w,o-rw \(files.key)\n"
+                #expect(open.errors.contains("--tls-key: \(reason) \(files.key) \(advice)"), "\(open.errors)")
+            }
+            // The group may read the key.
+            try files.put(key: try authority.issue(for: ["localhost"]).key, mode: 0o640)
+            #expect(try await start().errors.contains("the key belongs to another certificate"))
             try files.put(key: try authority.issue(for: ["localhost"]).key)
             #expect(try await start().errors.contains("the key belongs to another certificate"))
             try files.put(try authority.issue(for: ["other.example.com"]))
