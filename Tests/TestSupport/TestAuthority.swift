@@ -58,18 +58,20 @@ package struct TestAuthority: Sendable {
     ///   - end: The end of its validity.
     ///   - usage: The purposes in the extension `extKeyUsage`.
     ///   - issuerAddress: The URL of the certificate of this authority, in the extension `authorityInfoAccess`.
+    ///   - given: The private key in PEM format; nil for a new one for ECDSA.
     package func issue(
         for hosts: [String], addresses: [[UInt8]] = [], from start: Date = Date() - 3600,
         until end: Date = Date() + 86_400, usage: [ExtendedKeyUsage.Usage] = [.serverAuth],
-        issuerAddress: String? = nil
+        issuerAddress: String? = nil, key given: String? = nil
     ) throws -> Issued {
-        let own = P256.Signing.PrivateKey()
+        let own = given ?? P256.Signing.PrivateKey().pemRepresentation
         let names =
             hosts.map { GeneralName.dnsName($0) }
             + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
         let issued = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey), notValidBefore: start,
-            notValidAfter: end, issuer: certificate.subject, subject: try Self.name(hosts.first ?? "server"),
+            version: .v3, serialNumber: .init(), publicKey: try Certificate.PrivateKey(pemEncoded: own).publicKey,
+            notValidBefore: start, notValidAfter: end, issuer: certificate.subject,
+            subject: try Self.name(hosts.first ?? "server"),
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 SubjectAlternativeNames(names)
@@ -81,7 +83,7 @@ package struct TestAuthority: Sendable {
                 }
             },
             issuerPrivateKey: key)
-        return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own.pemRepresentation + "\n")
+        return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own + "\n")
     }
 
     /// Issues a certificate for the key of a request (RFC 2986), with the names that the request asks for.

@@ -141,6 +141,54 @@ struct TLSTests {
         }
     }
 
+    // RFC 9325 §3.1.1, §4.2
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
+    func `TLS 1.2 and 1.3 work with forward secrecy and authenticated encryption only`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            // Only with an RSA key could the server accept suites without forward secrecy.
+            try files.put(try authority.issue(for: ["localhost"], key: RSAKeyText.pkcs8))
+            let root = site.folder.path("root.pem")
+            try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: root))
+            func connect(_ options: [String]) async throws -> EndedProgram {
+                try await RunningProgram(
+                    at: "/usr/bin/openssl",
+                    [
+                        "s_client", "-connect", "127.0.0.1:\(site.port)", "-servername", "localhost", "-CAfile", root,
+                        "-verify_return_error",
+                    ] + options, in: site.folder
+                ).ended()
+            }
+            let server = try await site.start(issuer: "https://localhost:\(site.port)", options: files.options)
+            try await server.whileRunning {
+                let accepted = [
+                    (["-tls1_3"], "TLSv1.3, Cipher is TLS_"), (["-tls1_2"], "Cipher is ECDHE-RSA-"),
+                    (
+                        ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"],
+                        "Cipher is ECDHE-RSA-AES128-GCM-SHA256"
+                    ),
+                ]
+                for (options, cipher) in accepted {
+                    let ended = try await connect(options)
+                    #expect(ended.status == 0, "\(options): \(ended.errors)")
+                    #expect(ended.output.contains(cipher), "\(options): \(ended.output)")
+                }
+                let refused = [
+                    // OpenSSL itself refuses TLS 1.1 at a higher security level.
+                    (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], "alert protocol version"),
+                    // CBC, and a key exchange by RSA.
+                    (["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"], "alert handshake failure"),
+                    (["-tls1_2", "-cipher", "AES128-GCM-SHA256"], "alert handshake failure"),
+                ]
+                for (options, alert) in refused {
+                    let ended = try await connect(options)
+                    #expect(ended.status != 0, "\(options)")
+                    #expect(ended.errors.contains(alert), "\(options): \(ended.errors)")
+                }
+            }
+        }
+    }
+
     @Test func `a renewed certificate is for new connections, and open ones continue`() async throws {
         try await Site.make { site in
             let (former, new) = (try TestAuthority("Former"), try TestAuthority("New"))
