@@ -124,6 +124,9 @@ struct ConfigCommandTests {
     @Test func `the schema describes every setting with a type, and its defaults fit`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let printed = try await Self.run(["schema"], in: folder)
+            // The option is accepted as by the other commands, and the file is not read.
+            let named = try await Self.run(["schema", "--config", folder.path("none.yaml")], in: folder)
+            #expect(named.status == 0 && named.output == printed.output)
             let schema = try #require(
                 try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
             #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
