@@ -142,6 +142,12 @@ struct ServeCommand: ConfiguredCommand {
     func run() async throws { try await run(reloading: nil, settingsFile: nil) }
 
     func run(with context: SettingsContext) async throws {
+        let logger = monitoring.log.logger
+        for variable in UnknownVariable.all(in: context.invocation.environment) {
+            logger.warning(
+                "ignored an unknown environment variable",
+                metadata: ["variable": "\(variable.name)", "advice": "\(variable.advice)"])
+        }
         try await run(reloading: SettingsReload(context), settingsFile: context.settings.path)
     }
 
