@@ -52,6 +52,11 @@ public struct ServerSettings: Sendable, Hashable {
     /// Whether DPoP proofs must contain a nonce of this server (RFC 9449 §8).
     public var requiresProofNonce = false
 
+    /// The time in seconds for which browsers use https only, as sent by an https server (RFC 6797 §6.1.1).
+    ///
+    /// With 0, browsers forget it.
+    public var strictTransportAge = Self.standardStrictTransportAge
+
     /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
     /// The maximum number of clients that one developer may register.
@@ -80,6 +85,9 @@ public struct ServerSettings: Sendable, Hashable {
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
     /// after it.
     public static let standardAuditRetention = 400
+
+    /// The default of ``strictTransportAge``: two years, as the preload lists of browsers recommend.
+    public static let standardStrictTransportAge = 63_072_000
 
     /// Creates settings with default values; the default of `siteName` is the host and the port of the issuer.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {

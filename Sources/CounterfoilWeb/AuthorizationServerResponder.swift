@@ -18,7 +18,7 @@ final class AuthorizationServerResponder: Responder {
     private let renderer: PageRenderer
     private let routing: Routing
     private let prefix: String
-    private let responseFields: ResponseFields
+    private let currentFields: Mutex<ResponseFields>
     private let trustedProxies: @Sendable () -> TrustedProxies
     /// The tracing of requests; nil if no request is traced.
     private let tracing: RequestTracing?
@@ -40,13 +40,23 @@ final class AuthorizationServerResponder: Responder {
     ) throws {
         self.trustedProxies = trustedProxies
         self.tracing = tracing
-        let issuer = server.settings.issuer
+        let settings = server.settings
+        let issuer = settings.issuer
         self.server = server
         self.logger = logger
         renderer = try PageRenderer(pages: server.pages, prefix: issuer.path)
-        responseFields = ResponseFields(issuer: issuer)
+        currentFields = Mutex(ResponseFields(settings))
         routing = server.routing
         prefix = issuer.path
+    }
+
+    /// The security header fields, which follow the settings of the server.
+    private var responseFields: ResponseFields {
+        let settings = server.settings
+        return currentFields.withLock { fields in
+            if fields.strictTransportAge != settings.strictTransportAge { fields = ResponseFields(settings) }
+            return fields
+        }
     }
 
     /// Routes a request by its host name and path, unless the request target is longer than `targetLimit`.

@@ -8,6 +8,8 @@ import HTTPTypes
 /// §4.2.4). Only pages that use a script allow scripts, and only scripts from this server.
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
+    /// The value of `max-age` in `Strict-Transport-Security`.
+    let strictTransportAge: Int
 
     private static let openerPolicy = HTTPField.Name("Cross-Origin-Opener-Policy")
 
@@ -69,7 +71,7 @@ struct ResponseFields: Sendable {
         return target ?? "'none'"
     }
 
-    init(issuer: Issuer) {
+    init(_ settings: ServerSettings) {
         var fields = HTTPFields()
         fields[.xContentTypeOptions] = "nosniff"
         let others = [
@@ -80,7 +82,8 @@ struct ResponseFields: Sendable {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
         if let openerPolicy = Self.openerPolicy { fields[openerPolicy] = "same-origin" }
-        if issuer.isSecure { fields[.strictTransportSecurity] = "max-age=63072000" }
+        strictTransportAge = settings.strictTransportAge
+        if settings.issuer.isSecure { fields[.strictTransportSecurity] = "max-age=\(strictTransportAge)" }
         self.fields = fields
     }
 

@@ -13,7 +13,7 @@ package final class ServerPlace: Sendable {
     /// Creates the place of a server with these settings.
     package init(for settings: ServerSettings) {
         self.settings = settings
-        responder = CurrentResponder(WaitingResponder(issuer: settings.issuer))
+        responder = CurrentResponder(WaitingResponder(settings))
     }
 
     /// Lets a server answer all connections that are accepted from now on.

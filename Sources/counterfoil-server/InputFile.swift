@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file that a command-line argument names.
+/// A file that an argument of an administration command names, which can be a pipe.
 ///
-/// A file that is larger than the limit is refused, not truncated.
+/// ``RegularFile`` is for the files of settings. A file that is larger than the limit is refused, not truncated.
 enum InputFile {
     /// Reads a file of at most `limit` bytes.
     static func bytes(at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {

@@ -21,8 +21,12 @@ package struct TestAuthority: Sendable {
     ///   - name: The common name.
     ///   - issuer: The authority that certifies this one; nil for a root.
     ///   - issuerAddress: The URL of the certificate of the issuer, in the extension `authorityInfoAccess`.
+    ///   - constraints: The extension `basicConstraints`; nil for none.
+    ///   - usage: The extension `keyUsage`.
     package init(
-        _ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil, issuerAddress: String? = nil
+        _ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil, issuerAddress: String? = nil,
+        constraints: BasicConstraints? = .isCertificateAuthority(maxPathLength: nil),
+        usage: KeyUsage = KeyUsage(keyCertSign: true)
     ) throws {
         key = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let subject = try Self.name(name)
@@ -31,8 +35,8 @@ package struct TestAuthority: Sendable {
             notValidAfter: Date() + 86_400 * 30, issuer: issuer?.certificate.subject ?? subject, subject: subject,
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                Critical(KeyUsage(keyCertSign: true))
+                if let constraints { Critical(constraints) }
+                Critical(usage)
                 if let issuerAddress {
                     AuthorityInformationAccess([
                         .init(method: .issuingCA, location: .uniformResourceIdentifier(issuerAddress))
@@ -54,18 +58,20 @@ package struct TestAuthority: Sendable {
     ///   - end: The end of its validity.
     ///   - usage: The purposes in the extension `extKeyUsage`.
     ///   - issuerAddress: The URL of the certificate of this authority, in the extension `authorityInfoAccess`.
+    ///   - given: The private key in PEM format; nil for a new one for ECDSA.
     package func issue(
         for hosts: [String], addresses: [[UInt8]] = [], from start: Date = Date() - 3600,
         until end: Date = Date() + 86_400, usage: [ExtendedKeyUsage.Usage] = [.serverAuth],
-        issuerAddress: String? = nil
+        issuerAddress: String? = nil, key given: String? = nil
     ) throws -> Issued {
-        let own = P256.Signing.PrivateKey()
+        let own = given ?? P256.Signing.PrivateKey().pemRepresentation
         let names =
             hosts.map { GeneralName.dnsName($0) }
             + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
         let issued = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey), notValidBefore: start,
-            notValidAfter: end, issuer: certificate.subject, subject: try Self.name(hosts.first ?? "server"),
+            version: .v3, serialNumber: .init(), publicKey: try Certificate.PrivateKey(pemEncoded: own).publicKey,
+            notValidBefore: start, notValidAfter: end, issuer: certificate.subject,
+            subject: try Self.name(hosts.first ?? "server"),
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 SubjectAlternativeNames(names)
@@ -77,7 +83,7 @@ package struct TestAuthority: Sendable {
                 }
             },
             issuerPrivateKey: key)
-        return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own.pemRepresentation + "\n")
+        return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own + "\n")
     }
 
     /// Issues a certificate for the key of a request (RFC 2986), with the names that the request asks for.

@@ -18,12 +18,12 @@ package struct ACMESettings: Sendable {
     /// The hosts that the certificate names, without duplicates.
     package let hosts: [String]
     /// The certificates of the authorities that may have certified the authority itself; nil for those of the system.
-    package var root: String?
+    package var root: AuthorityRoots?
     package var externalAccount: ExternalAccount?
     package var challenge: Challenge
 
     package init(
-        directory: AuthorityURL, contact: String, hosts: [String], root: String? = nil,
+        directory: AuthorityURL, contact: String, hosts: [String], root: AuthorityRoots? = nil,
         externalAccount: ExternalAccount? = nil, challenge: Challenge = .tls
     ) {
         self.directory = directory

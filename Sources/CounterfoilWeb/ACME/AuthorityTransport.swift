@@ -74,14 +74,12 @@ package struct HTTPAuthority: AuthorityTransport {
 
     /// Creates a connection.
     ///
-    /// - Parameter root: The certificates of the authorities that may have certified this one, in PEM format; nil for
-    ///   those of the system.
-    package init(trusting root: String?) throws {
+    /// - Parameter root: The certificates of the authorities that may have certified this one; nil for those of the
+    ///   system.
+    package init(trusting root: AuthorityRoots?) {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let root {
-            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(root.utf8)))
-        }
+        if let root { tls.trustRoots = .certificates(root.certificates) }
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.tlsConfiguration = tls
         configuration.httpVersion = .http1Only

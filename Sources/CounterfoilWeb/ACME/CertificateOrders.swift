@@ -70,7 +70,7 @@ package actor CertificateOrders: Service {
         self.store = store
         self.clock = clock
         self.logger = logger
-        self.connect = connect ?? { try HTTPAuthority(trusting: settings.root) }
+        self.connect = connect ?? { HTTPAuthority(trusting: settings.root) }
         keys = StoredKeys(store: store, serverKey: serverKey)
         let challenges = current?.challenges ?? PendingChallenges(store)
         self.challenges = challenges

@@ -33,10 +33,13 @@ struct Listener: Service {
         defer { watch.stop() }
         var bound: [Bound] = []
         do {
-            for address in addresses { bound.append(try await listen(at: address)) }
+            for address in addresses {
+                do { bound.append(try await listen(at: address)) } catch {
+                    throw ListeningFailure(address: address, cause: error)
+                }
+            }
         } catch {
             await close(bound)
-            if let refusal = error as? UnixSocket.Refusal { throw ListeningFailure(description: "\(refusal)") }
             throw error
         }
         await onListening(zip(addresses, bound).map { BoundAddress(address: $0, port: $1.channel.localAddress?.port) })
@@ -177,9 +180,13 @@ struct Listener: Service {
     }
 }
 
-/// An error that prevents listening at a Unix socket, with the action to take.
+/// An error that prevents listening at an address.
 package struct ListeningFailure: Error, CustomStringConvertible {
-    package let description: String
+    package let address: ListeningAddress
+    /// The error of the system, or one of the Unix socket, which is written for the operator.
+    package let cause: any Error
+
+    package var description: String { "cannot listen on \(address): \(cause)" }
 }
 
 /// An address at which a server listens, with the port that it has.

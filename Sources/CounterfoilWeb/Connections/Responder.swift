@@ -42,9 +42,9 @@ struct WaitingResponder: Responder {
     private let fields: ResponseFields
     private let date = DateField()
 
-    init(issuer: Issuer) {
-        self.issuer = issuer
-        fields = ResponseFields(issuer: issuer)
+    init(_ settings: ServerSettings) {
+        issuer = settings.issuer
+        fields = ResponseFields(settings)
     }
 
     var answersOnce: Bool { true }

@@ -39,7 +39,10 @@ public struct OutboundAuthorities: Sendable {
     /// certificate.
     ///
     /// The certificates are trusted in addition to the authorities of the system.
-    public init(pem text: String) throws(Refusal) {
+    public init(pem text: String) throws(Refusal) { additional = try Self.certificates(in: text) }
+
+    /// Parses PEM certificates, with the same errors.
+    static func certificates(in text: String) throws(Refusal) -> [NIOSSLCertificate] {
         guard !text.contains("PRIVATE KEY-----") else {
             throw Refusal(description: "it contains a private key; it must contain certificates only")
         }
@@ -48,15 +51,15 @@ public struct OutboundAuthorities: Sendable {
         guard !blocks.isEmpty else {
             throw Refusal(description: "it contains no PEM certificate (\(begin))")
         }
-        var additional: [NIOSSLCertificate] = []
+        var certificates: [NIOSSLCertificate] = []
         for (number, block) in zip(1..., blocks) {
             guard let end = block.range(of: end),
                 let certificate = try? NIOSSLCertificate(
                     bytes: Array((begin + block[..<end.upperBound] + "\n").utf8), format: .pem)
             else { throw Refusal(description: "certificate \(number) is invalid") }
-            additional.append(certificate)
+            certificates.append(certificate)
         }
-        self.additional = additional
+        return certificates
     }
 
     /// The TLS configuration of a connection.

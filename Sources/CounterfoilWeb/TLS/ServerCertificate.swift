@@ -13,6 +13,8 @@ public struct ServerCertificate: Sendable {
         case noCertificate
         /// A certificate in the file is invalid; the first one has the number 1.
         case invalidCertificate(number: Int)
+        /// A certificate in the file has an RSA key of fewer than 2048 bits.
+        case weakKey(number: Int, bits: Int)
         /// The file of the key contains no unencrypted private key that can be used.
         case noKey
         /// The key belongs to another certificate.
@@ -28,6 +30,8 @@ public struct ServerCertificate: Sendable {
         case notForServers
         /// A certificate in the file was not issued by the next one.
         case brokenChain(number: Int)
+        /// An issuer in the file may not issue certificates (RFC 5280 §4.2.1.3 and §4.2.1.9).
+        case issuerIsNoAuthority(number: Int)
         /// The file contains only the certificate of the server, and clients cannot find its issuer.
         case incompleteChain(issuer: String)
         /// The TLS library refuses the certificate or its key.
@@ -39,6 +43,9 @@ public struct ServerCertificate: Sendable {
             case .noCertificate:
                 "it contains no certificate in PEM format; name the file with the certificate and its chain"
             case .invalidCertificate(let number): "certificate \(number) in it is invalid; get the file again"
+            case .weakKey(let number, let bits):
+                "certificate \(number) in it has an RSA key of \(bits) bits; make a new key of at least 2048 bits, and get a "
+                    + "certificate for it"
             case .noKey:
                 "it contains no private key that can be used; it must be one key in PEM format, RSA or ECDSA with P-256 or "
                     + "P-384, without a password"
@@ -54,6 +61,9 @@ public struct ServerCertificate: Sendable {
             case .brokenChain(let number):
                 "certificate \(number) in it was not issued by the next one; the certificate of the server comes first, "
                     + "and each one is followed by its issuer"
+            case .issuerIsNoAuthority(let number):
+                "certificate \(number) in it may not issue certificate \(number - 1) (basicConstraints or keyUsage), so "
+                    + "clients refuse the chain; let a certificate authority issue the certificate"
             case .incompleteChain(let issuer):
                 "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
                     + "the whole chain (fullchain.pem of certbot)"
@@ -106,6 +116,9 @@ public struct ServerCertificate: Sendable {
             guard certificate.issuer == issuer.subject,
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
             else { throw .brokenChain(number: number) }
+            // The certificates between this issuer and the leaf.
+            let others = certificates[1..<number].count { $0.issuer != $0.subject }
+            guard Self.isAuthority(issuer, above: others) else { throw .issuerIsNoAuthority(number: number + 1) }
         }
         var unknownIssuer: String?
         if !isWhole, let last = certificates.last, await Self.isIncomplete(certificates, endingWith: last) {
@@ -117,6 +130,17 @@ public struct ServerCertificate: Sendable {
         starts = leaf.notValidBefore
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
+    }
+
+    /// Returns true if a certificate may issue others, above a number of authorities that it has certified.
+    ///
+    /// A root can be older than the extensions (X.509 version 1).
+    private static func isAuthority(_ certificate: Certificate, above others: Int) -> Bool {
+        if certificate.version == .v1 { return certificate.issuer == certificate.subject }
+        guard case .isCertificateAuthority(let limit)? = try? certificate.extensions.basicConstraints,
+            others <= limit ?? .max
+        else { return false }
+        return (try? certificate.extensions.keyUsage)?.keyCertSign ?? true
     }
 
     /// Returns the key, which other blocks such as EC PARAMETERS may precede; nil unless there is exactly one that
@@ -136,9 +160,14 @@ public struct ServerCertificate: Sendable {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         var certificates: [Certificate] = []
         for (number, block) in zip(1..., text.components(separatedBy: begin).dropFirst()) {
-            guard let end = block.range(of: end),
-                let certificate = try? Certificate(pemEncoded: begin + block[..<end.upperBound])
-            else { throw .invalidCertificate(number: number) }
+            guard let end = block.range(of: end) else { throw .invalidCertificate(number: number) }
+            let text = begin + block[..<end.upperBound]
+            guard let certificate = try? Certificate(pemEncoded: text) else {
+                guard let bits = RSAKeySize.bits(inCertificate: text), bits < 2048 else {
+                    throw .invalidCertificate(number: number)
+                }
+                throw .weakKey(number: number, bits: bits)
+            }
             certificates.append(certificate)
         }
         return certificates

@@ -10,6 +10,9 @@ struct ServerKeyFile {
     /// Whether the group may read the file, as that of a credential of systemd.
     private var isCredential = false
 
+    /// The maximum size in bytes that is read.
+    private static let limit = 64 * 1024
+
     init(path: String) { self.path = path }
 
     /// The credential `server-key` of systemd (`LoadCredential=`); nil if there is none.
@@ -31,18 +34,11 @@ struct ServerKeyFile {
             throw CommandFailure.refused(
                 "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
         }
-        // A link leads to the file whose permissions count.
-        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
-            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue,
-            let bytes = FileManager.default.contents(atPath: path)
-        else {
-            throw CommandFailure.refused("cannot read the server key \(path); run the command as its owner")
-        }
-        guard mode & (isCredential ? 0o027 : 0o077) == 0 else {
+        let file = try RegularFile(at: path, called: "the server key", advice: "run the command as its owner")
+        guard file.mode & (isCredential ? 0o027 : 0o077) == 0 else {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
-        guard let key = ServerKey(bytes: Array(bytes)) else {
+        guard let key = ServerKey(bytes: try file.bytes(limit: Self.limit)) else {
             throw CommandFailure.refused(
                 "the server key \(path) is not 32 bytes (former keys can follow it, 32 bytes each); restore it from a "
                     + "backup")

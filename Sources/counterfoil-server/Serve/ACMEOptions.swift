@@ -78,8 +78,8 @@ struct ACMEOptions: ParsableArguments {
         }
     }
 
-    /// Throws if an option contradicts the issuer or the options for TLS.
-    func check(_ issuer: Issuer, callbackOrigin: CallbackOrigin?, tls: TLSOptions) throws {
+    /// Throws if an option contradicts the issuer, or the options for TLS and listening.
+    func check(_ issuer: Issuer, callbackOrigin: CallbackOrigin?, tls: TLSOptions, listening: ListenOptions) throws {
         guard acmeContact != nil else { return }
         guard issuer.isSecure else { throw ValidationError("--acme-contact requires an https issuer.") }
         guard tls.tlsCertificate == nil else {
@@ -93,6 +93,17 @@ struct ACMEOptions: ParsableArguments {
         guard acmeChallenge != .http || tls.redirectListen != nil else {
             throw ValidationError("--acme-challenge http-01 requires --redirect-listen.")
         }
+        guard try listening.canListenOnTCP else { throw ValidationError("\(Self.noTCP).") }
+    }
+
+    private static let noTCP =
+        "--acme-contact requires a TCP port at --listen, because Unix sockets never speak TLS; add HOST:PORT, or let the "
+        + "proxy in front have the certificate"
+
+    /// Throws if the certificate would be for no listener, because all sockets of systemd are Unix sockets.
+    func check(_ listeners: ListenOptions.Listeners) throws(CommandFailure) {
+        guard acmeContact != nil, listeners.requests.allSatisfy(\.isUnixSocket) else { return }
+        throw .refused(Self.noTCP)
     }
 
     /// The settings of the orders; nil without the options.
@@ -103,28 +114,26 @@ struct ACMEOptions: ParsableArguments {
         return ACMESettings(
             directory: directory, contact: acmeContact,
             hosts: [server.issuer.host] + (server.callbackOrigin.map { [$0.host] } ?? []),
-            root: try acmeRoot.map { try text(of: $0, for: "--acme-root") },
-            externalAccount: try externalAccount(), challenge: acmeChallenge)
+            root: try acmeRoot.map { try roots(in: $0) }, externalAccount: try externalAccount(),
+            challenge: acmeChallenge)
+    }
+
+    private func roots(in path: String) throws(CommandFailure) -> AuthorityRoots {
+        let text = try RegularFile.text(at: path, for: "--acme-root", limit: Self.limit)
+        do { return try AuthorityRoots(pem: text) } catch {
+            throw .refused("--acme-root: cannot use the file \(path): \(error)")
+        }
     }
 
     private func externalAccount() throws -> ExternalAccount? {
         guard let acmeEabKid, let acmeEabKeyFile else { return nil }
-        if CertificateFiles.isReadableByAll(acmeEabKeyFile) {
-            throw CommandFailure.refused(
-                "--acme-eab-key-file: every user can read \(acmeEabKeyFile); remove that permission (chmod o-r)")
-        }
-        let key = try text(of: acmeEabKeyFile, for: "--acme-eab-key-file")
+        let key = try RegularFile.text(
+            at: acmeEabKeyFile, for: "--acme-eab-key-file", limit: Self.limit, isSecret: true)
         guard let account = ExternalAccount(keyIdentifier: acmeEabKid, key: key) else {
             throw CommandFailure.refused(
                 "--acme-eab-key-file: \(acmeEabKeyFile) contains no key in base64url; store the one that the authority "
                     + "has given you")
         }
         return account
-    }
-
-    private func text(of path: String, for option: String) throws(CommandFailure) -> String {
-        do { return try InputFile.text(at: path, limit: Self.limit) } catch {
-            throw .refused("\(option): \(error.message)")
-        }
     }
 }

@@ -46,22 +46,12 @@ struct CertificateFiles: Sendable {
             changed: attributes[.modificationDate] as? Date)
     }
 
-    /// Returns true if every user of the machine can read a file.
-    static func isReadableByAll(_ path: String) -> Bool {
-        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-        return ((attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0) & 0o004 != 0
-    }
-
     /// Reads and checks the files.
     ///
-    /// A key that every user of the machine can read is refused.
+    /// A key that every user can read, or that others than its owner can change, is refused.
     func load(at now: Date = Date()) async throws(CommandFailure) -> ServerCertificate {
-        let chain = try text(of: certificate, for: "--tls-certificate")
-        if Self.isReadableByAll(key) {
-            throw .refused("--tls-key: every user can read \(key); remove that permission (chmod o-r)")
-        }
-        let key = try text(of: key, for: "--tls-key")
+        let chain = try RegularFile.text(at: certificate, for: "--tls-certificate", limit: Self.limit)
+        let key = try RegularFile.text(at: key, for: "--tls-key", limit: Self.limit, isSecret: true)
         do {
             return try await ServerCertificate(chain: chain, key: key, hosts: hosts, at: now)
         } catch {
@@ -69,12 +59,6 @@ struct CertificateFiles: Sendable {
             case .noKey, .keyOfAnother: throw .refused("--tls-key \(self.key): \(error)")
             default: throw .refused("--tls-certificate \(certificate): \(error)")
             }
-        }
-    }
-
-    private func text(of path: String, for option: String) throws(CommandFailure) -> String {
-        do { return try InputFile.text(at: path, limit: Self.limit) } catch {
-            throw .refused("\(option): \(error.message)")
         }
     }
 }

@@ -18,7 +18,12 @@ struct EndingsOptions: ParsableArguments {
 
     /// Checks that this user can write the journal, and files beside it; creates nothing.
     func checkWritable() throws(CommandFailure) {
-        guard let path, let obstacle = Self.obstacle(to: path) else { return }
+        guard let path else { return }
+        var status = stat()
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw .refused("--endings-journal: \(path) is not a regular file; name another file")
+        }
+        guard let obstacle = Self.obstacle(to: path) else { return }
         throw .refused(
             "--endings-journal: cannot write to \(obstacle.place): \(String(cString: strerror(obstacle.error)))")
     }

@@ -85,6 +85,18 @@ struct ListenOptions: ParsableArguments {
         }
     }
 
+    /// Whether a TCP port can be among the listeners; the kinds of sockets of systemd are known at the start only.
+    var canListenOnTCP: Bool {
+        get throws {
+            try listen.contains { text in
+                switch try Choice(text) {
+                case .address, .systemd: true
+                case .unixSocket: false
+                }
+            }
+        }
+    }
+
     /// The listeners of a server.
     struct Listeners {
         var requests: [ListeningAddress]

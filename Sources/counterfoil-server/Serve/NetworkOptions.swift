@@ -38,10 +38,7 @@ struct NetworkOptions: ParsableArguments {
     func outboundRules() throws -> OutboundRules {
         let networks = try OutboundNetworks(outboundNetworks)
         guard let outboundAuthorities else { return OutboundRules(networks: networks) }
-        let text: String
-        do { text = try InputFile.text(at: outboundAuthorities, limit: 1 << 20) } catch {
-            throw CommandFailure.refused("--outbound-ca: \(error.message)")
-        }
+        let text = try RegularFile.text(at: outboundAuthorities, for: "--outbound-ca", limit: 1 << 20)
         do { return OutboundRules(networks: networks, authorities: try OutboundAuthorities(pem: text)) } catch {
             throw CommandFailure.refused("--outbound-ca: cannot use the file \(outboundAuthorities): \(error)")
         }

@@ -5,7 +5,6 @@ import CounterfoilWeb
 import Foundation
 import Hummingbird
 import Logging
-import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -131,18 +130,7 @@ struct RunningServer {
             await server.endings?.finish()
             await server.installation.store.close()
         }
-        do {
-            try end.get()
-        } catch let failure as IOError {
-            throw CommandFailure.temporary(
-                "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
-                    + Self.advice(for: failure.errnoCode))
-        } catch is SocketAddressError.UnknownHost {
-            throw CommandFailure.refused(
-                "cannot listen on \(addresses): unknown host; choose an address of this machine with --listen")
-        } catch let failure as ListeningFailure {
-            throw CommandFailure.refused("cannot listen: \(failure)")
-        }
+        try end.get()
     }
 
     /// The services end in the reverse order: the heartbeat last, after all requests are answered.
@@ -167,10 +155,12 @@ struct RunningServer {
                 guard let orders = opened.orders else { return try await gracefulShutdown() }
                 try await orders.run()
             },
-            WebServer.service(
-                place, at: listeners.requests, certificate: certificate, connections: connections,
-                stop: stop, deadline: deadline, logger: logger
-            ) { bound.set($0) },
+            SettingListener(
+                option: "--listen",
+                service: WebServer.service(
+                    place, at: listeners.requests, certificate: certificate, connections: connections,
+                    stop: stop, deadline: deadline, logger: logger
+                ) { bound.set($0) }),
             WhenOpen(opened) { opened in
                 await cancelWhenGracefulShutdown { await opened.server.maintenance.run() }
             },
@@ -193,16 +183,15 @@ struct RunningServer {
                     parts: liveParts, opening: { await opened.wait() != nil }))
         }
         if let redirects = listeners.redirects {
-            services.append(
-                WebServer.redirect(
-                    to: settings, answering: certificate?.challenges, at: [redirects], deadline: deadline,
-                    logger: logger
-                ) { ports in
-                    let url = "http://\(redirects.text(withPort: ports.first ?? nil))"
-                    log.report(
-                        "started the redirect to https", metadata: ["url": "\(url)"],
-                        sentence: "Requests at \(url) are redirected to https.")
-                })
+            let service = WebServer.redirect(
+                to: settings, answering: certificate?.challenges, at: [redirects], deadline: deadline, logger: logger
+            ) { ports in
+                let url = "http://\(redirects.text(withPort: ports.first ?? nil))"
+                log.report(
+                    "started the redirect to https", metadata: ["url": "\(url)"],
+                    sentence: "Requests at \(url) are redirected to https.")
+            }
+            services.append(SettingListener(option: "--redirect-listen", service: service))
         }
         if let metrics {
             let sources = metricsSources
@@ -216,7 +205,10 @@ struct RunningServer {
                             "started the metrics server", metadata: ["url": "\(url)"],
                             sentence: "Metrics are at \(url).")
                     }
-                    try await endingWithin(.seconds(1)) { try await service.run() }
+                    let listener = SettingListener(
+                        option: "--metrics-listen",
+                        address: "\(ListeningAddress.host(metrics.host, port: metrics.port))", service: service)
+                    try await endingWithin(.seconds(1)) { try await listener.run() }
                 })
         }
         let opening = opening
@@ -280,20 +272,5 @@ struct RunningServer {
             "lowered the connection limit because of the limit of open files",
             metadata: ["connections": "\(possible)", "wanted": "\(wanted.total)", "open-files": "\(descriptors)"])
         return ConnectionLimits(total: possible)
-    }
-
-    /// The addresses of the listeners for requests and metrics as text, for error messages.
-    private var addresses: String {
-        let requests = listeners.requests + (listeners.redirects.map { [$0] } ?? [])
-        return (requests.map { "\($0)" } + (metrics.map { ["\($0.host):\($0.port)"] } ?? []))
-            .joined(separator: " or ")
-    }
-
-    private static func advice(for reason: CInt) -> String {
-        switch reason {
-        case EACCES: "choose a port above 1023 with --listen, or grant this user access to the port"
-        case EADDRNOTAVAIL: "choose an address of this machine with --listen"
-        default: "stop the program that uses the port, or choose another one with --listen"
-        }
     }
 }

@@ -131,7 +131,9 @@ struct ServeCommand: ConfiguredCommand {
             }
         }
         try tls.check(issuer)
-        try acme.check(issuer, callbackOrigin: callbackOrigin.map { try CallbackOrigin($0, issuer: issuer) }, tls: tls)
+        try acme.check(
+            issuer, callbackOrigin: callbackOrigin.map { try CallbackOrigin($0, issuer: issuer) }, tls: tls,
+            listening: listening)
         guard (1...3650).contains(keyLifetime) else {
             throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
         }
@@ -140,6 +142,12 @@ struct ServeCommand: ConfiguredCommand {
     func run() async throws { try await run(reloading: nil, settingsFile: nil) }
 
     func run(with context: SettingsContext) async throws {
+        let logger = monitoring.log.logger
+        for variable in UnknownVariable.all(in: context.invocation.environment) {
+            logger.warning(
+                "ignored an unknown environment variable",
+                metadata: ["variable": "\(variable.name)", "advice": "\(variable.advice)"])
+        }
         try await run(reloading: SettingsReload(context), settingsFile: context.settings.path)
     }
 
@@ -149,10 +157,12 @@ struct ServeCommand: ConfiguredCommand {
         let log = monitoring.log
         let traces = try TraceExport(logger: log.logger)
         let place = try location.place
+        let listeners = try listening.listeners(redirecting: tls.redirectListen)
+        try acme.check(listeners)
         let server = try await RunningServer(
             at: place,
             settings: settings,
-            listeners: try listening.listeners(redirecting: tls.redirectListen),
+            listeners: listeners,
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
             certificate: tls.files(for: settings),
             acme: try acme.settings(for: settings),
@@ -214,6 +224,7 @@ struct ServeCommand: ConfiguredCommand {
         settings.approvalsPerMinute = limits.approvalsPerUser
         signIn.apply(to: &settings.signInLimits)
         lifetimes.apply(to: &settings)
+        settings.strictTransportAge = tls.hstsMaxAge
         return settings
     }
 }

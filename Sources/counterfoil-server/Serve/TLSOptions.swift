@@ -24,12 +24,23 @@ struct TLSOptions: ParsableArguments {
             valueName: "address"))
     var redirectListen: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The seconds for which browsers use only https, in Strict-Transport-Security of an https issuer, 0 to "
+                + "315360000. With 0, browsers forget it.",
+            valueName: "seconds"))
+    var hstsMaxAge = ServerSettings.standardStrictTransportAge
+
     func validate() throws {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key require each other.")
         }
         guard tlsCertificate?.isEmpty != true, tlsKey?.isEmpty != true else {
             throw ValidationError("--tls-certificate and --tls-key cannot be empty.")
+        }
+        guard (0...315_360_000).contains(hstsMaxAge) else {
+            throw ValidationError("--hsts-max-age must be a number of seconds from 0 to 315360000.")
         }
         if let redirectListen {
             do { try ListenOptions.Choice(redirectListen).checkForRedirect() } catch {

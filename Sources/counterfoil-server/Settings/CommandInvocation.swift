@@ -82,15 +82,28 @@ struct CommandInvocation: Sendable {
         return resolved
     }
 
-    /// Throws if a setting is missing without which the server does not start; without a file, `serve` says it itself.
+    /// Throws if a setting is missing or empty without which the server does not start.
+    ///
+    /// Without a file, `serve` itself says which one is missing.
     private func requireAll(in resolved: ResolvedSettings) throws(CommandFailure) {
-        guard resolved.path != nil || command.first == "config",
-            let missing = Setting.all.first(where: { $0.isRequired && resolved.values[$0.name] == nil })
-        else { return }
-        guard let path = resolved.path else {
-            throw .refused("the setting \(missing.name) is missing; name the settings file with --config")
+        for setting in Setting.all where setting.isRequired {
+            let path = resolved.path
+            guard let value = resolved.values[setting.name] else {
+                guard path != nil || command.first == "config" else { continue }
+                throw .refused(
+                    path.map { "\($0): the setting \(setting.name) is missing" }
+                        ?? "the setting \(setting.name) is missing; name the settings file with --config")
+            }
+            guard value.texts.isEmpty else { continue }
+            switch value.origin {
+            // The parser of the command line refuses an option without a value.
+            case .option: continue
+            case .environment: throw .refused("\(setting.variable) is empty; it must have at least one value")
+            case .file(let line):
+                throw .refused(
+                    "\(path ?? ""), line \(line): \(setting.name) is an empty list; it must have at least one value")
+            }
         }
-        throw .refused("\(path): the setting \(missing.name) is missing")
     }
 
     /// Throws if a variable has the name of a value at `/admin`, which would have no effect.

@@ -26,6 +26,9 @@ struct ConfigCheck: ConfiguredCommand {
     }
 
     func run(with context: SettingsContext) async throws {
+        for variable in UnknownVariable.all(in: context.invocation.environment) {
+            Output.note("warning: the environment variable \(variable.name) is unknown; \(variable.advice)")
+        }
         try await serve.checkFiles()
         let origin = context.settings.path ?? "the command line and the environment"
         Output.line("The settings in \(origin) are valid.")

@@ -7,12 +7,15 @@ struct ConfigSchema: ParsableCommand {
         commandName: "schema",
         abstract: "Print a JSON Schema (draft 2020-12) of the settings file.",
         discussion: """
-            Editors use it to complete and check the file. The server itself accepts a value in quotes, too.
+            Editors use it to complete and check the file. The server itself accepts a value in quotes, too. The schema \
+            is the same for every file, so --config is accepted and the file is not read.
 
             Example:
               counterfoil-server config schema > server.schema.json
             """
     )
+
+    @Option(name: .customLong("config"), help: .hidden) var settingsFile: String?
 
     func run() throws {
         let data = try JSONSerialization.data(

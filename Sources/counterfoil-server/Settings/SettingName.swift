@@ -38,9 +38,20 @@ enum SettingName {
 
     /// Returns the setting whose name differs least; nil if all differ more than `limit`.
     static func nearest(to name: String, within limit: Int) -> String? {
-        let name = Array(name.prefix(100).lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
-        let distances = Setting.all.map { (name: $0.name, distance: distance(name, Array($0.name))) }
+        nearest(to: name, among: Setting.all.map(\.name), within: limit)
+    }
+
+    /// Returns the name that differs least; nil if all differ more than `limit`.
+    ///
+    /// Upper and lower case are equal, and so are `_` and `-`.
+    static func nearest(to name: String, among names: [String], within limit: Int) -> String? {
+        let text = characters(of: name)
+        let distances = names.map { (name: $0, distance: distance(text, characters(of: $0))) }
         return distances.min { $0.distance < $1.distance }.flatMap { $0.distance <= limit ? $0.name : nil }
+    }
+
+    private static func characters(of name: String) -> [Character] {
+        Array(name.prefix(100).lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
     }
 
     /// The smallest number of characters to insert, delete or replace that makes one text the other.

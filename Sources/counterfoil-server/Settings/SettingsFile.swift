@@ -39,28 +39,16 @@ struct SettingsFile: Sendable {
 
     /// Reads the bytes of a regular file that other users cannot change.
     private static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw .refused("cannot read the settings file \(path) (\(String(cString: strerror(errno))))")
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .refused("the settings file \(path) is not a regular file")
-        }
-        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+        let file = try RegularFile(at: path, called: "the settings file")
+        guard file.isOwn else {
             throw .refused(
                 "the settings file \(path) belongs to another user, who could change it; its owner must be root or the "
                     + "user of this command")
         }
-        guard status.st_mode & 0o022 == 0 else {
+        guard file.mode & 0o022 == 0 else {
             throw .refused("other users can change the settings file \(path); run: chmod go-w \(path)")
         }
-        guard status.st_size <= limit else {
-            throw .refused("the settings file \(path) is larger than \(limit) bytes")
-        }
-        return try InputFile.bytes(
-            of: FileHandle(fileDescriptor: descriptor, closeOnDealloc: false), at: path, limit: limit)
+        return try file.bytes(limit: limit)
     }
 
     private static func entries(in text: String) throws -> [String: Entry] {

@@ -121,9 +121,40 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test func `a mistyped variable is a warning with the nearest name, and a known one is none`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            var environment = [
+                "COUNTERFOIL_DATA_DIR": folder.path("data"), "COUNTERFOIL_ISSUER": "http://127.0.0.1:8080",
+                "COUNTERFOIL_LISTEN": "127.0.0.1:8080", "COUNTERFOIL_PROFILE": "work",
+                "COUNTERFOIL_BACKUP_KEEP": "14",
+                // Kubernetes sets these for a Service.
+                "COUNTERFOIL_SERVICE_HOST": "10.0.0.1", "COUNTERFOIL_PORT": "tcp://10.0.0.1:80",
+                "COUNTERFOIL_PORT_80_TCP_ADDR": "10.0.0.1",
+            ]
+            let known = try await Self.run(["check"], environment, in: folder)
+            #expect(known.status == 0)
+            #expect(known.errors.isEmpty, "\(known.errors)")
+            environment["COUNTERFOIL_ISUER"] = "hidden"
+            environment["COUNTERFOIL_WEATHER_STATION"] = "hidden"
+            let warned = try await Self.run(["check"], environment, in: folder)
+            #expect(warned.status == 0)
+            #expect(
+                warned.errors == """
+                    warning: the environment variable COUNTERFOIL_ISUER is unknown; the nearest known name is \
+                    COUNTERFOIL_ISSUER
+                    warning: the environment variable COUNTERFOIL_WEATHER_STATION is unknown; counterfoil-server config \
+                    schema lists all settings
+
+                    """)
+        }
+    }
+
     @Test func `the schema describes every setting with a type, and its defaults fit`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let printed = try await Self.run(["schema"], in: folder)
+            // The option is accepted as by the other commands, and the file is not read.
+            let named = try await Self.run(["schema", "--config", folder.path("none.yaml")], in: folder)
+            #expect(named.status == 0 && named.output == printed.output)
             let schema = try #require(
                 try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
             #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")

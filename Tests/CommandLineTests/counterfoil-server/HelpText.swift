@@ -264,6 +264,11 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The address that redirects plain http to https:
                                       HOST:PORT, such as 0.0.0.0:80, or systemd:NAME.
                                       (default: none)
+              --hsts-max-age <seconds>
+                                      The seconds for which browsers use only https, in
+                                      Strict-Transport-Security of an https issuer, 0 to
+                                      315360000. With 0, browsers forget it. (default:
+                                      63072000)
 
             CERTIFICATE OF AN AUTHORITY (ACME):
               --acme-contact <email>  The email address for the account at the authority;

@@ -84,6 +84,9 @@ struct SettingsFileTests {
         Mistake(
             "a value of the administration", start + "site-name: Photos\n",
             ", line 3: site-name is no setting of the file; set it at /admin/branding,"),
+        Mistake(
+            "an empty list of a required setting", "issuer: http://127.0.0.1:8080\nlisten: []\n",
+            ", line 2: listen is an empty list; it must have at least one value"),
         // The validation of the options, with the place in the file.
         Mistake(
             "a wrong value", "issuer: http://127.0.0.1:8080\n\nlisten: here\n",
@@ -163,6 +166,26 @@ struct SettingsFileTests {
                 #expect(ended.status == 3)
                 #expect(ended.errors.contains(error))
             }
+        }
+    }
+
+    @Test(arguments: [
+        "tls-certificate: FIFO\ntls-key: a.key", "tls-certificate: a.pem\ntls-key: FIFO",
+        "acme-contact: owner@example.com\nacme-terms-agreed: true\nacme-root: FIFO",
+        "acme-contact: owner@example.com\nacme-terms-agreed: true\nacme-eab-kid: kid-1\nacme-eab-key-file: FIFO",
+        "outbound-ca: FIFO", "endings-journal: FIFO", "database: postgresql://a@h/n\nserver-key-file: FIFO",
+    ])
+    func `a FIFO in place of a file is refused, and blocks nothing`(lines: String) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let path = folder.path("fifo")
+            #expect(mkfifo(path, 0o600) == 0)
+            try Data(try TestAuthority().pem.utf8).write(to: URL(fileURLWithPath: folder.path("a.pem")))
+            let place = lines.contains("database:") ? "" : "data-dir: \(folder.path("data"))\n"
+            let files = lines.replacing("FIFO", with: path).replacing("a.pem", with: folder.path("a.pem"))
+            let ended = try await Self.check(
+                Data("issuer: https://id.example.com\nlisten: 127.0.0.1:1\n\(place)\(files)\n".utf8), in: folder)
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("\(path) is not a regular file"), "\(ended.errors)")
         }
     }
 

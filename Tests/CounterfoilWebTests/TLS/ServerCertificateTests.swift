@@ -95,6 +95,29 @@ struct ServerCertificateTests {
             chain: alone.certificate + (try intermediate.pem), key: alone.key, hosts: [Self.host], at: Date())
     }
 
+    // RFC 5280 §4.2.1.9, §4.2.1.3
+    @Test func `a chain with an issuer that may not issue certificates is refused`() async throws {
+        let issuers = [
+            try TestAuthority("No CA", certifiedBy: root, constraints: .notCertificateAuthority),
+            try TestAuthority("No constraints", certifiedBy: root, constraints: nil),
+            try TestAuthority("No keyCertSign", certifiedBy: root, usage: KeyUsage(cRLSign: true)),
+        ]
+        for issuer in issuers {
+            let issued = try issuer.issue(for: [Self.host])
+            let chain = issued.certificate + (try issuer.pem)
+            #expect(try await refusal(chain, issued.key) == .issuerIsNoAuthority(number: 2))
+            #expect(try await refusal(chain + (try root.pem), issued.key) == .issuerIsNoAuthority(number: 2))
+        }
+        let narrow = try TestAuthority("Narrow", constraints: .isCertificateAuthority(maxPathLength: 0))
+        let below = try TestAuthority("Below", certifiedBy: narrow)
+        let issued = try below.issue(for: [Self.host])
+        let chain = issued.certificate + (try below.pem) + (try narrow.pem)
+        #expect(try await refusal(chain, issued.key) == .issuerIsNoAuthority(number: 3))
+        let direct = try narrow.issue(for: [Self.host])
+        _ = try await ServerCertificate(
+            chain: direct.certificate + (try narrow.pem), key: direct.key, hosts: [Self.host], at: Date())
+    }
+
     @Test func `a chain that lacks its second intermediate certificate, or a private root, is reported`() async throws {
         let address = "http://ca.example.com/issuer.der"
         let middle = try TestAuthority("Middle", certifiedBy: root)
@@ -117,6 +140,31 @@ struct ServerCertificateTests {
         #expect(try await refusal(issued.certificate, issued.key) == .incompleteChain(issuer: "CN=Root"))
         _ = try await ServerCertificate(
             chain: issued.certificate, key: issued.key, hosts: [Self.host], at: Date(), isWhole: true)
+    }
+
+    /// A certificate with an RSA key of 1024 bits.
+    private static let weak = """
+        -----BEGIN CERTIFICATE-----
+        MIICDzCCAXigAwIBAgIUOHvswWHhcBVeS2c6Apx1rm3XEhowDQYJKoZIhvcNAQEL
+        BQAwDDEKMAgGA1UEAwwBYTAeFw0yNjExMjcwOTIzNTRaFw0zNjExMjQwOTIzNTRa
+        MAwxCjAIBgNVBAMMAWEwgZ8wDQYJKoZIhvcNAQEBBQADgY0AMIGJAoGBALIyagJ/
+        /J5xb7K673wGWDGUnHo/jiF815vJrwP5rkfy8dWfhIDkacC0aTZcQHKUYrbg/zh/
+        /bxQ1MMmIp0rKzjbxeNNiyNiN3QPSw2DHwocQZEo3ZoOUgzqB8oh1Ehbr6zfuBhf
+        uiARDgzfERRr6EVweKnRBXEnjzvFDHrPRO1xAgMBAAGjbjBsMB0GA1UdDgQWBBTx
+        klsoG878fwiG3vtihIadhYRmRzAfBgNVHSMEGDAWgBTxklsoG878fwiG3vtihIad
+        hYRmRzAPBgNVHRMBAf8EBTADAQH/MBkGA1UdEQQSMBCCDmlkLmV4YW1wbGUuY29t
+        MA0GCSqGSIb3DQEBCwUAA4GBAKEJ+O1Kkz3QfixlRDA99ZKgkjeIys/S+dosSVnt
+        Me5PJ/GtztwXV2bauKxy4pn4z+M5JUGqJsk6MMIgPZUQbnXtqgKjuie8a/zNO1A7
+        11AONLxhWDlejNnWSKj5k71q96xDC8tAQj1i2njZZoFKu19WydqALhWMWLpLyt2I
+        2RFc
+        -----END CERTIFICATE-----
+        """
+
+    @Test func `an RSA key that is too short is named with its size`() async throws {
+        let issued = try root.issue(for: [Self.host])
+        #expect(try await refusal(Self.weak, issued.key) == .weakKey(number: 1, bits: 1024))
+        #expect(try await refusal(issued.certificate + Self.weak, issued.key) == .weakKey(number: 2, bits: 1024))
+        #expect("\(ServerCertificate.Refusal.weakKey(number: 1, bits: 1024))".contains("at least 2048 bits"))
     }
 
     @Test func `files that contain something else are refused`() async throws {

@@ -98,6 +98,20 @@ struct ServeOptionTests {
         }
     }
 
+    @Test func `a mistyped variable of the environment is a warning at the start`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(
+                options: ["--log-format", "json"], environment: ["COUNTERFOIL_ACESS_TOKEN_LIFETIME": "5m"])
+            try await server.whileRunning {
+                let event = try #require(
+                    try server.logEvents.first { $0["message"] == "ignored an unknown environment variable" })
+                #expect(event["level"] == "warning")
+                #expect(event["variable"] == "COUNTERFOIL_ACESS_TOKEN_LIFETIME")
+                #expect(event["advice"] == "the nearest known name is COUNTERFOIL_ACCESS_TOKEN_LIFETIME")
+            }
+        }
+    }
+
     @Test func `plain HTTP for an https issuer is a warning, unless a proxy can be in front`() async throws {
         let message = "serving plain HTTP for an https issuer, and no proxy is trusted"
         func warning(_ issuer: String?, listen: [String]? = nil, _ options: [String] = []) async throws
@@ -182,6 +196,7 @@ struct ServeOptionTests {
         (["--failures-per-source", "1000001"], "--failures-per-source must be a number from 1 to 1000000."),
         (["--connections", "15"], "--connections must be a number from 16 to 1000000."),
         (["--approvals-per-user", "0"], "--approvals-per-user must be a number from 1 to 1000000."),
+        (["--hsts-max-age", "315360001"], "--hsts-max-age must be a number of seconds from 0 to 315360000."),
         (["--registration", "nobody"], "nobody"), (["--audit-retention", "0"], "'0'"),
         (["--audit-retention", "36501"], "'36501'"), (["--audit-retention", "never"], "'never'"),
     ])

@@ -113,6 +113,24 @@ struct SettingsReloadTests {
         }
     }
 
+    // RFC 6797 §6.1.1: with max-age=0, browsers forget the host.
+    @Test func `an owner changes and withdraws Strict-Transport-Security by a reload`() async throws {
+        try await Site.make { site in
+            let file = try File(in: site.folder, "log-format: json", "hsts-max-age: 600")
+            let server = try await site.start(issuer: "https://id.example.com", options: ["--config", file.path])
+            try await server.whileRunning {
+                var browser = UserAgent()
+                func field() async throws -> String? {
+                    try await browser.send(.get, site.origin + "/healthz").header("strict-transport-security")
+                }
+                #expect(try await field() == "max-age=600")
+                try file.write(["log-format: json", "hsts-max-age: 0"])
+                #expect(try await Self.reload(server, until: Self.success)["changed"] == "hsts-max-age")
+                #expect(try await field() == "max-age=0")
+            }
+        }
+    }
+
     // SEC-422
     @Test func `settings with a mistake change nothing, and count in the metrics`() async throws {
         try await Site.make { site in

@@ -92,4 +92,22 @@ struct UnusableArgumentTests {
             }
         }
     }
+
+    @Test(arguments: ["--redirect-listen", "--metrics-listen"])
+    func `a second port that is in use is named with its option`(option: String) async throws {
+        let reason = String(cString: strerror(EADDRINUSE))
+        let socket = try ListeningSocket()
+        try await Site.make { site in
+            let address = "127.0.0.1:\(socket.port)"
+            let ended = try await site.administer([
+                "serve", "--issuer", "https://id.example.com", "--listen", "127.0.0.1:\(site.port)", option, address,
+            ])
+            #expect(ended.status == 6)
+            let advice = "stop the program that uses the port, or choose another one with \(option)"
+            #expect(
+                ended.errors.contains("counterfoil-server: cannot listen on \(address) (\(reason)); \(advice)\n"),
+                "\(ended.errors)")
+        }
+        withExtendedLifetime(socket) {}
+    }
 }

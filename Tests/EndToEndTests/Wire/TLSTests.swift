@@ -141,6 +141,54 @@ struct TLSTests {
         }
     }
 
+    // RFC 9325 §3.1.1, §4.2
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
+    func `TLS 1.2 and 1.3 work with forward secrecy and authenticated encryption only`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            // Only with an RSA key could the server accept suites without forward secrecy.
+            try files.put(try authority.issue(for: ["localhost"], key: RSAKeyText.pkcs8))
+            let root = site.folder.path("root.pem")
+            try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: root))
+            func connect(_ options: [String]) async throws -> EndedProgram {
+                try await RunningProgram(
+                    at: "/usr/bin/openssl",
+                    [
+                        "s_client", "-connect", "127.0.0.1:\(site.port)", "-servername", "localhost", "-CAfile", root,
+                        "-verify_return_error",
+                    ] + options, in: site.folder
+                ).ended()
+            }
+            let server = try await site.start(issuer: "https://localhost:\(site.port)", options: files.options)
+            try await server.whileRunning {
+                let accepted = [
+                    (["-tls1_3"], "TLSv1.3, Cipher is TLS_"), (["-tls1_2"], "Cipher is ECDHE-RSA-"),
+                    (
+                        ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"],
+                        "Cipher is ECDHE-RSA-AES128-GCM-SHA256"
+                    ),
+                ]
+                for (options, cipher) in accepted {
+                    let ended = try await connect(options)
+                    #expect(ended.status == 0, "\(options): \(ended.errors)")
+                    #expect(ended.output.contains(cipher), "\(options): \(ended.output)")
+                }
+                let refused = [
+                    // OpenSSL itself refuses TLS 1.1 at a higher security level.
+                    (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], "alert protocol version"),
+                    // CBC, and a key exchange by RSA.
+                    (["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"], "alert handshake failure"),
+                    (["-tls1_2", "-cipher", "AES128-GCM-SHA256"], "alert handshake failure"),
+                ]
+                for (options, alert) in refused {
+                    let ended = try await connect(options)
+                    #expect(ended.status != 0, "\(options)")
+                    #expect(ended.errors.contains(alert), "\(options): \(ended.errors)")
+                }
+            }
+        }
+    }
+
     @Test func `a renewed certificate is for new connections, and open ones continue`() async throws {
         try await Site.make { site in
             let (former, new) = (try TestAuthority("Former"), try TestAuthority("New"))
@@ -228,6 +276,32 @@ struct TLSTests {
         }
     }
 
+    @Test func `a FIFO in place of the certificate changes nothing, and the server continues and stops`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            try files.put(try authority.issue(for: ["localhost"]))
+            let issuer = "https://localhost:\(site.port)"
+            let server = try await site.start(issuer: issuer, options: files.options)
+            try await server.whileRunning {
+                try FileManager.default.removeItem(atPath: files.certificate)
+                #expect(mkfifo(files.certificate, 0o600) == 0)
+                try server.signal("HUP")
+                _ = try await server.said("that the file is no regular file") { program in
+                    program.errors.contains("\(files.certificate) is not a regular file") ? true : nil
+                }
+                try FileManager.default.removeItem(atPath: files.certificate)
+                try files.put(try authority.issue(for: ["localhost"]))
+                try server.signal("HUP")
+                _ = try await server.said("that the certificate was replaced") { program in
+                    program.errors.contains("replaced the certificate") ? true : nil
+                }
+                #expect(try await Self.status(issuer + "/readyz", trusting: authority) == 200)
+                try server.signal("TERM")
+                #expect(try await server.ended().status == 0)
+            }
+        }
+    }
+
     @Test func `a certificate that cannot be used is refused at the start, before anything is created`() async throws {
         try await Site.make { site in
             let (authority, files) = (try TestAuthority(), Files(in: site.folder))
@@ -242,10 +316,18 @@ struct TLSTests {
             #expect(missing.status == 3)
             #expect(missing.errors.contains("--tls-certificate: cannot read the file"))
             try files.put(certificate: good.certificate)
-            try files.put(key: good.key, mode: 0o644)
-            let readable = try await start()
-            #expect(readable.status == 3)
-            #expect(readable.errors.contains("every user can read"))
+            for (mode, reason) in [
+                (0o644, "every user can read"), (0o660, "other users can change"), (0o602, "other users can change"),
+            ] {
+                try files.put(key: good.key, mode: mode)
+                let open = try await start()
+                #expect(open.status == 3)
+                let advice = "(mode 0\(String(mode, radix: 8))); run: chmod g-w,o-rw \(files.key)\n"
+                #expect(open.errors.contains("--tls-key: \(reason) \(files.key) \(advice)"), "\(open.errors)")
+            }
+            // The group may read the key.
+            try files.put(key: try authority.issue(for: ["localhost"]).key, mode: 0o640)
+            #expect(try await start().errors.contains("the key belongs to another certificate"))
             try files.put(key: try authority.issue(for: ["localhost"]).key)
             #expect(try await start().errors.contains("the key belongs to another certificate"))
             try files.put(try authority.issue(for: ["other.example.com"]))
