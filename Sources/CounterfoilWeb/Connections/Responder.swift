@@ -41,10 +41,12 @@ struct WaitingResponder: Responder {
     private let issuer: Issuer
     private let fields: ResponseFields
     private let date = DateField()
+    private let isStopping: @Sendable () -> Bool
 
-    init(issuer: Issuer) {
+    init(issuer: Issuer, isStopping: @escaping @Sendable () -> Bool) {
         self.issuer = issuer
         fields = ResponseFields(issuer: issuer)
+        self.isStopping = isStopping
     }
 
     var answersOnce: Bool { true }
@@ -59,7 +61,7 @@ struct WaitingResponder: Responder {
         let head = request.head.request
         let path = (head.path ?? "/").prefix { $0 != "?" }
         let isLiveness = [Endpoint.liveness, .formerLiveness].contains { $0.paths(of: issuer).contains(String(path)) }
-        let report = ReadinessReport(.starting, store: .unavailable)
+        let report = ReadinessReport(isStopping() ? .stopping : .starting, store: .unavailable)
         let body = isLiveness ? ReadinessReport.alive : report.json
         var response = HTTPResponse(
             status: isLiveness ? .ok : report.status, headerFields: isLiveness ? [:] : report.fields)

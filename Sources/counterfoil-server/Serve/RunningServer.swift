@@ -226,9 +226,12 @@ struct RunningServer {
                 tracing: traces?.requests, explained: { [reload] in reload?.explained($0) ?? $0 }, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
-            await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {
+            await Stopping(
+                after: delay, ifReady: { place.isOpen }, end: { deadline.set(.now + stop.patience) }
+            ) { delay in
                 deadline.set(.now + delay + stop.patience)
                 manager.stopping("Answering the last requests")
+                place.beginStopping()
                 opened.current?.server.beginStopping()
                 connections.beginDraining()
             })
