@@ -22,7 +22,7 @@ struct DoctorJudgementTests {
     }
 
     private static func file(_ path: String, mode: Int = 0o600, owner: Int = 990) -> FileState {
-        FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now, inode: 1)
+        FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now)
     }
 
     @Test func `a nearly full disk is a fault, and one with little space a note`() {
@@ -138,6 +138,28 @@ struct DoctorJudgementTests {
         #expect(judged(900) == [])
         #expect(judged(901) == ["advice seals-late"])
     }
+
+    #if os(Linux)
+        @Test func `a lock on a file with the same number on another device is not that of the server`() throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path("server.lock")
+            let lock = try ServingLock(path: path, orRefuse: "locked")
+            try withExtendedLifetime(lock) {
+                #expect(ProcessOfLock(ofFileAt: path)?.identifier == Int(getpid()))
+                let file = try #require(LockedFile(at: path))
+                let device = try #require(file.device)
+                func holder(ofLockAt major: Int, _ minor: Int, _ inode: UInt64) -> Int? {
+                    let place = "\(String(major, radix: 16)):\(String(minor, radix: 16)):\(inode)"
+                    let table = "1: POSIX ADVISORY WRITE 5 \(place) 0 EOF\n2: FLOCK  ADVISORY  WRITE 7 \(place) 0 EOF\n"
+                    return ProcessOfLock(of: file, in: table)?.identifier
+                }
+                #expect(holder(ofLockAt: device.major, device.minor, file.inode) == 7)
+                #expect(holder(ofLockAt: device.major, device.minor + 1, file.inode) == nil)
+                #expect(holder(ofLockAt: device.major + 1, device.minor, file.inode) == nil)
+                #expect(holder(ofLockAt: device.major, device.minor, file.inode + 1) == nil)
+            }
+        }
+    #endif
 
     // MARK: - The issuer
 
