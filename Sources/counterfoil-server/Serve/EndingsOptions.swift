@@ -19,8 +19,7 @@ struct EndingsOptions: ParsableArguments {
     /// Checks that this user can write the journal, and files beside it; creates nothing.
     func checkWritable() throws(CommandFailure) {
         guard let path, let obstacle = Self.obstacle(to: path) else { return }
-        throw .refused(
-            "--endings-journal: cannot write to \(obstacle.place): \(String(cString: strerror(obstacle.error)))")
+        throw .refused("--endings-journal: \(obstacle)")
     }
 
     /// Returns true if this user may not write a journal, which another attempt does not change.
@@ -28,13 +27,21 @@ struct EndingsOptions: ParsableArguments {
         obstacle(to: path).map { [EACCES, EPERM, EROFS].contains($0.error) } ?? false
     }
 
+    /// A file or directory that this user cannot write, with the error of the system.
+    struct Obstacle: CustomStringConvertible {
+        let place: String
+        let error: CInt
+
+        var description: String { "cannot write to \(place): \(String(cString: strerror(error)))" }
+    }
+
     /// Returns the file or directory that this user cannot write, with the error of the system; nil if there is none.
-    private static func obstacle(to path: String) -> (place: String, error: CInt)? {
+    static func obstacle(to path: String) -> Obstacle? {
         let exists = FileManager.default.fileExists(atPath: path)
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         // A full file is renamed, so its directory counts in each case.
         for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
-            guard access(place, mode) == 0 else { return (place, errno) }
+            guard access(place, mode) == 0 else { return Obstacle(place: place, error: errno) }
         }
         return nil
     }

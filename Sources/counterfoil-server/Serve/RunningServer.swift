@@ -257,6 +257,7 @@ struct RunningServer {
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
+            if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
             let database = opened.installation.store.database
             sources.store = { database.measurements }
             if case .directory(let directory) = place {

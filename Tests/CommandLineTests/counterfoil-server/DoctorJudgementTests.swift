@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilTokens
 import CounterfoilWeb
@@ -137,6 +138,22 @@ struct DoctorJudgementTests {
         #expect(judged(nil) == [])
         #expect(judged(900) == [])
         #expect(judged(901) == ["advice seals-late"])
+    }
+
+    @Test func `an endings journal that is missing, not writable, foreign or behind is a fault`() {
+        func judged(_ state: JournalState) -> [String] {
+            Self.topics { $0.judgeJournal(state, at: "/journal/endings", now: Self.now) }
+        }
+        func lacking(_ age: TimeInterval) -> JournalState { .compared(.lacks(3, since: Self.now - age)) }
+        let obstacle = EndingsOptions.Obstacle(place: "/journal", error: ENOENT)
+        #expect(judged(.compared(.complete)) == [])
+        // The server appends within a minute what others end.
+        #expect(judged(lacking(900)) == [])
+        #expect(judged(lacking(901)) == ["fault endings-journal-behind"])
+        #expect(judged(.missing(obstacle: nil)) == ["fault endings-journal-missing"])
+        #expect(judged(.missing(obstacle: obstacle)) == ["fault endings-journal-missing"])
+        #expect(judged(.unwritable(obstacle)) == ["fault endings-journal-unwritable"])
+        #expect(judged(.unusable(.ofAnotherStore(path: "/journal/endings"))) == ["fault endings-journal-unusable"])
     }
 
     #if os(Linux)
