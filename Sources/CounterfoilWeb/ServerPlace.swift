@@ -9,11 +9,14 @@ package final class ServerPlace: Sendable {
     let settings: ServerSettings
     let responder: CurrentResponder
     private let opening = Mutex(false)
+    private let stopping: Flag
 
     /// Creates the place of a server with these settings.
     package init(for settings: ServerSettings) {
         self.settings = settings
-        responder = CurrentResponder(WaitingResponder(settings))
+        let stopping = Flag()
+        self.stopping = stopping
+        responder = CurrentResponder(WaitingResponder(settings) { stopping.isSet.withLock { $0 } })
     }
 
     /// Lets a server answer all connections that are accepted from now on.
@@ -35,4 +38,12 @@ package final class ServerPlace: Sendable {
 
     /// Whether a server answers.
     package var isOpen: Bool { opening.withLock { $0 } }
+
+    /// Has `/readyz` report from now on that the process stops, also on connections from before a server was open.
+    package func beginStopping() { stopping.isSet.withLock { $0 = true } }
+
+    /// A flag that the responder shares with the place.
+    private final class Flag: Sendable {
+        let isSet = Mutex(false)
+    }
 }

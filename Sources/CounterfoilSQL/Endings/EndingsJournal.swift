@@ -37,7 +37,16 @@ package final class EndingsJournal: Sendable {
     private let overdue = Mutex(0)
     /// The number up to which the file has every ending.
     private let written: Mutex<Int64>
+    private let progress = Mutex(Progress())
     private let report: @Sendable (JournalFailure) -> Void
+
+    /// The attempts of this process to write the journal.
+    package struct Progress: Sendable {
+        /// The number of failed attempts.
+        package fileprivate(set) var failures = 0
+        /// The last time at which the file had every ending of the store.
+        package fileprivate(set) var completeAt = ContinuousClock.now
+    }
 
     private init(
         _ engine: any SQLEngine, position: EndingsPosition, path: String, sizeLimit: Int64, patience: Duration,
@@ -90,32 +99,42 @@ package final class EndingsJournal: Sendable {
 
     /// Appends what the file lacks, and reports a failure.
     ///
-    /// - Parameter marks: Whether to append a mark with the time, up to which the journal then knows every ending.
-    package func catchUp(marking marks: Bool = false) async {
-        do { try await write(marking: marks) } catch { report(error) }
+    /// - Parameters:
+    ///   - marks: Whether to append a mark with the time, up to which the journal then knows every ending.
+    ///   - checks: Whether to open the file also if there is nothing to append. A file that is missing is created, with
+    ///     the endings that the store still has.
+    package func catchUp(marking marks: Bool = false, checking checks: Bool = false) async {
+        do { try await write(marking: marks, checking: checks) } catch {
+            progress.withLock { $0.failures += 1 }
+            report(error)
+        }
     }
 
+    /// The attempts until now, for the metrics of this process.
+    package var currentProgress: Progress { progress.withLock { $0 } }
+
     /// Appends what the file lacks.
-    package func write(marking marks: Bool) async throws(JournalFailure) {
+    package func write(marking marks: Bool, checking checks: Bool = false) async throws(JournalFailure) {
         var start = written.withLock { $0 }
         while true {
+            let begun = ContinuousClock.now
             // A mark says that nothing from before this time is missing, so the time is from before the read.
             let now = Date().microseconds
             let (after, begin, endings): (Int64, Int64, [Ending])
             do {
                 (after, begin, endings) = try await engine.read { [start] connection in
                     let endings = try connection.endings(after: start, atMost: Self.batch)
-                    guard marks || !endings.isEmpty else { return (start, start, []) }
+                    guard marks || checks || !endings.isEmpty else { return (start, start, []) }
                     return (start, try connection.endingsBegin(), endings)
                 }
             } catch { throw .store("\(error)") }
-            guard marks || !endings.isEmpty else { return }
+            guard marks || checks || !endings.isEmpty else { return }
             let isLast = endings.count < Self.batch
             let outcome = try await append(endings, after: after, begin: begin, at: now, marking: marks && isLast)
             switch outcome {
             case .complete(let through):
                 written.withLock { $0 = max($0, through) }
-                guard !isLast else { return }
+                guard !isLast else { return progress.withLock { $0.completeAt = max($0.completeAt, begun) } }
                 start = through
             case .lacks(let number): start = number
             }

@@ -122,27 +122,48 @@ final class JournalFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read") }
         if let known, known.size == status.st_size { return known.end }
-        let length = min(off_t(2 * JournalLine.limit), status.st_size)
-        var bytes = [UInt8](repeating: 0, count: Int(length))
-        guard pread(descriptor, &bytes, bytes.count, status.st_size - length) == bytes.count else {
-            throw failure("read")
-        }
-        let complete = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes.prefix(through: $0) } ?? []
-        let unfinished = bytes.dropFirst(complete.count)
-        let size = status.st_size - off_t(unfinished.count)
-        var end: JournalLine?
-        if complete.isEmpty {
-            guard size == 0, JournalLine.canBegin(unfinished) else { throw .notAJournal(path: path) }
-        } else {
-            end = complete.split(separator: UInt8(ascii: "\n")).last.flatMap { JournalLine(Data($0)) }
-            guard end != nil, try isFirstLineValid() else { throw .notAJournal(path: path) }
-        }
-        if !unfinished.isEmpty {
+        let (end, size) = try Self.end(of: descriptor, size: status.st_size, path: path)
+        if end != nil, try !isFirstLineValid() { throw .notAJournal(path: path) }
+        if size < status.st_size {
             // No process has confirmed this line: the one that began it was killed, or its disk was full.
             guard ftruncate(descriptor, size) == 0 else { throw failure("repair") }
         }
         known = (size, end)
         return end
+    }
+
+    /// Reads the last complete line of an open file, and returns it with the size of the file up to its end.
+    private static func end(
+        of descriptor: CInt, size: off_t, path: String
+    ) throws(JournalFailure) -> (line: JournalLine?, size: off_t) {
+        let length = min(off_t(2 * JournalLine.limit), size)
+        var bytes = [UInt8](repeating: 0, count: Int(length))
+        guard pread(descriptor, &bytes, bytes.count, size - length) == bytes.count else {
+            throw failure("read", path)
+        }
+        let complete = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes.prefix(through: $0) } ?? []
+        let unfinished = bytes.dropFirst(complete.count)
+        let end = size - off_t(unfinished.count)
+        if complete.isEmpty {
+            guard end == 0, JournalLine.canBegin(unfinished) else { throw .notAJournal(path: path) }
+            return (nil, end)
+        }
+        guard let line = complete.split(separator: UInt8(ascii: "\n")).last.flatMap({ JournalLine(Data($0)) }) else {
+            throw .notAJournal(path: path)
+        }
+        return (line, end)
+    }
+
+    /// Reads the last complete line of the file at a path, without a lock; nil if the file is empty.
+    static func lastLine(ofFileAt path: String) throws(JournalFailure) -> JournalLine? {
+        // The opening of a pipe would wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { _ = Foundation.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .failed(path: path, reason: "it is not a regular file") }
+        return try end(of: descriptor, size: status.st_size, path: path).line
     }
 
     /// Returns true if the first line is one of a journal; the file has a line.
@@ -208,7 +229,9 @@ final class JournalFile {
         guard fsync(directory) == 0 else { throw failure("sync") }
     }
 
-    private func failure(_ verb: String) -> JournalFailure {
+    private func failure(_ verb: String) -> JournalFailure { Self.failure(verb, path) }
+
+    private static func failure(_ verb: String, _ path: String) -> JournalFailure {
         .failed(path: path, reason: "cannot \(verb) it: \(String(cString: strerror(errno)))")
     }
 }

@@ -41,10 +41,12 @@ struct WaitingResponder: Responder {
     private let issuer: Issuer
     private let fields: ResponseFields
     private let date = DateField()
+    private let isStopping: @Sendable () -> Bool
 
-    init(_ settings: ServerSettings) {
+    init(_ settings: ServerSettings, isStopping: @escaping @Sendable () -> Bool) {
         issuer = settings.issuer
         fields = ResponseFields(settings)
+        self.isStopping = isStopping
     }
 
     var answersOnce: Bool { true }
@@ -59,7 +61,7 @@ struct WaitingResponder: Responder {
         let head = request.head.request
         let path = (head.path ?? "/").prefix { $0 != "?" }
         let isLiveness = [Endpoint.liveness, .formerLiveness].contains { $0.paths(of: issuer).contains(String(path)) }
-        let report = ReadinessReport(.starting, store: .unavailable)
+        let report = ReadinessReport(isStopping() ? .stopping : .starting, store: .unavailable)
         let body = isLiveness ? ReadinessReport.alive : report.json
         var response = HTTPResponse(
             status: isLiveness ? .ok : report.status, headerFields: isLiveness ? [:] : report.fields)

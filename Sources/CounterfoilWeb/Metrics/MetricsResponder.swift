@@ -56,6 +56,7 @@ public struct MetricsResponder: HTTPResponder {
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
         text.write(isDraining: server.isStopping)
         if let store = sources.store { text.write(store()) }
+        if let journal = sources.endingsJournal { text.write(endingsJournal: journal()) }
         text.write(passwordHashes: server.passwordHashes)
         text.write(signingKeys: server.signingKeys)
         if let directory = sources.dataDirectory { text.write(directory: directory) }

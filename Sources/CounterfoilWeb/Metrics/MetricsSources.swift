@@ -7,6 +7,8 @@ package struct MetricsSources: Sendable {
     package var certificate: CurrentCertificate?
     /// Reads the measurements of the store.
     package var store: (@Sendable () -> StoreMeasurements)?
+    /// Returns the failures to write the endings journal, and the seconds since it was complete; nil without one.
+    package var endingsJournal: (@Sendable () -> (failures: Int, age: Double))?
     /// The path of the data directory, whose file system is measured.
     package var dataDirectory: String?
     /// Returns the time of the last finished backup; nil if there is none.

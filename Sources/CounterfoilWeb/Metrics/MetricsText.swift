@@ -104,6 +104,16 @@ struct MetricsText {
             "Time since every event of the audit log was sealed. \(Self.ofStore)", auditSealAge)
     }
 
+    /// Writes the failures to write the endings journal, and the time since which it may lack endings.
+    mutating func write(endingsJournal journal: (failures: Int, age: Double)) {
+        single(
+            "counterfoil_endings_journal_failures_total", "Failed attempts to write the endings journal.",
+            journal.failures)
+        gauge(
+            "counterfoil_endings_journal_age_seconds",
+            "Time since the endings journal had every ending of the store.", journal.age)
+    }
+
     /// Writes the validity of the certificate for TLS, the refusals of new ones, and the numbers of orders that have
     /// failed.
     mutating func write(_ certificate: CurrentCertificate.Snapshot) {

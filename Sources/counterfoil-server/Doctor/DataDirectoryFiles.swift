@@ -8,7 +8,6 @@ struct FileState {
     let owner: Int
     let bytes: Int
     let modified: Date
-    let inode: Int
 }
 
 extension FileState {
@@ -19,7 +18,7 @@ extension FileState {
         func number(_ key: FileAttributeKey) -> Int { (attributes[key] as? NSNumber)?.intValue ?? 0 }
         self.init(
             path: path, mode: number(.posixPermissions), owner: number(.ownerAccountID), bytes: number(.size),
-            modified: attributes[.modificationDate] as? Date ?? .distantPast, inode: number(.systemFileNumber))
+            modified: attributes[.modificationDate] as? Date ?? .distantPast)
     }
 }
 

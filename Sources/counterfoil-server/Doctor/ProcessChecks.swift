@@ -19,11 +19,11 @@ extension ServerFindings {
     /// - Parameter connections: The maximum number of connections by the settings; nil if it is not known.
     mutating func checkServer(_ files: DataDirectoryFiles, connections: Int?) {
         #if os(Linux)
-            guard let lock = files.state(of: "server.lock") else {
+            guard files.state(of: "server.lock") != nil else {
                 return advise(
                     "not-running", "no server has run on this directory", mend: "start counterfoil-server serve")
             }
-            guard let process = ProcessOfLock(inode: lock.inode) else {
+            guard let process = ProcessOfLock(ofFileAt: files.path(of: "server.lock")) else {
                 return advise(
                     "not-running", "no server runs on this directory, so the checks of a running one are incomplete",
                     mend: "start counterfoil-server serve, and run this command again")

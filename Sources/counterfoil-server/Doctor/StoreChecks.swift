@@ -64,6 +64,9 @@ extension ServerFindings {
             let backlog = try await store.logoutBacklog()
             judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
             judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
+            if host == nil, let path = noted.endingsJournal {
+                judgeJournal(await JournalState(ofFileAt: path, of: store), at: path, now: now)
+            }
             let expected: [UInt8]? =
                 if let settings = noted.ofMetadata {
                     try await MetadataDocument.served(by: settings, on: store)

@@ -18,28 +18,43 @@ struct EndingsOptions: ParsableArguments {
 
     /// Checks that this user can write the journal, and files beside it; creates nothing.
     func checkWritable() throws(CommandFailure) {
-        guard let path else { return }
-        var status = stat()
-        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-            throw .refused("--endings-journal: \(path) is not a regular file; name another file")
-        }
-        guard let obstacle = Self.obstacle(to: path) else { return }
-        throw .refused(
-            "--endings-journal: cannot write to \(obstacle.place): \(String(cString: strerror(obstacle.error)))")
+        guard let path, let obstacle = Self.obstacle(to: path) else { return }
+        throw .refused("--endings-journal: \(obstacle)")
     }
 
-    /// Returns true if this user may not write a journal, which another attempt does not change.
+    /// Returns true if this user cannot write a journal, which another attempt does not change: the user may not, the
+    /// path leads nowhere, or there is something else.
     static func forbids(_ path: String) -> Bool {
-        obstacle(to: path).map { [EACCES, EPERM, EROFS].contains($0.error) } ?? false
+        let lasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG]
+        return obstacle(to: path).map { obstacle in obstacle.error.map(lasting.contains) ?? true } ?? false
     }
 
-    /// Returns the file or directory that this user cannot write, with the error of the system; nil if there is none.
-    private static func obstacle(to path: String) -> (place: String, error: CInt)? {
-        let exists = FileManager.default.fileExists(atPath: path)
+    /// A file or directory that keeps this user from writing a journal.
+    struct Obstacle: CustomStringConvertible {
+        let place: String
+        /// The error of the system; nil if there is something other than a regular file.
+        let error: CInt?
+
+        var description: String {
+            error.map { "cannot write to \(place): \(String(cString: strerror($0)))" }
+                ?? "\(place) is not a regular file; name another file"
+        }
+    }
+
+    /// Returns what keeps this user from writing a journal; nil if nothing does.
+    static func obstacle(to path: String) -> Obstacle? {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        guard !exists || status.st_mode & S_IFMT == S_IFREG else { return Obstacle(place: path, error: nil) }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // Root gets EACCES for a file, which it cannot execute.
+        var parent = stat()
+        if stat(directory, &parent) == 0, parent.st_mode & S_IFMT != S_IFDIR {
+            return Obstacle(place: directory, error: ENOTDIR)
+        }
         // A full file is renamed, so its directory counts in each case.
         for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
-            guard access(place, mode) == 0 else { return (place, errno) }
+            guard access(place, mode) == 0 else { return Obstacle(place: place, error: errno) }
         }
         return nil
     }

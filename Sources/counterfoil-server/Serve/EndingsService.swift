@@ -8,8 +8,8 @@ import ServiceLifecycle
 struct EndingsService: Service {
     private let journal: EndingsJournal
 
-    /// The seconds between two checks for what is not in the journal: endings by commands that could not write to it,
-    /// or from before it could be written again.
+    /// The seconds between two checks of the file, and for what is not in it: endings by commands that could not write
+    /// to it, or from before it could be written again.
     private static let pause = Duration.seconds(60)
     /// The number of checks after which the journal gets a mark with the time.
     private static let checksPerMark = 60
@@ -37,13 +37,19 @@ struct EndingsService: Service {
             })
     }
 
+    /// The failures to write the journal, and the seconds since it had every ending of the store.
+    var measurements: (failures: Int, age: Double) {
+        let progress = journal.currentProgress
+        return (progress.failures, (ContinuousClock.now - progress.completeAt) / .seconds(1))
+    }
+
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var checks = 0
             while !Task.isCancelled {
                 do { try await Task.sleep(for: Self.pause) } catch { return }
                 checks += 1
-                await journal.catchUp(marking: checks.isMultiple(of: Self.checksPerMark))
+                await journal.catchUp(marking: checks.isMultiple(of: Self.checksPerMark), checking: true)
             }
         }
     }

@@ -218,9 +218,12 @@ struct RunningServer {
                 tracing: traces?.requests, explained: { [reload] in reload?.explained($0) ?? $0 }, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
-            await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {
+            await Stopping(
+                after: delay, ifReady: { place.isOpen }, end: { deadline.set(.now + stop.patience) }
+            ) { delay in
                 deadline.set(.now + delay + stop.patience)
                 manager.stopping("Answering the last requests")
+                place.beginStopping()
                 opened.current?.server.beginStopping()
                 connections.beginDraining()
             })
@@ -246,6 +249,7 @@ struct RunningServer {
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
+            if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
             let database = opened.installation.store.database
             sources.store = { database.measurements }
             if case .directory(let directory) = place {

@@ -80,16 +80,23 @@ struct WhenOpen: Service {
 /// The service that is told first that the server stops: load balancers get time to notice that it is not ready.
 struct Stopping: Service {
     private let delay: Duration
+    private let isReady: @Sendable () -> Bool
     /// The signals since this value was created, of which the second ends the delay.
     private let signals: UnixSignalsSequence?
-    private let begin: @Sendable () -> Void
+    private let begin: @Sendable (Duration) -> Void
     private let end: @Sendable () -> Void
 
     /// - Parameters:
+    ///   - delay: The time between the two functions.
+    ///   - isReady: A function that returns false if no load balancer uses the server yet, so that there is no delay.
     ///   - end: A function that is called after the delay.
-    ///   - begin: A function that is called at once, before the delay.
-    init(after delay: Duration, end: @escaping @Sendable () -> Void, begin: @escaping @Sendable () -> Void) async {
+    ///   - begin: A function that is called at once, before the delay, with its length.
+    init(
+        after delay: Duration, ifReady isReady: @escaping @Sendable () -> Bool,
+        end: @escaping @Sendable () -> Void, begin: @escaping @Sendable (Duration) -> Void
+    ) async {
         self.delay = delay
+        self.isReady = isReady
         self.end = end
         self.begin = begin
         signals = delay > .zero ? await UnixSignalsSequence(trapping: .sigterm, .sigint) : nil
@@ -97,11 +104,12 @@ struct Stopping: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        begin()
+        let time: Duration = isReady() ? delay : .zero
+        begin(time)
         defer { end() }
-        guard let signals, !Task.isCancelled else { return }
+        guard let signals, time > .zero, !Task.isCancelled else { return }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [delay] in try? await Task.sleep(for: delay) }
+            group.addTask { try? await Task.sleep(for: time) }
             group.addTask {
                 var count = 0
                 for await _ in signals {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilTokens
 import CounterfoilWeb
@@ -22,7 +23,7 @@ struct DoctorJudgementTests {
     }
 
     private static func file(_ path: String, mode: Int = 0o600, owner: Int = 990) -> FileState {
-        FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now, inode: 1)
+        FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now)
     }
 
     @Test func `a nearly full disk is a fault, and one with little space a note`() {
@@ -138,6 +139,44 @@ struct DoctorJudgementTests {
         #expect(judged(900) == [])
         #expect(judged(901) == ["advice seals-late"])
     }
+
+    @Test func `an endings journal that is missing, not writable, foreign or behind is a fault`() {
+        func judged(_ state: JournalState) -> [String] {
+            Self.topics { $0.judgeJournal(state, at: "/journal/endings", now: Self.now) }
+        }
+        func lacking(_ age: TimeInterval) -> JournalState { .compared(.lacks(3, since: Self.now - age)) }
+        let obstacle = EndingsOptions.Obstacle(place: "/journal", error: ENOENT)
+        #expect(judged(.compared(.complete)) == [])
+        // The server appends within a minute what others end.
+        #expect(judged(lacking(900)) == [])
+        #expect(judged(lacking(901)) == ["fault endings-journal-behind"])
+        #expect(judged(.missing(obstacle: nil)) == ["fault endings-journal-missing"])
+        #expect(judged(.missing(obstacle: obstacle)) == ["fault endings-journal-missing"])
+        #expect(judged(.unwritable(obstacle)) == ["fault endings-journal-unwritable"])
+        #expect(judged(.unusable(.ofAnotherStore(path: "/journal/endings"))) == ["fault endings-journal-unusable"])
+    }
+
+    #if os(Linux)
+        @Test func `a lock on a file with the same number on another device is not that of the server`() throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path("server.lock")
+            let lock = try ServingLock(path: path, orRefuse: "locked")
+            try withExtendedLifetime(lock) {
+                #expect(ProcessOfLock(ofFileAt: path)?.identifier == Int(getpid()))
+                let file = try #require(LockedFile(at: path))
+                let device = try #require(file.device)
+                func holder(ofLockAt major: Int, _ minor: Int, _ inode: UInt64) -> Int? {
+                    let place = "\(String(major, radix: 16)):\(String(minor, radix: 16)):\(inode)"
+                    let table = "1: POSIX ADVISORY WRITE 5 \(place) 0 EOF\n2: FLOCK  ADVISORY  WRITE 7 \(place) 0 EOF\n"
+                    return ProcessOfLock(of: file, in: table)?.identifier
+                }
+                #expect(holder(ofLockAt: device.major, device.minor, file.inode) == 7)
+                #expect(holder(ofLockAt: device.major, device.minor + 1, file.inode) == nil)
+                #expect(holder(ofLockAt: device.major + 1, device.minor, file.inode) == nil)
+                #expect(holder(ofLockAt: device.major, device.minor, file.inode + 1) == nil)
+            }
+        }
+    #endif
 
     // MARK: - The issuer
 

@@ -49,6 +49,7 @@ struct MonitoringTests {
             sources.dataDirectory = FileManager.default.temporaryDirectory.path
             sources.lastBackup = { Date(timeIntervalSince1970: 1_800_000_000) }
             sources.droppedSpans = { 7 }
+            sources.endingsJournal = { (failures: 2, age: 40.5) }
             texts.append(await MetricsResponder(test.server, sources).text())
         }
         return texts
@@ -177,12 +178,14 @@ struct MonitoringTests {
             #"counterfoil_store_operations_waiting{store="sqlite"} 3"#, "counterfoil_store_file_bytes 4096",
             "counterfoil_store_wal_bytes 8192", "counterfoil_password_hashes_waiting 0",
             "counterfoil_backup_last_success_timestamp_seconds 1800000000",
+            "counterfoil_endings_journal_failures_total 2", "counterfoil_endings_journal_age_seconds 40.5",
         ] {
             #expect(file.contains(line), "\(line)")
         }
         for line in [
             "counterfoil_store_connections 5", "counterfoil_store_connections_limit 8",
             #"counterfoil_store_operations_waiting{store="postgresql"} 2"#,
+            "counterfoil_endings_journal_failures_total 2", "counterfoil_endings_journal_age_seconds 40.5",
         ] {
             #expect(database.contains(line), "\(line)")
         }

@@ -170,6 +170,39 @@ struct DoctorTests {
         }
     }
 
+    @Test func `an endings journal that is gone is a fault, and the metrics of the server watch it`() async throws {
+        try await Site.make { site in
+            let folder = try site.folder.makeFolder("journal")
+            let journal = folder.path("endings")
+            let server = try await site.start(
+                options: ["--endings-journal", journal, "--metrics-listen", "127.0.0.1:0"])
+            try await server.whileRunning {
+                let sound = try await Self.report(["--data-dir", site.dataDirectory], at: site)
+                #expect(sound.text("endings-journal") == "the endings journal \(journal) has every ending of the store")
+                let metrics = try await server.said("where metrics are") { program in
+                    program.errors.firstMatch(of: /Metrics are at (http:\S+\/metrics)\./).map { String($0.output.1) }
+                }
+                var agent = UserAgent()
+                let text = try await agent.send(.get, metrics).body
+                #expect(text.contains("\ncounterfoil_endings_journal_failures_total 0\n"))
+                #expect(text.contains("\ncounterfoil_endings_journal_age_seconds "))
+            }
+            // A server that runs would create the file again.
+            func journalFaults() async throws -> [String] {
+                let report = try await Self.report(["--data-dir", site.dataDirectory], at: site)
+                return report.topics("fault").subtracting(["issuer-unreachable"]).sorted()
+            }
+            #expect(try await journalFaults() == [])
+            try FileManager.default.moveItem(atPath: journal, toPath: site.folder.path("moved"))
+            #expect(try await journalFaults() == ["endings-journal-missing"])
+            try FileManager.default.createDirectory(
+                atPath: journal, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            #expect(try await journalFaults() == ["endings-journal-unusable"])
+            try FileManager.default.removeItem(at: folder.url)
+            #expect(try await journalFaults() == ["endings-journal-missing"])
+        }
+    }
+
     @Test func `a forged address that the server believes from this machine is named`() async throws {
         try await Site.make { site in
             let server = try await site.start(options: ["--trusted-proxy", "127.0.0.1"])

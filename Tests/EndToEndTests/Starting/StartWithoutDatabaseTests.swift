@@ -1,3 +1,5 @@
+import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import PostgreSQLTesting
@@ -63,6 +65,37 @@ struct StartWithoutDatabaseTests {
                 let states = socket.messages.states.filter { $0.hasPrefix("READY=1") }
                 #expect(states.prefix(2) == Array(repeating: "READY=1\nSTATUS=Waiting for the database", count: 2)[...])
                 #expect(states.last == "READY=1\nSTATUS=Serving requests")
+            }
+        }
+    }
+
+    @Test func `a server that was never ready stops without its delay, and /readyz says so`() async throws {
+        // Nothing listens on the port of the discard service.
+        let store = Site.Store.database(
+            "postgresql://counterfoil@127.0.0.1:9/none", serverKey: Base64URL.encode(RandomBytes().bytes(32)))
+        try await Site.make(on: store) { site in
+            let server = try RunningProgram(
+                .server,
+                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--drain-delay", "600"]
+                    + site.storeOptions,
+                environment: site.storeEnvironment, in: site.folder)
+            try await server.whileRunning {
+                let first = try await Waiting.until("an answer") { try? await Self.answer(site, "/readyz") }
+                #expect(first.body == #"{"status":"starting","store":"unavailable"}"#)
+                // A request that has begun before the signal is answered.
+                let answer = try await RawConnection.run(port: site.port) { connection in
+                    try await connection.send(
+                        "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    try server.signal("TERM")
+                    try await Waiting.until("the end of listening") {
+                        await (try? Self.answer(site, "/livez")) == nil ? () : nil
+                    }
+                    try await connection.send("0\r\n\r\n")
+                    return try await connection.everything()
+                }
+                #expect(RawConnection.status(of: answer) == 503)
+                #expect(answer.hasSuffix(#"{"status":"stopping","store":"unavailable"}"#))
+                #expect(try await server.ended(within: .seconds(20)).status == 0)
             }
         }
     }

@@ -43,6 +43,86 @@ struct EndingsJournalContractTests {
         }
     }
 
+    // SEC-410
+    @Test(arguments: kinds) func `a journal that was lost is created again by a check, with what the store still has`(
+        _ kind: StoreKind
+    ) async throws {
+        let parent = try TemporaryDirectory()
+        let directory = try parent.makeFolder("journal")
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let path = directory.path("endings")
+            let journal = try await EndingsJournal.open(of: store, at: path, marking: true) { _ in }
+            let change = try #require(EndingChange.all.first)
+            let steps = try await change.steps(world)
+            try await steps.prepare(world)
+            try await steps.end(world)
+            let kinds = Set(change.kinds.map(\.name))
+            #expect(try await EndingsJournal.compare(with: store, at: path) == .complete)
+
+            // Without an ending, an attempt that does not check the file does not notice that it is gone.
+            try FileManager.default.removeItem(atPath: path)
+            await journal.catchUp()
+            #expect(!FileManager.default.fileExists(atPath: path))
+            let start = journal.currentProgress.completeAt
+            await journal.catchUp(checking: true)
+            #expect(try Self.ended(in: path).isSuperset(of: kinds))
+            let complete = journal.currentProgress
+            #expect(complete.failures == 0 && complete.completeAt > start)
+
+            try FileManager.default.removeItem(at: directory.url)
+            await journal.catchUp(checking: true)
+            let failed = journal.currentProgress
+            #expect(failed.failures == 1 && failed.completeAt == complete.completeAt)
+            try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: false)
+            await journal.catchUp(checking: true)
+            #expect(try Self.ended(in: path).isSuperset(of: kinds))
+            #expect(journal.currentProgress.failures == 1)
+            #expect(journal.currentProgress.completeAt > complete.completeAt)
+            // A check of a complete file writes nothing.
+            let text = try Data(contentsOf: URL(fileURLWithPath: path))
+            await journal.catchUp(checking: true)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
+        }
+    }
+
+    @Test(arguments: kinds) func `a journal that lacks endings, or is that of another store, differs from the store`(
+        _ kind: StoreKind
+    ) async throws {
+        try await Self.withJournal(kind) { world, path async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let start = Date() - 1
+            let file = URL(fileURLWithPath: path)
+            let former = try Data(contentsOf: file)
+            let change = try #require(EndingChange.all.first)
+            let steps = try await change.steps(world)
+            try await steps.prepare(world)
+            try await steps.end(world)
+            let total = try Self.endings(in: path)
+            for content in [former, Data()] {
+                try content.write(to: file)
+                let count = try total - Self.endings(in: path)
+                #expect(count > 0)
+                let comparison = try await EndingsJournal.compare(with: store, at: path)
+                guard case .lacks(count, let oldest) = comparison else {
+                    Issue.record("\(comparison)")
+                    continue
+                }
+                #expect(oldest > start)
+                #expect(try Data(contentsOf: file) == content)
+            }
+            let ending = Ending(number: 1, at: 1_000_000, kind: "grant", subject: "a", detail: nil)
+            try JournalLine.ending(ending, identity: "another").encoded.write(to: file)
+            await #expect(throws: JournalFailure.ofAnotherStore(path: path)) {
+                try await EndingsJournal.compare(with: store, at: path)
+            }
+            try Data("no journal\n".utf8).write(to: file)
+            await #expect(throws: JournalFailure.notAJournal(path: path)) {
+                try await EndingsJournal.compare(with: store, at: path)
+            }
+        }
+    }
+
     @Test(arguments: kinds) func `a refresh and an approval write nothing to the journal`(
         _ kind: StoreKind
     ) async throws {
@@ -198,6 +278,11 @@ struct EndingsJournalContractTests {
         try Data(contentsOf: URL(fileURLWithPath: path)).split(separator: UInt8(ascii: "\n")).map { line in
             try #require(JournalLine(Data(line)))
         }
+    }
+
+    /// Returns the number of endings in a journal.
+    private static func endings(in path: String) throws -> Int {
+        try lines(in: path).count { if case .ending = $0 { true } else { false } }
     }
 
     private static func ended(in path: String) throws -> Set<String> {

@@ -1,0 +1,49 @@
+import CounterfoilServer
+package import Foundation
+
+/// The result of comparing an endings journal with its store.
+package enum JournalComparison: Sendable, Hashable {
+    /// The file has every ending of the store.
+    case complete
+    /// The file lacks a number of endings that the store has, the oldest since a time.
+    case lacks(Int, since: Date)
+}
+
+extension EndingsJournal {
+    /// Compares the file of a journal with a store, and changes neither.
+    package static func compare(
+        with store: some SQLStore, at path: String
+    ) async throws(JournalFailure) -> JournalComparison {
+        // The file is read first, so that what is written meanwhile does not seem to be of another store.
+        let end = try JournalFile.lastLine(ofFileAt: path)
+        let missing: (count: Int64, oldest: Int64?)?
+        do {
+            missing = try await store.read { database -> (count: Int64, oldest: Int64?)? in
+                guard let number = try database.endingsPosition().numberReached(by: end, begin: database.endingsBegin)
+                else { return nil }
+                return try database.first("SELECT count(*), min(at) FROM endings WHERE number > ?1", number) {
+                    columns in (count: try columns.integer(), oldest: try columns.optionalInteger())
+                }
+            }
+        } catch { throw .store("\(error)") }
+        guard let missing else { throw .ofAnotherStore(path: path) }
+        return missing.oldest.map { .lacks(Int(missing.count), since: Date(microseconds: $0)) } ?? .complete
+    }
+}
+
+extension EndingsPosition {
+    /// Returns the number up to which a journal with a last line has the endings; nil if it is that of another store.
+    ///
+    /// - Parameters:
+    ///   - end: The last line; nil for an empty file.
+    ///   - begin: The number before the first ending that the store still has.
+    fileprivate func numberReached(by end: JournalLine?, begin: () throws -> Int64) rethrows -> Int64? {
+        switch end {
+        case nil: try begin()
+        case let end? where end.identity == identity: end.number
+        // The next start continues the journal with which the store was restored.
+        case let end? where end.identity == former && end.number <= first: first
+        default: nil
+        }
+    }
+}
