@@ -135,29 +135,6 @@ struct RestoredCopyTests {
         }
     }
 
-    @Test func `backup refuses a file that exists, and leaves nothing when the disk is full`() async throws {
-        try await Site.make { site in
-            try await site.add(.alice)
-            let path = site.folder.path("copy")
-            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
-            let existing = try await site.administer(["backup", "--output", path])
-            #expect(existing.status == 3 && existing.errors.contains("use --replace"))
-            let full = try await RunningProgram(
-                .server, ["backup", "--output", site.folder.path("full"), "--data-dir", site.dataDirectory],
-                fileSizeLimit: 64 * 1024, in: site.folder
-            ).ended()
-            #expect(full.status == 6, "\(full.errors)")
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path).allSatisfy {
-                    !$0.hasPrefix("full")
-                })
-            let replaced = try await site.administer(["backup", "--output", path, "--replace"])
-            #expect(replaced.status == 0, "\(replaced.errors)")
-            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
-            #expect(mode?.intValue == 0o600)
-        }
-    }
-
     /// Runs a test with a site that was copied while its server ran, and has stopped.
     private func copied(_ test: (Copied) async throws -> Void) async throws {
         try await Site.make { site in
