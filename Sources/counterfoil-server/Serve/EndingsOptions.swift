@@ -23,15 +23,23 @@ struct EndingsOptions: ParsableArguments {
             "--endings-journal: cannot write to \(obstacle.place): \(String(cString: strerror(obstacle.error)))")
     }
 
-    /// Returns true if this user may not write a journal, which another attempt does not change.
+    /// Returns true if this user cannot write a journal, which another attempt does not change: the user may not, or
+    /// the path leads nowhere.
     static func forbids(_ path: String) -> Bool {
-        obstacle(to: path).map { [EACCES, EPERM, EROFS].contains($0.error) } ?? false
+        let lasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG]
+        return obstacle(to: path).map { lasting.contains($0.error) } ?? false
     }
 
     /// Returns the file or directory that this user cannot write, with the error of the system; nil if there is none.
     private static func obstacle(to path: String) -> (place: String, error: CInt)? {
-        let exists = FileManager.default.fileExists(atPath: path)
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        guard !isDirectory.boolValue else { return (path, EISDIR) }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // Root gets EACCES for a file, which it cannot execute.
+        if FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), !isDirectory.boolValue {
+            return (directory, ENOTDIR)
+        }
         // A full file is renamed, so its directory counts in each case.
         for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
             guard access(place, mode) == 0 else { return (place, errno) }
