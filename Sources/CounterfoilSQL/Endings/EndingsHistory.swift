@@ -7,8 +7,13 @@ package struct EndingsHistory: Sendable, Hashable {
     /// The sequence in which the journal ends, and the number of its last ending.
     package let end: EndingsPosition
     /// The time up to which the journal knows every ending, in microseconds since 1970.
+    ///
+    /// It is before the second of a line that was cut off.
     package let knownUntil: Int64
-    /// The files whose last line was cut off; the line was confirmed to no one.
+    /// The files whose last line was cut off.
+    ///
+    /// The server confirms nothing before its line is complete, so in its own file the line was confirmed to no one. A
+    /// copy of the file can lack the end of a line that was.
     package let cutFiles: [String]
 
     /// Reads files in any order.
@@ -28,7 +33,7 @@ package struct EndingsHistory: Sendable, Hashable {
         cutFiles = cut
         var identity = position.identity
         guard sequences[identity] != nil else { throw .ofAnotherServer(paths) }
-        var (number, endings, until) = (position.last, [Ending](), Int64(0))
+        var (number, endings, until, knownUntil) = (position.last, [Ending](), Int64(0), Int64(0))
         while let sequence = sequences.removeValue(forKey: identity) {
             // A later sequence continues this one where the store was restored.
             let followers = sequences.filter { $0.value.former == identity }
@@ -49,6 +54,7 @@ package struct EndingsHistory: Sendable, Hashable {
             }
             guard number >= min(known, limit) else { throw .gap(from: number + 1, through: min(known, limit)) }
             until = max(until, sequence.at)
+            knownUntil = max(knownUntil, sequence.knownUntil)
             guard let next else { break }
             guard number >= next.value.first else { throw .gap(from: number + 1, through: next.value.first) }
             identity = next.key
@@ -57,7 +63,7 @@ package struct EndingsHistory: Sendable, Hashable {
         if let snapshot, until / 1000 < snapshot / 1000 { throw .endsBefore(until: until, copy: snapshot) }
         self.endings = endings
         end = EndingsPosition(identity: identity, last: number)
-        knownUntil = until
+        self.knownUntil = knownUntil
     }
 
     /// The lines of one sequence.
@@ -68,19 +74,30 @@ package struct EndingsHistory: Sendable, Hashable {
         var first: Int64 = 0
         var last: Int64?
         var at: Int64 = 0
+        var knownUntil: Int64 = 0
     }
 
     private static func read(
         _ path: String, into sequences: inout [String: Sequence], cut: inout [String]
     ) throws(EndingsRefusal) {
         let bytes: Data
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw .directory(path)
+        }
         do { bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) } catch {
             throw .unreadable(path)
         }
+        guard !bytes.isEmpty else { throw .empty(path) }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         // After the end of the last line, there is nothing.
-        if let rest = lines.popLast(), !rest.isEmpty { cut.append(path) }
-        guard !lines.isEmpty else { throw .notAJournal(path, line: 1) }
+        let rest = lines.popLast() ?? Data()
+        guard let end = lines.last else { throw .notAJournal(path, line: 1) }
+        var limit = Int64.max
+        if !rest.isEmpty {
+            cut.append(path)
+            limit = secondBefore(JournalLine.time(ofCut: rest) ?? JournalLine(Data(end))?.at ?? 0)
+        }
         for (index, bytes) in lines.enumerated() {
             guard let line = JournalLine(Data(bytes)) else { throw .notAJournal(path, line: index + 1) }
             var sequence = sequences[line.identity] ?? Sequence()
@@ -97,14 +114,22 @@ package struct EndingsHistory: Sendable, Hashable {
             }
             sequence.last = max(sequence.last ?? 0, line.number)
             sequence.at = max(sequence.at, line.at)
+            sequence.knownUntil = max(sequence.knownUntil, min(line.at, limit))
             sequences[line.identity] = sequence
         }
     }
+
+    /// Returns the last whole second before the one of a time.
+    ///
+    /// The time of an ending can have whole seconds only, so another one of the same second can be missing.
+    private static func secondBefore(_ time: Int64) -> Int64 { (time / 1_000_000 - 1) * 1_000_000 }
 }
 
 /// An error because of which an endings journal does not tell what has ended since a copy.
 package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadable(String)
+    case directory(String)
+    case empty(String)
     /// A line is not one of an endings journal, or has a newer format.
     case notAJournal(String, line: Int)
     /// A line has a kind of ending that only a newer version knows.
@@ -127,6 +152,10 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .unreadable(let path): "cannot read the endings journal \(path); check its name and permissions"
+        case .directory(let path): "the endings journal \(path) is a directory; \(Self.choice)"
+        case .empty(let path):
+            "the endings journal \(path) is empty; if it is a copy, fetch the whole file; otherwise name only the other "
+                + "files of the journal, or use --end-sign-ins"
         case .notAJournal(let path, let line):
             "line \(line) of \(path) is not one of an endings journal, or a newer version has written it; \(Self.choice)"
         case .unknownKind(let path, let kind):

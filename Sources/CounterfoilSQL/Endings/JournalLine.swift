@@ -107,6 +107,14 @@ package enum JournalLine: Sendable, Hashable {
         bytes.count <= limit && zip(start, bytes).allSatisfy { $0 == $1 }
     }
 
+    /// Reads the time of a line whose end was cut off; nil if too little of it is left.
+    static func time(ofCut bytes: some Collection<UInt8>) -> Int64? {
+        guard bytes.starts(with: start) else { return nil }
+        let text = bytes.dropFirst(start.count).prefix(64)
+        guard let end = text.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+        return microseconds(String(decoding: text[..<end], as: UTF8.self))
+    }
+
     /// The line with its end.
     package var encoded: Data {
         get throws {

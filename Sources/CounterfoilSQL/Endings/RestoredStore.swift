@@ -109,7 +109,9 @@ package struct RestoredStore: Sendable {
         for table in ["sessions", "initial_access_tokens"] {
             try await inBatches(table, key: "digest") { rows in "DELETE FROM \(table) WHERE \(rows)" }
         }
-        try await inBatches("consents", key: "person_id, client_id", where: "remembered <> ''") { rows in
+        // A consent for an API alone is in the second column only.
+        let isRemembered = "remembered <> '' OR remembered_at <> ''"
+        try await inBatches("consents", key: "person_id, client_id", where: isRemembered) { rows in
             "UPDATE consents SET remembered = '', remembered_at = '' WHERE \(rows)"
         }
         try await inBatches("signing_keys", key: "id") { rows in "DELETE FROM signing_keys WHERE \(rows)" }

@@ -81,38 +81,44 @@ package struct CopyRecord: Sendable, Hashable, Codable {
 extension CopyRecord {
     /// Reads the record of a copy, and checks that the copy is complete and unchanged.
     package init(ofCopyOn descriptor: CInt) throws(CopyRefusal) {
+        let (size, json) = try Self.record(on: descriptor)
+        let hash: SHA256
+        do { hash = try Self.hash(descriptor, length: size - 32) } catch {
+            throw .unreadable("\(error)")
+        }
+        let digest = try Self.bytes(of: descriptor, from: size - 32, count: 32)
+        guard Array(hash.finalize()) == digest else { throw .changed }
+        // From here on, the file is as a program of this product has written it.
+        guard let version = try? JSONDecoder().decode(Version.self, from: json) else { throw .changed }
+        guard version.format <= Self.currentFormat else { throw .newerFormat(version.format, program: version.program) }
+        guard let record = try? JSONDecoder().decode(Self.self, from: json),
+            Self.total(record.length, record: json.count) == size
+        else { throw .changed }
+        self = record
+    }
+
+    /// Checks that a file has the record of a copy at its end; its content may be damaged.
+    package static func check(fileOn descriptor: CInt) throws(CopyRefusal) { _ = try record(on: descriptor) }
+
+    /// Reads the size of a file and the JSON of its record.
+    private static func record(on descriptor: CInt) throws(CopyRefusal) -> (size: Int64, record: Data) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .unreadable(String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT != S_IFDIR else { throw .directory }
         let size = Int64(status.st_size)
         guard size > 0 else { throw .empty }
-        let start = try Self.bytes(of: descriptor, from: 0, count: Int(min(100, size)))
+        let start = try bytes(of: descriptor, from: 0, count: Int(min(100, size)))
         guard start.starts(with: "SQLite format 3\0".utf8) else { throw .notACopy }
-        guard let least = Self.total(100, record: 0), size > least else { throw .incomplete }
-        let footer = try Self.bytes(of: descriptor, from: size - Int64(Self.footer), count: Self.footer)
-        let length = footer.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard length <= Self.limit, let least = Self.total(100, record: Int(length)), least < size else {
-            throw try Self.refusal(of: descriptor, size: size, start: start)
+        guard let least = total(100, record: 0), size > least else { throw .incomplete }
+        let end = try bytes(of: descriptor, from: size - Int64(footer), count: footer)
+        let length = end.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= limit, let least = total(100, record: Int(length)), least < size else {
+            throw try refusal(of: descriptor, size: size, start: start)
         }
-        let place = size - Int64(Self.footer) - Int64(length)
-        let text = try Self.bytes(
-            of: descriptor, from: place - Int64(Self.magic.count), count: Self.magic.count + Int(length))
-        guard text.starts(with: Self.magic) else {
-            throw try Self.refusal(of: descriptor, size: size, start: start)
-        }
-        let hash: SHA256
-        do { hash = try Self.hash(descriptor, length: size - 32) } catch {
-            throw .unreadable("\(error)")
-        }
-        guard Array(hash.finalize()) == Array(footer.suffix(32)) else { throw .changed }
-        // From here on, the file is as a program of this product has written it.
-        let record = Data(text.dropFirst(Self.magic.count))
-        guard let version = try? JSONDecoder().decode(Version.self, from: record) else { throw .changed }
-        guard version.format <= Self.currentFormat else { throw .newerFormat(version.format, program: version.program) }
-        guard let record = try? JSONDecoder().decode(Self.self, from: record),
-            Self.total(record.length, record: Int(length)) == size
-        else { throw .changed }
-        self = record
+        let place = size - Int64(footer) - Int64(length)
+        let text = try bytes(of: descriptor, from: place - Int64(magic.count), count: magic.count + Int(length))
+        guard text.starts(with: magic) else { throw try refusal(of: descriptor, size: size, start: start) }
+        return (size, Data(text.dropFirst(magic.count)))
     }
 
     /// The part of the record that every format has.

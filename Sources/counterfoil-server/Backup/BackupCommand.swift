@@ -28,7 +28,7 @@ struct BackupCommand: AsyncParsableCommand {
         help: ArgumentHelp("The new file to write, or - for standard output.", valueName: "file"))
     var output: String
 
-    @Flag(name: .long, help: "Replace the file, if it exists, when the new copy is complete.")
+    @Flag(name: .long, help: "Replace the file, if it is another copy, when the new one is complete.")
     var replace = false
 
     @OptionGroup var location: InstallationOption
@@ -43,12 +43,15 @@ struct BackupCommand: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "backup copies a data directory; for a PostgreSQL database, use pg_basebackup or pg_dump")
         }
-        try checkOutput()
+        try DataDirectory.checkUser(of: path)
+        let noted = DataDirectory.noted(in: path)
+        let file = BackupOutput(path: output, replaces: replace, directory: path, noted: noted)
+        if output == "-" { try Self.refuseTerminal() } else { try file.check() }
         // Within one session or service, the server goes first. Between two of them, only the pauses of the copy count.
         _ = nice(10)
         let store = try DataDirectory.openForCopy(path)
         do {
-            try await copy(store, in: path)
+            try await copy(store, in: path, to: file)
             await store.close()
         } catch {
             await store.close()
@@ -56,23 +59,14 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    private func checkOutput() throws {
-        guard output != "-" else {
-            guard isatty(STDOUT_FILENO) == 0 else {
-                throw CommandFailure.refused("a copy is not written to a terminal; use a pipe, or --output FILE")
-            }
-            return
-        }
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory) else { return }
-        guard !isDirectory.boolValue else { throw CommandFailure.refused("--output: \(output) is a directory") }
-        guard replace else {
-            throw CommandFailure.refused("--output: the file \(output) exists; name another one, or use --replace")
+    private static func refuseTerminal() throws {
+        guard isatty(STDOUT_FILENO) == 0 else {
+            throw CommandFailure.refused("a copy is not written to a terminal; use a pipe, or --output FILE")
         }
     }
 
-    private func copy(_ store: SQLiteStore, in directory: String) async throws {
-        let noted = DataDirectory.noted(in: directory)
+    private func copy(_ store: SQLiteStore, in directory: String, to file: BackupOutput) async throws {
+        let noted = file.noted
         let takenAt = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var isInJournal = false
         if let journal = noted.endingsJournal {
@@ -83,7 +77,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
         let draft: DraftFile
         do {
-            draft = try DraftFile(at: output == "-" ? store.path + ".backup" : output + ".partial")
+            draft = try DraftFile(at: output == "-" ? store.path + ".backup" : file.draft)
         } catch { throw CommandFailure.temporary("\(error)") }
         defer {
             draft.discard()
@@ -100,6 +94,8 @@ struct BackupCommand: AsyncParsableCommand {
                 draft.discard()
                 try Self.send(draft.descriptor)
             } else {
+                // Another program can have created the file since the first check.
+                try file.check()
                 try draft.finish(as: output, replacing: replace)
             }
         } catch { throw failure(error) }
@@ -120,6 +116,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     private func failure(_ error: any Error) -> CommandFailure {
         switch error {
+        case let failure as CommandFailure: failure
         case let failure as DraftFile.Failure: .temporary("cannot write the copy: \(failure)")
         case let failure as CopyFailure: .temporary("cannot write the copy: \(failure)")
         case CopyRefusal.otherSchema(let names):

@@ -51,7 +51,10 @@ struct RestoreAnswer: ParsableArguments {
             throw CommandFailure.refused("\(error)")
         }
         for file in history.cutFiles {
-            Output.note("The last line of \(file) is cut off and was left out. It was confirmed to no one.")
+            Output.note(
+                "The last line of \(file) is cut off and was left out. In the server's own file, it was confirmed to no "
+                    + "one. If this is a copy of that file, the line may have been confirmed: fetch the whole file, and "
+                    + "start the restore over with it.")
         }
         let report = try await restored.apply(history)
         let until = Moment.text(Date(timeIntervalSince1970: Double(history.knownUntil) / 1_000_000))

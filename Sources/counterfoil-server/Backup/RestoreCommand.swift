@@ -46,7 +46,7 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try openInput()
         let target = try RestoreTarget(directory)
-        defer { withExtendedLifetime(target) {} }
+        defer { target.leave() }
         let draft: DraftFile
         do { draft = try DraftFile(at: target.draft) } catch { throw CommandFailure.temporary("\(error)") }
         defer {
@@ -55,6 +55,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let record = try read(input, into: draft)
         let store = try open(draft)
+        defer { if let copy = store.copyOfEarlierVersion { unlink(copy) } }
         do {
             try await restore(record, into: store, target)
             await store.close()
@@ -65,7 +66,6 @@ struct RestoreCommand: AsyncParsableCommand {
             await store.close()
             throw error
         }
-        if let copy = store.copyOfEarlierVersion { unlink(copy) }
         try target.finish(draft)
         Output.note(
             "Restored \(record.rows["people"] ?? 0) users into \(directory), as of \(Self.time(of: record))"

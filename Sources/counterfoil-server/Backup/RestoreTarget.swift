@@ -11,6 +11,10 @@ final class RestoreTarget {
     private let directory: String
     private let database: String
     private let lock: ServingLock
+    /// The directories that this restore has created, the innermost first.
+    private let created: [String]
+    private let createsLock: Bool
+    private var isFinished = false
 
     /// The names of files in a directory that counts as empty.
     private static let allowed: Set<String> = ["server.key", "server.lock", "lost+found"]
@@ -24,7 +28,8 @@ final class RestoreTarget {
         database = url.appendingPathComponent("counterfoil.db").path
         draft = url.appendingPathComponent(Self.draftName).path
         try DataDirectory.checkUser(of: directory)
-        let isNew = !FileManager.default.fileExists(atPath: directory)
+        created = Self.missingDirectories(to: directory)
+        let isNew = !created.isEmpty
         let givenKey = try ServerKey.given()
         guard givenKey != nil || !isNew else { throw Self.missingKey(directory) }
         if isNew {
@@ -49,12 +54,23 @@ final class RestoreTarget {
             guard FileManager.default.fileExists(atPath: keyFile) else { throw Self.missingKey(directory) }
             serverKey = try ServerKeyFile(path: keyFile).read()
         }
+        createsLock = !names.contains("server.lock")
         lock = try ServingLock(
             path: url.appendingPathComponent("server.lock").path,
             orRefuse: "a server or another restore uses \(directory); stop it first")
         guard !FileManager.default.fileExists(atPath: database) else {
             throw CommandFailure.refused("the data directory \(directory) is not empty (counterfoil.db)")
         }
+    }
+
+    /// Returns the directories that a path lacks, the innermost first.
+    private static func missingDirectories(to directory: String) -> [String] {
+        var (missing, place) = ([String](), URL(fileURLWithPath: directory).standardizedFileURL)
+        while place.path != "/", !FileManager.default.fileExists(atPath: place.path) {
+            missing.append(place.path)
+            place.deleteLastPathComponent()
+        }
+        return missing
     }
 
     private static func missingKey(_ directory: String) -> CommandFailure {
@@ -73,5 +89,14 @@ final class RestoreTarget {
         do { try draft.finish(as: database, replacing: false) } catch {
             throw CommandFailure.temporary("cannot complete the restore: \(error)")
         }
+        isFinished = true
+    }
+
+    /// Removes what this restore has created, unless it is finished.
+    func leave() {
+        guard !isFinished else { return }
+        if createsLock { lock.remove() }
+        // Only empty directories can be removed.
+        for directory in created { rmdir(directory) }
     }
 }

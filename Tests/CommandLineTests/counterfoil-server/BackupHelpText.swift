@@ -24,8 +24,8 @@ extension HelpText {
 
             OPTIONS:
               --output <file>         The new file to write, or - for standard output.
-              --replace               Replace the file, if it exists, when the new copy is
-                                      complete.
+              --replace               Replace the file, if it is another copy, when the new
+                                      one is complete.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:

@@ -259,6 +259,29 @@ struct SettingsFileTests {
         }
     }
 
+    @Test func `a journal whose path leads nowhere is refused by the check and by the server`() async throws {
+        try await Site.make { site in
+            let (file, folder) = (site.folder.path("file"), site.folder.path("folder"))
+            try Data().write(to: URL(fileURLWithPath: file))
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            for (journal, reason) in [
+                (site.folder.path("none/endings"), "No such file or directory"), (file + "/endings", "Not a directory"),
+                (folder, "Is a directory"),
+            ] {
+                for command in [["serve"], ["config", "check"]] {
+                    let ended = try await site.server(
+                        command + [
+                            "--data-dir", site.dataDirectory, "--issuer", "http://127.0.0.1:\(site.port)", "--listen",
+                            "127.0.0.1:\(site.port)", "--endings-journal", journal,
+                        ])
+                    #expect(ended.status == 3, "\(command) \(journal): \(ended.errors)")
+                    #expect(ended.errors.contains("--endings-journal: "), "\(ended.errors)")
+                    #expect(ended.errors.contains(reason), "\(ended.errors)")
+                }
+            }
+        }
+    }
+
     @Test func `an administration command takes the data directory from the file`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let path = folder.path("server.yaml")

@@ -29,7 +29,7 @@ struct RestoredCopyTests {
         try await copied { copied async throws in
             let site = copied.site
             for (answer, isKept) in [(["--endings-journal", copied.journal], true), (["--end-sign-ins"], false)] {
-                _ = try prepareDirectory(of: site)
+                _ = try Self.prepareDirectory(of: site)
                 let restored = try await site.server(
                     ["restore", copied.copy, "--data-dir", site.dataDirectory] + answer)
                 #expect(restored.status == 0, "\(restored.errors)")
@@ -67,7 +67,7 @@ struct RestoredCopyTests {
             let otherKey = try await site.server(["restore", copied.copy, "--data-dir", elsewhere, "--end-sign-ins"])
             #expect(otherKey.status == 3 && otherKey.errors.contains("is encrypted with another server key"))
             let left = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
-            #expect(Set(left).isSubset(of: ["server.key", "server.lock"]))
+            #expect(left == ["server.key"])
         }
     }
 
@@ -75,7 +75,7 @@ struct RestoredCopyTests {
     @Test func `no server begins with an empty database where a restore was interrupted`() async throws {
         try await copied { copied async throws in
             let site = copied.site
-            _ = try prepareDirectory(of: site)
+            _ = try Self.prepareDirectory(of: site)
             // A process that is killed leaves the database under the name of an incomplete one.
             try Data(contentsOf: URL(fileURLWithPath: copied.copy)).write(
                 to: URL(fileURLWithPath: site.dataDirectory + "/counterfoil.db.restoring"))
@@ -100,7 +100,7 @@ struct RestoredCopyTests {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: copied.copy))
             let bad = site.folder.path("bad.copy")
             func outcome() async throws -> EndedProgram {
-                _ = try prepareDirectory(of: site)
+                _ = try Self.prepareDirectory(of: site)
                 let ended = try await site.server(
                     ["restore", bad, "--data-dir", site.dataDirectory, "--end-sign-ins"])
                 #expect(!FileManager.default.fileExists(atPath: site.dataDirectory + "/counterfoil.db"))
@@ -135,26 +135,58 @@ struct RestoredCopyTests {
         }
     }
 
-    @Test func `backup refuses a file that exists, and leaves nothing when the disk is full`() async throws {
-        try await Site.make { site in
-            try await site.add(.alice)
-            let path = site.folder.path("copy")
-            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
-            let existing = try await site.administer(["backup", "--output", path])
-            #expect(existing.status == 3 && existing.errors.contains("use --replace"))
-            let full = try await RunningProgram(
-                .server, ["backup", "--output", site.folder.path("full"), "--data-dir", site.dataDirectory],
-                fileSizeLimit: 64 * 1024, in: site.folder
-            ).ended()
-            #expect(full.status == 6, "\(full.errors)")
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path).allSatisfy {
-                    !$0.hasPrefix("full")
-                })
-            let replaced = try await site.administer(["backup", "--output", path, "--replace"])
-            #expect(replaced.status == 0, "\(replaced.errors)")
-            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
-            #expect(mode?.intValue == 0o600)
+    @Test func `a refused restore leaves no directory and no lock file`() async throws {
+        try await copied { copied async throws in
+            let site = copied.site
+            let key = Base64URL.encode(Array(try Self.prepareDirectory(of: site)))
+            let bad = site.folder.path("bad.copy")
+            try Data("A letter.".utf8).write(to: URL(fileURLWithPath: bad))
+            let (outer, empty) = (site.folder.path("outer"), site.folder.path("empty"))
+            try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
+            for directory in [outer + "/inner", empty] {
+                let ended = try await RunningProgram(
+                    .server, ["restore", bad, "--data-dir", directory, "--end-sign-ins"],
+                    environment: ["COUNTERFOIL_SERVER_KEY": key], in: site.folder
+                ).ended()
+                #expect(ended.status == 3 && ended.errors.contains("nothing was changed"), "\(ended.errors)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: outer))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: empty).isEmpty)
+        }
+    }
+
+    @Test func `a restore says what a journal can lack that was cut, and refuses an empty one and a directory`()
+        async throws
+    {
+        try await copied { copied async throws in
+            let site = copied.site
+            let journal = site.folder.path("shipped")
+            func restore() async throws -> EndedProgram {
+                _ = try Self.prepareDirectory(of: site)
+                return try await site.server(
+                    ["restore", copied.copy, "--data-dir", site.dataDirectory, "--endings-journal", journal])
+            }
+            let whole = try String(contentsOfFile: copied.journal, encoding: .utf8).split(separator: "\n")
+            let last = try #require(whole.lastIndex { $0.contains("\"ended\":") })
+            let cut = whole[...last].joined(separator: "\n").dropLast(30)
+            try Data(cut.utf8).write(to: URL(fileURLWithPath: journal))
+            let restored = try await restore()
+            #expect(restored.status == 0, "\(restored.errors)")
+            let notice = "The last line of \(journal) is cut off and was left out. In the server's own file, it was"
+            #expect(restored.errors.contains(notice), "\(restored.errors)")
+            #expect(restored.errors.contains("fetch the whole file, and start the restore over"))
+            // The lost ending has this second.
+            let second = try #require(whole[last].split(separator: "\"").dropFirst(3).first?.prefix(19))
+            #expect(second.count == 19 && restored.errors.contains("The journal knows every ending until 20"))
+            #expect(!restored.errors.contains("knows every ending until \(second)"), "\(restored.errors)")
+
+            try Data().write(to: URL(fileURLWithPath: journal))
+            let empty = try await restore()
+            #expect(empty.status == 3 && empty.errors.contains("\(journal) is empty; if it is"), "\(empty.errors)")
+            try FileManager.default.removeItem(atPath: journal)
+            try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: false)
+            let folder = try await restore()
+            #expect(folder.status == 3 && folder.errors.contains("\(journal) is a directory"), "\(folder.errors)")
         }
     }
 
@@ -203,7 +235,7 @@ struct RestoredCopyTests {
     }
 
     /// Replaces the data directory of a site by one that has only its server key.
-    private func prepareDirectory(of site: Site) throws -> Data {
+    static func prepareDirectory(of site: Site) throws -> Data {
         let path = site.dataDirectory + "/server.key"
         let key = try Data(contentsOf: URL(fileURLWithPath: path))
         try FileManager.default.removeItem(atPath: site.dataDirectory)
