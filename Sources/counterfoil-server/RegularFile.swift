@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 
 /// A regular file that a setting names, open for reading.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CoreFoundation
     import Foundation
 
     /// The process that holds the lock of a file, as `/proc` describes it.

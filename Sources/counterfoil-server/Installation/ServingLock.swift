@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 
 /// The lock that prevents two servers from running on one data directory.

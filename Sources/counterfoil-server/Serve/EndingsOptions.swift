@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreFoundation
 import Foundation
 
 /// The options of `serve` for what a restore needs.
