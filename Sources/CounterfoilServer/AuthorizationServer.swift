@@ -11,6 +11,8 @@ public import Logging
 public final class AuthorizationServer: Sendable {
     /// The operator's settings, which ``replaceSettings(by:)`` replaces.
     public var settings: ServerSettings { configuration.components.settings }
+    /// ``ServerSettings/strictTransportAge``, without a copy of the settings.
+    package var strictTransportAge: Int { configuration.components.settings.strictTransportAge }
     /// The counters of requests, errors and other events since the start of this process.
     package let metrics: ServerMetrics
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.

@@ -52,9 +52,9 @@ final class AuthorizationServerResponder: Responder {
 
     /// The security header fields, which follow the settings of the server.
     private var responseFields: ResponseFields {
-        let settings = server.settings
+        let age = server.strictTransportAge
         return currentFields.withLock { fields in
-            if fields.strictTransportAge != settings.strictTransportAge { fields = ResponseFields(settings) }
+            if fields.strictTransportAge != age { fields = ResponseFields(server.settings) }
             return fields
         }
     }

@@ -20,7 +20,9 @@ enum JournalState {
         do throws(JournalFailure) {
             let comparison = try await EndingsJournal.compare(with: store, at: path)
             self = obstacle.map(JournalState.unwritable) ?? .compared(comparison)
-        } catch { self = obstacle.map(JournalState.unwritable) ?? .unusable(error) }
+        } catch {
+            self = obstacle.flatMap { $0.isOtherKind ? nil : .unwritable($0) } ?? .unusable(error)
+        }
     }
 }
 

@@ -26,15 +26,18 @@ struct EndingsOptions: ParsableArguments {
     /// Returns true if this user cannot write a journal, which another attempt does not change: the user may not, the
     /// path leads nowhere, or there is something else.
     static func forbids(_ path: String) -> Bool {
-        let lasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG]
+        let lasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG]
         return obstacle(to: path).map { obstacle in obstacle.error.map(lasting.contains) ?? true } ?? false
     }
 
     /// A file or directory that keeps this user from writing a journal.
     struct Obstacle: CustomStringConvertible {
         let place: String
-        /// The error of the system; nil if there is something other than a regular file.
+        /// The error of the system; nil if there is something other than a regular file or a directory.
         let error: CInt?
+
+        /// Whether there is something other than a regular file, which no permission changes.
+        var isOtherKind: Bool { error == nil || error == EISDIR }
 
         var description: String {
             error.map { "cannot write to \(place): \(String(cString: strerror($0)))" }
@@ -46,7 +49,13 @@ struct EndingsOptions: ParsableArguments {
     static func obstacle(to path: String) -> Obstacle? {
         var status = stat()
         let exists = stat(path, &status) == 0
-        guard !exists || status.st_mode & S_IFMT == S_IFREG else { return Obstacle(place: path, error: nil) }
+        if exists {
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: break
+            case S_IFDIR: return Obstacle(place: path, error: EISDIR)
+            default: return Obstacle(place: path, error: nil)
+            }
+        }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         // Root gets EACCES for a file, which it cannot execute.
         var parent = stat()

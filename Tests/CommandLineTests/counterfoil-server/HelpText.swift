@@ -272,15 +272,16 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             CERTIFICATE OF AN AUTHORITY (ACME):
               --acme-contact <email>  The email address for the account at the authority;
-                                      the server then orders its certificate itself.
-                                      (default: none)
+                                      the server then orders its certificate itself. The
+                                      next order sends a changed address. (default: none)
               --acme-terms-agreed     Agree to the terms of service of the authority.
               --acme-directory <url>  The directory URL of the authority. (default:
                                       https://acme-v02.api.letsencrypt.org/directory)
               --acme-root <file>      A PEM file with the root certificate of a private
                                       authority. (default: those of the system)
-              --acme-eab-kid <kid>    The identifier of the key that binds the account to
-                                      one of yours. (default: none)
+              --acme-eab-kid <kid>    The identifier of the key that binds a new account to
+                                      one of yours; an existing account stays as it is.
+                                      (default: none)
               --acme-eab-key-file <file>
                                       The file with that key in base64url.
               --acme-challenge <challenge>

@@ -82,9 +82,9 @@ extension HelpText {
         text: #"""
             OVERVIEW: Print a JSON Schema (draft 2020-12) of the settings file.
 
-            Editors use it to complete and check the file. The server itself accepts a value
-            in quotes, too. The schema is the same for every file, so --config is accepted
-            and the file is not read.
+            Editors use it to complete and check the file. The server itself accepts a
+            value in quotes, too. The schema is the same for every file, so --config is
+            accepted and the file is not read.
 
             Example:
               counterfoil-server config schema > server.schema.json

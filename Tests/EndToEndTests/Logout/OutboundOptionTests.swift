@@ -160,7 +160,7 @@
 
         @Test(
             arguments: [
-                (nil, "cannot read the file FILE; check its name and permissions"),
+                (nil, "cannot read the file FILE (No such file or directory); check its name and permissions"),
                 ("", "cannot use the file FILE: it contains no PEM certificate (-----BEGIN CERTIFICATE-----)"),
                 (
                     "-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n",
