@@ -101,17 +101,3 @@ struct BackupOutput {
                 + "another file, or move this one away; nothing was changed")
     }
 }
-
-/// The identity of a file, whatever its name.
-private struct FileIdentity: Equatable {
-    private let device: dev_t
-    private let inode: ino_t
-
-    /// Reads the identity of the file to which a path leads; nil if there is none.
-    init?(of path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = status.st_dev
-        inode = status.st_ino
-    }
-}

@@ -1,4 +1,3 @@
-import CoreFoundation
 import Foundation
 
 /// The lock that prevents two servers from running on one data directory.
@@ -8,12 +7,15 @@ final class ServingLock: Sendable {
     private let descriptor: Int32
     private let path: String
 
+    /// The number of attempts to lock a file that other processes remove meanwhile.
+    private static let tries = 10
+
     /// Acquires an exclusive lock on a file (`flock`), without waiting.
     ///
     /// - Parameter refusal: The message of the failure if another process holds the lock.
     init(path: String, orRefuse refusal: String) throws {
         self.path = path
-        while true {
+        for _ in 1...Self.tries {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else {
                 throw CommandFailure.refused("cannot open the lock file \(path): \(String(cString: strerror(errno)))")
@@ -26,16 +28,14 @@ final class ServingLock: Sendable {
                 }
                 throw CommandFailure.temporary(refusal)
             }
-            var (own, named) = (stat(), stat())
-            if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino,
-                own.st_dev == named.st_dev
-            {
+            if let own = FileIdentity(ofFileOpenAs: descriptor), own == FileIdentity(of: path) {
                 self.descriptor = descriptor
                 return
             }
             // The process that held the lock has removed the file.
             close(descriptor)
         }
+        throw CommandFailure.temporary("cannot lock the file \(path): it was replaced again and again; try again")
     }
 
     /// Removes the file, on which the lock is still held.
