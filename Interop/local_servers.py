@@ -279,14 +279,14 @@ class Counterfoil:
 
 
 @contextmanager
-def photo_library(programs: Path, issuer: str, log: Path, *options: str) -> Iterator[str]:
+def photo_library(programs: Path, issuer: str, log: Path, *options: str, audience: str = "") -> Iterator[str]:
     """The sample API, for as long as the block runs; its address.
 
-    A token that asks for no resource is for the APIs of its issuer.
+    A token with the scopes of no registered API is for the issuer.
     """
     port = free_ports(1)[0]
     address = f"http://127.0.0.1:{port}"
-    place = ["--issuer", issuer, "--audience", issuer, "--listen", f"127.0.0.1:{port}", *options]
+    place = ["--issuer", issuer, "--audience", audience or issuer, "--listen", f"127.0.0.1:{port}", *options]
     with running([str(programs / "photo-library"), "serve", *place], f"{address}/healthz", log):
         yield address
 

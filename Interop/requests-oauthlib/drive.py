@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """requests-oauthlib signs a person in at our server, calls the sample API, and refreshes by itself.
 
+It sends no `resource`, and fails if the response lacks a scope that it asked for: the token is for the registered API
+and for UserInfo.
+
 R006, R184, R186, R313: a code counts once and with its verifier only; a refresh gives a token of the same scope.
 """
 
@@ -21,6 +24,7 @@ from person import Person, noting  # noqa: E402
 os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 SCOPES = ["openid", "profile", "offline_access", "photos.read"]
+PHOTOS = "https://photos.example.com"
 
 
 def journey(folder: Path) -> str:
@@ -28,10 +32,12 @@ def journey(folder: Path) -> str:
     server = Counterfoil(folder / "data", products())
     server.create_person("alice", password)
     server.create_scope("photos.read", "See your photos and albums")
+    server.create_resource(PHOTOS, "Photo library", ["photos.read"])
     callback = f"http://127.0.0.1:{free_ports(1)[0]}/callback"
     client_id = server.create_application("Lightbox", "http://127.0.0.1/callback", SCOPES)
     person = Person("alice", password, stop=callback, note=noting(folder / "person.log"))
-    with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
+    library = photo_library(products(), server.issuer, folder / "api.log", audience=PHOTOS)
+    with server.serving(folder / "server.log"), library as api:
         sign_in_and_refresh(server, client_id, callback, person, api)
         refuse_what_is_wrong(server, client_id, callback, person)
     version = importlib.metadata.version("requests-oauthlib")

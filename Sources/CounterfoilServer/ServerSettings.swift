@@ -7,7 +7,8 @@ public struct ServerSettings: Sendable, Hashable {
     public var issuer: Issuer
     /// The name of the service on pages, unless the branding in the store has another name.
     public var siteName: DisplayName
-    /// The `aud` of access tokens whose request names no resource (RFC 9068 §3); the issuer by default.
+    /// The `aud` of access tokens whose request names no resource and has no scope of an API (RFC 9068 §3); the issuer
+    /// by default.
     public var defaultAudience: String
     /// The lifetime of an authorization code in seconds (RFC 6749 §4.1.2).
     public var codeLifetime: Int = 60

@@ -60,10 +60,10 @@ public enum TokenRequest: Sendable, Hashable {
     public struct ClientCredentials: Sendable, Hashable {
         /// `scope`; nil for every scope that the client may request.
         public let scope: Scope?
-        /// `resource` (RFC 8707 §2.2); empty for the default audience of the server.
+        /// `resource` (RFC 8707 §2.2); empty for the audience that the server derives from the scope (RFC 9068 §3).
         public let resources: [Resource]
 
-        /// Creates a client credentials request; the default is every allowed scope and the default audience.
+        /// Creates a client credentials request; the default is every allowed scope, and no named API.
         public init(scope: Scope? = nil, resources: [Resource] = []) {
             self.scope = scope
             self.resources = resources

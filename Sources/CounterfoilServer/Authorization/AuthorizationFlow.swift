@@ -139,9 +139,11 @@ struct AuthorizationFlow: Sendable {
         let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
         let registry = try await registry.current()
         let valid = try AuthorizationValidation.narrow(
-            checked, to: try await registry.named(checked.request.resources, issuer: settings.issuer),
+            checked,
+            to: try await registry.apis(
+                named: checked.request.resources, orOf: checked.scope.intersection(verified.client.scope), settings),
             approvers: try await registry.approvers(of: verified.client, settings))
-        try await registry.checkAPIs(checked.request.resources, for: valid.scope, of: verified.client, settings)
+        try await registry.checkAPIs(valid.named, for: valid.scope, of: verified.client, settings)
         return valid
     }
 

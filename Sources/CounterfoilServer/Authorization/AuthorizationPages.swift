@@ -49,7 +49,7 @@ struct AuthorizationPages: Sendable {
             redirectDestination: visit.destination, person: session.person, earlier: earlier,
             asksAgain: visit.authorization.request.prompt.contains(.consent) && !visit.client.isUnregistered,
             introduction: try await introductions.introduction(of: visit.client, now: visit.now), branding: branding,
-            settings: settings,
+            defaultAPI: try await registry.defaultAPI(settings), settings: settings,
             words: visit.request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.consent.path,

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// An authorization request that the client may make, before its scope is narrowed to the APIs that it names.
+/// An authorization request that the client may make, before its scope is narrowed to its APIs.
 ///
 /// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
 /// the client is registered for every scope that it requests, unless its scope is narrowed later (``ScopeRule``).
@@ -41,27 +41,27 @@ struct CheckedAuthorization: Sendable {
     }
 }
 
-/// An authorization request that was checked, and whose scope was narrowed to the APIs that it names.
+/// An authorization request that was checked, and whose scope was narrowed to its APIs.
 ///
 /// Only ``AuthorizationValidation/narrow(_:to:approvers:)`` creates one.
 struct ValidatedAuthorization: Sendable {
     private let checked: CheckedAuthorization
     /// The requested scope with defaults applied.
     ///
-    /// If the request names APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
+    /// If the request has APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
     let scope: Scope
-    /// The APIs that the request names; empty if it names none.
-    let apis: [NamedResources.Known]
+    /// The APIs that the request names, or that follow from its scope; empty if the tokens have the default audience.
+    let named: NamedResources
     /// The users who may allow the client something.
     let approvers: UnregisteredClientPolicy.Approvers
 
     fileprivate init(
-        _ checked: CheckedAuthorization, scope: Scope, apis: [NamedResources.Known],
+        _ checked: CheckedAuthorization, scope: Scope, named: NamedResources,
         approvers: UnregisteredClientPolicy.Approvers
     ) {
         self.checked = checked
         self.scope = scope
-        self.apis = apis
+        self.named = named
         self.approvers = approvers
     }
 
@@ -211,8 +211,8 @@ enum AuthorizationValidation {
             hinted: try hinted(by: request, hints), audience: parsed.audience, pushed: parsed.pushed)
     }
 
-    /// Narrows the scope to the APIs that the request names (step three); an error is sent to the verified
-    /// redirect URI.
+    /// Narrows the scope to the APIs that the request names, or that follow from its scope (step three); an error is
+    /// sent to the verified redirect URI.
     ///
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry.
     static func narrow(
@@ -220,7 +220,7 @@ enum AuthorizationValidation {
     ) throws(OAuthError) -> ValidatedAuthorization {
         let client = checked.client
         let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)
-        return ValidatedAuthorization(checked, scope: scope, apis: named.known, approvers: approvers)
+        return ValidatedAuthorization(checked, scope: scope, named: named, approvers: approvers)
     }
 
     /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth

@@ -2,51 +2,67 @@ import CounterfoilProtocol
 
 /// The access that a request asks the user to allow, whichever endpoint received the request.
 ///
-/// Only ``AuthorizationValidation`` creates one: the client may have every scope, and the scope is narrowed to the APIs
-/// that the request names.
+/// It comes from a ``ValidatedAuthorization`` or from ``CurrentRegistry``: the client may have every scope, and the
+/// scope is narrowed to the APIs that the request names, or that follow from its scope.
 struct RequestedAccess: Sendable {
     let client: RegisteredClient
     /// The requested scope with defaults applied.
     ///
-    /// If the request names APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
+    /// If the request has APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
     let scope: Scope
     /// The scopes that cover individually requested claims (OpenID Connect Core §5.5), in addition to ``scope``.
     let claimScope: Scope
-    /// The APIs that the request names; empty if it names none.
-    let apis: [NamedResources.Known]
+    /// The APIs that the request names, or that follow from its scope; empty if the tokens have the default audience.
+    let named: NamedResources
+
+    /// The APIs in ``named``, all of which are registered.
+    var apis: [NamedResources.Known] { named.known }
 
     /// Every scope that the user is asked to allow: ``scope`` and ``claimScope``.
     var asked: Scope { scope.union(claimScope) }
+
+    /// The APIs for which a consent remembers the answer of the user.
+    ///
+    /// The server itself is none of them: its scopes concern the user, and a consent remembers them once.
+    var place: ConsentPlace {
+        let own = apis.filter { !$0.isServer }.map(\.resource)
+        guard let first = own.first else { return .service }
+        return named.followFromScope ? .apiOfScope(first) : .apis(own)
+    }
 }
 
-extension AuthorizationValidation {
+extension CurrentRegistry {
     /// Checks the scope and the APIs of a device authorization request, with the rules for authorization requests.
     ///
     /// - Parameters:
     ///   - scope: The requested scope; nil if the request names none.
-    ///   - named: The APIs that the request names.
+    ///   - resources: The APIs that the request names.
     ///   - client: The client of the request.
-    static func access(
-        to scope: Scope?, at named: NamedResources, by client: RegisteredClient
-    ) throws(OAuthError) -> RequestedAccess {
+    func access(
+        to scope: Scope?, naming resources: [Resource], by client: RegisteredClient, _ settings: ServerSettings
+    ) async throws -> RequestedAccess {
         let rule = client.scopeRule
-        let asked = try self.scope(scope, assignedTo: client, under: rule)
-        return RequestedAccess(
-            client: client, scope: try narrow(asked, within: client.scope, under: rule, to: named),
-            claimScope: Scope(), apis: named.known)
+        let asked = try AuthorizationValidation.scope(scope, assignedTo: client, under: rule)
+        let named = try await apis(named: resources, orOf: asked.intersection(client.scope), settings)
+        let access = RequestedAccess(
+            client: client,
+            scope: try AuthorizationValidation.narrow(asked, within: client.scope, under: rule, to: named),
+            claimScope: Scope(), named: named)
+        try await checkAPIs(named, for: access.asked, of: client, settings)
+        return access
     }
 }
 
 extension ValidatedAuthorization {
     /// The access that the user is asked to allow.
     var access: RequestedAccess {
-        RequestedAccess(client: client, scope: scope, claimScope: claimScope, apis: apis)
+        RequestedAccess(client: client, scope: scope, claimScope: claimScope, named: named)
     }
 }
 
 extension Consent {
-    /// Returns true if the user has already allowed every scope of a request for the APIs that it names.
+    /// Returns true if the user has already allowed every scope of a request for its APIs.
     func remembers(_ access: RequestedAccess) -> Bool {
-        access.asked.tokens.allSatisfy { remembers($0, at: access.apis.map(\.resource)) }
+        access.asked.tokens.allSatisfy { remembers($0, at: access.place) }
     }
 }

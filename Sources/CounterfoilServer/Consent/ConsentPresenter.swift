@@ -14,8 +14,10 @@ struct ConsentPresenter: Sendable {
     let asksAgain: Bool
     /// The facts about an unregistered client; nil for a client that a person registered.
     let introduction: UnregisteredClientIntroduction?
-    /// The branding, which contains the consent text of the service.
+    /// The branding, which contains the name and the consent text of the service.
     let branding: Branding
+    /// The API that is registered with the default audience; nil if there is none.
+    let defaultAPI: RegisteredResource?
     let settings: ServerSettings
     let words: Localizer
 
@@ -79,7 +81,7 @@ struct ConsentPresenter: Sendable {
     /// 8252 §8.6), or has `prompt=consent`. A client that looks different is asked about as a new one.
     private var allowedBefore: [Scope.Token] {
         guard let earlier, !asksAgain, earlier.appearance == ClientAppearance(of: access.client) else { return [] }
-        let allowed = access.asked.tokens.filter { earlier.remembers($0, at: access.apis.map(\.resource)) }
+        let allowed = access.asked.tokens.filter { earlier.remembers($0, at: access.place) }
         return allowed.count < access.asked.tokens.count ? allowed : []
     }
 
@@ -89,13 +91,13 @@ struct ConsentPresenter: Sendable {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
         return tokens.map { token in
             let definition = definitions[token]
-            let wasAllowed = earlier?.remembers(token, at: access.apis.map(\.resource))
+            let wasAllowed = earlier?.remembers(token, at: access.place)
             return ConsentPage.Permission(
                 scope: token.rawValue,
                 title: definition.map { words($0) } ?? token.rawValue,
                 required: !access.client.optionalScope.contains(token),
                 isTicked: isTicked(definition, wasAllowed: wasAllowed),
-                isNew: wasAllowed == false
+                isNew: earlier?.knows(token, at: access.place) == false
             )
         }
     }
@@ -133,18 +135,24 @@ struct ConsentPresenter: Sendable {
                 ["application": application, "duration": .nested(.duration(seconds: seconds))]))
     }
 
-    /// The APIs that accept the tokens: those that the request names.
+    /// The APIs that accept the tokens: those that the request names, or that follow from its scope.
     ///
-    /// If the request names none, the tokens are for the default audience. The list is empty if that is this service.
+    /// Without any, the tokens are for the default audience. The list is empty if only this service accepts them.
     private var resources: [DisplayName] {
         guard access.apis.isEmpty else {
-            return access.apis.map { api in
-                let host = Self.host(of: api.resource.rawValue)
-                return DisplayName(api.name.map { "\(DisplayName($0, orElse: host)) (\(host))" } ?? host)
-            }
+            guard access.apis.contains(where: { !$0.isServer }) else { return [] }
+            let site = Site(branding, settings: settings, language: words.language).name
+            return access.apis.map { api in api.name.map { Self.name($0, of: api.resource.rawValue) } ?? site }
         }
         let audience = settings.defaultAudience
-        return audience == settings.issuer.rawValue ? [] : [DisplayName(Self.host(of: audience))]
+        guard audience != settings.issuer.rawValue else { return [] }
+        return [defaultAPI.map { Self.name($0.name, of: audience) } ?? DisplayName(Self.host(of: audience))]
+    }
+
+    /// Returns the name of an API with its host.
+    private static func name(_ name: String, of indicator: String) -> DisplayName {
+        let host = host(of: indicator)
+        return DisplayName("\(DisplayName(name, orElse: host)) (\(host))")
     }
 
     private static func host(of indicator: String) -> String {
@@ -158,7 +166,7 @@ struct ConsentPresenter: Sendable {
             return words(LocalizedText("consent.changed-since", date))
         }
         if earlier.remembers(access) { return words(LocalizedText("consent.allowed-before", date)) }
-        return access.asked.tokens.contains { earlier.remembers($0, at: access.apis.map(\.resource)) }
+        return access.asked.tokens.contains { earlier.knows($0, at: access.place) }
             ? words(LocalizedText("consent.allowed-less-before", date))
             : words(LocalizedText("consent.allowed-other-before", date))
     }

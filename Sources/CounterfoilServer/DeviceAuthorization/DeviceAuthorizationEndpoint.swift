@@ -58,9 +58,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)
         }
         let registry = try await registry.current()
-        let access = try AuthorizationValidation.access(
-            to: asked.scope, at: try await registry.named(asked.resources, issuer: settings.issuer), by: client)
-        try await registry.checkAPIs(asked.resources, for: access.asked, of: client, settings)
+        let access = try await registry.access(to: asked.scope, naming: asked.resources, by: client, settings)
         let codes = try await add(access, asked, by: request, now: now)
         let page = settings.issuer.endpoint(Endpoint.device.path)
         let response = DeviceAuthorizationResponse(

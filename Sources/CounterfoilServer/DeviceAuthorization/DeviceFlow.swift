@@ -53,9 +53,8 @@ struct DeviceFlow: Sendable {
             let client = try await client(of: authorization, by: request, now: now)
         else { return nil }
         let registry = try await registry.current()
-        let named = try await registry.named(authorization.resources, issuer: settings.issuer)
-        let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
-        try await registry.checkAPIs(authorization.resources, for: access.asked, of: client, settings)
+        let access = try await registry.access(
+            to: authorization.scope, naming: authorization.resources, by: client, settings)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
     }
 
@@ -111,7 +110,8 @@ struct DeviceFlow: Sendable {
             codeChallenge: visit.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
             issuedAt: now, expiresAt: visit.authorization.expiresAt)
         let approval = Approval(
-            grant: grant, code: code, asked: access.asked, appearance: ClientAppearance(of: access.client),
+            grant: grant, code: code, asked: access.asked, place: access.place,
+            appearance: ClientAppearance(of: access.client),
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
             basis: .answer, newClient: access.client.storedOnApproval,
             events: [

@@ -90,7 +90,7 @@ struct DevicePages: Sendable {
             access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
             earlier: try await store.consent(of: session.person.id, to: client.id), asksAgain: true,
             introduction: try await introductions.introduction(of: client, now: visit.now), branding: branding,
-            settings: settings, words: request.words)
+            defaultAPI: try await registry.defaultAPI(settings), settings: settings, words: request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
             request: carried,

@@ -58,11 +58,21 @@ struct TokenIssuer: Sendable {
             tokenType: Self.tokenType(boundTo: facts.provenKey),
             expiresIn: lifetime,
             refreshToken: refreshToken,
-            // RFC 6749 §5.1: the scope may be less than the requested one, so it is included unless it is empty.
-            scope: facts.target.scope.isEmpty ? nil : facts.target.scope,
+            scope: statedScope(of: facts),
             idToken: facts.scope.contains(.openID)
                 ? try idToken(facts, subject: subject, accessToken: accessToken, now: now) : nil
         )
+    }
+
+    /// Returns the scope of a response; nil if it is empty.
+    ///
+    /// RFC 6749 §5.1: the scope may be less than the requested one. `offline_access` belongs to no API, so an access
+    /// token for an API does not carry it. The response states that it was granted all the same: some libraries fail
+    /// if a requested scope is missing in the response.
+    private func statedScope(of facts: IssuingFacts) -> Scope? {
+        let carried = facts.target.scope
+        let stated = Scope(facts.scope.tokens.filter { $0 == .offlineAccess || carried.contains($0) })
+        return stated.isEmpty ? nil : stated
     }
 
     /// Issues an access token without a user (RFC 6749 §4.4.3); the subject of the token is the client.

@@ -52,6 +52,8 @@ package final class CachedRegistry: RegistryReader {
         try await current().resource(resource)
     }
 
+    package func resources() async throws(StoreFault) -> [RegisteredResource] { try await current().resources() }
+
     package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try await current().resource(authenticatingAs: id)
     }
@@ -113,6 +115,17 @@ package struct CurrentRegistry: RegistryReader {
         }
     }
 
+    package func resources() async throws(StoreFault) -> [RegisteredResource] {
+        try await apis().all
+    }
+
+    /// Returns the registered APIs with their scopes.
+    func apis() async throws(StoreFault) -> RegisteredAPIs {
+        try await cached(.whole, in: records.apis) { () async throws(StoreFault) in
+            RegisteredAPIs(try await store.resources())
+        }
+    }
+
     package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try await cached(id, in: records.callers) { () async throws(StoreFault) in
             try await store.resource(authenticatingAs: id)
@@ -157,6 +170,7 @@ private final class RegistryRecords: Sendable {
     let secrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
     /// The APIs by resource indicator, as it was spelled in the request.
     let resources = RegistryCache<String, RegisteredResource?>(capacity: 256)
+    let apis = RegistryCache<Whole, RegisteredAPIs>(capacity: 1)
     let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
     let scopes = RegistryCache<Whole, [ScopeDefinition]>(capacity: 1)
     let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)

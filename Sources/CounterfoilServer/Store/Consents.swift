@@ -17,7 +17,8 @@ public struct Consent: Sendable, Hashable {
     /// asking the user. The standard scopes that the user allowed are all here, even those of requests that named an
     /// API, because standard scopes concern the user and not an API.
     public var remembered: Scope
-    /// For each API, the scopes that the user allowed in requests that named the API (RFC 8707 §2).
+    /// For each API, the scopes that the user allowed in requests that named the API (RFC 8707 §2), or from whose scope
+    /// it followed (RFC 9068 §3).
     ///
     /// The last answer about each scope and API counts. Consent for one API is not consent for another. Standard scopes
     /// are in ``remembered`` only.
@@ -57,13 +58,25 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Returns whether the user allowed a scope for each of the given APIs, or for requests without an API if none is
-    /// given.
+    /// Returns whether the user allowed a scope for the APIs of a request.
     ///
     /// The user's last answer about the scope counts. For a standard scope, the APIs make no difference.
-    func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
-        guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
-        return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
+    func remembers(_ token: Scope.Token, at place: ConsentPlace) -> Bool {
+        guard !token.isStandard else { return remembered.contains(token) }
+        return switch place {
+        case .service: remembered.contains(token)
+        case .apis(let resources): resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
+        // The scope means access to this API alone, also where the user allowed it without an API.
+        case .apiOfScope(let resource):
+            rememberedAt[resource]?.contains(token) ?? false || remembered.contains(token)
+        }
+    }
+
+    /// Returns whether the user allowed a scope for the APIs of a request, or in a request without an API.
+    ///
+    /// Such a scope is not new to the user, even if the server asks about it again because the request names an API.
+    func knows(_ token: Scope.Token, at place: ConsentPlace) -> Bool {
+        remembers(token, at: place) || remembered.contains(token)
     }
 
     /// Returns a copy limited to the scopes and APIs of the remaining grants; nil if no grant remains.
@@ -116,6 +129,25 @@ public enum ApprovalBasis: Sendable, Hashable {
     case firstParty
 }
 
+/// The APIs for which a user allows the scope of a request, each of which a ``Consent`` remembers separately.
+public enum ConsentPlace: Sendable, Hashable {
+    /// No API: the request names none, and none follows from its scope.
+    case service
+    /// The APIs that the request names (RFC 8707 §2).
+    case apis([Resource])
+    /// The API that follows from the scope of a request that names none (RFC 9068 §3).
+    case apiOfScope(Resource)
+
+    /// The APIs of the request.
+    fileprivate var resources: [Resource] {
+        switch self {
+        case .service: []
+        case .apis(let resources): resources
+        case .apiOfScope(let resource): [resource]
+        }
+    }
+}
+
 /// An approval to be recorded: the grant, its code, and the facts that the store checks.
 ///
 /// The grant must name the session in which the user approved (``Grant/sessionID``). A store rejects an approval whose
@@ -131,6 +163,8 @@ public struct Approval: Sendable, Hashable {
     ///
     /// The user declined the tokens of this scope that are in neither ``Grant/scope`` nor ``Grant/claimScope``.
     public let asked: Scope
+    /// The APIs for which the consent remembers the answer.
+    public let place: ConsentPlace
     /// The digest of the client's appearance when the request was approved; it becomes ``Consent/appearance``.
     public let appearance: ClientAppearance
     /// The revision of the client when the request was approved.
@@ -157,14 +191,18 @@ public struct Approval: Sendable, Hashable {
     public let newClientEvent: AuditEvent?
 
     /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
+    ///
+    /// If `place` is nil, the consent remembers the answer for the APIs of the grant.
     public init(
-        grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
-        passwordHash: PasswordHash, basis: ApprovalBasis, pushedRequest: ArtefactDigest? = nil,
-        newClient: RegisteredClient? = nil, events: [AuditEvent] = [], newClientEvent: AuditEvent? = nil
+        grant: Grant, code: CodeRecord, asked: Scope, place: ConsentPlace? = nil, appearance: ClientAppearance,
+        clientRevision: Int, pkce: PKCEUse, passwordHash: PasswordHash, basis: ApprovalBasis,
+        pushedRequest: ArtefactDigest? = nil, newClient: RegisteredClient? = nil, events: [AuditEvent] = [],
+        newClientEvent: AuditEvent? = nil
     ) {
         self.grant = grant
         self.code = code
         self.asked = asked
+        self.place = place ?? (grant.resources.isEmpty ? .service : .apis(grant.resources))
         self.appearance = appearance
         self.clientRevision = clientRevision
         self.pkce = pkce
@@ -184,15 +222,15 @@ public struct Approval: Sendable, Hashable {
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }
-        return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
+        return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: place) }
     }
 
     /// Returns the consent to be stored with this approval; `former` is the stored consent, or nil for none.
     public func consent(after former: Consent?) -> Consent {
         let ofPeople = ScopeDefinition.ofPeople
-        let isForService = grant.resources.isEmpty
+        let isForService = place == .service
         var rememberedAt = former?.rememberedAt ?? [:]
-        for resource in grant.resources {
+        for resource in place.resources {
             let renewed = renewed(rememberedAt[resource]) { !ofPeople.contains($0) }
             rememberedAt[resource] = renewed.isEmpty ? nil : renewed
         }
@@ -211,12 +249,13 @@ public struct Approval: Sendable, Hashable {
 
     /// Returns the remembered scope after this approval.
     ///
-    /// For every scope that the user was asked about and that `isMeant` selects, the new answer replaces the earlier
-    /// one. All other scopes of `former` are kept.
+    /// The scopes that the user declined are removed from `former`, and those that the user allowed and `isMeant`
+    /// selects are added. A scope that the user declined for an API is therefore not remembered without an API either.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
-        Scope(
-            (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)
-        )
+        let allowed = grant.allowed
+        return Scope(
+            (former?.tokens ?? []).filter { !asked.contains($0) || allowed.contains($0) }
+                + allowed.tokens.filter(isMeant))
     }
 }
 

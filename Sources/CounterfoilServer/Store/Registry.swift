@@ -24,6 +24,8 @@ public protocol RegistryReader: Sendable {
     /// Reads the API with a resource indicator, in any spelling that is equal (see `Resource`); nil if none is
     /// registered.
     func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
+    /// Reads all APIs, ordered by resource indicator.
+    func resources() async throws(StoreFault) -> [RegisteredResource]
     /// Reads the API that authenticates with a `client_id`.
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
     /// Reads all scopes in the order of their tokens, including ``ScopeDefinition/standard``.

@@ -81,10 +81,8 @@ public enum UpdateResourceOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
 }
 
-/// The registered APIs, each with its scopes and the digest of its secret; ``RegistryReader`` looks up one API.
+/// The changes of the registered APIs; ``RegistryReader`` looks them up.
 public protocol ResourceStore: Sendable {
-    /// Reads all APIs, ordered by resource indicator.
-    func resources() async throws(StoreFault) -> [RegisteredResource]
     /// Registers an API if all its scopes exist, and its resource indicator and `client_id` are not in use.
     ///
     /// A resource indicator is in use if an API is registered with an equal one, in whatever spelling.

@@ -17,8 +17,8 @@ struct MachineAccess: Sendable {
 
     /// Decides whether a client gets a token without a user.
     ///
-    /// If `requested` is nil, the token gets every approved scope. `named` contains the APIs that the request names.
-    /// `defaultAPI` is the API for which the token is if the request names none.
+    /// If `requested` is nil, the token gets every approved scope. `named` contains the APIs that the request names, or
+    /// that follow from its scope. `defaultAPI` is the API for which the token is if there are none.
     static func judge(
         _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources,
         defaultAPI: RegisteredResource?, settings: ServerSettings

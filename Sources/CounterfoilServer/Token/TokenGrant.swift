@@ -56,11 +56,13 @@ struct GrantContext: Sendable {
 
     /// Determines the audience and scope of an access token from the APIs that a token request names.
     ///
-    /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2).
+    /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2). If the grant names none either, the
+    /// API follows from the scope (RFC 9068 §3).
     ///
     /// The policy for unregistered clients may have changed since the grant, and limits their APIs at each request.
     ///
-    /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof.
+    /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof;
+    ///   `invalid_scope` if no API is named and the scope belongs to several.
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, _ exchange: TokenExchange
     ) async throws -> TokenTarget {
@@ -76,11 +78,11 @@ struct GrantContext: Sendable {
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
         let registry = try await registry.onArrival()
-        try await registry.checkAPIs(wanted, for: scope, of: client, settings)
-        guard !wanted.isEmpty else {
+        let named = try await registry.apis(named: wanted, orOf: scope, settings)
+        try await registry.checkAPIs(named, for: scope, of: client, settings)
+        guard !named.isEmpty else {
             return TokenTarget(anywhere: scope, of: try await registry.defaultAPI(settings), settings: settings)
         }
-        let named = try await registry.named(wanted, issuer: settings.issuer)
         return asked.isEmpty
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The APIs that a request or grant names, as they are registered now (RFC 8707 §2).
+/// The APIs that a request or grant names, or that follow from its scope, as they are registered now (RFC 8707 §2).
 ///
 /// The server itself counts as an API: its issuer identifier is the resource indicator, its UserInfo endpoint
 /// is the API, and its scopes are those for OpenID Connect claims.
@@ -16,14 +16,25 @@ struct NamedResources: Sendable {
         let tokenType: AccessTokenType
         /// Whether the API accepts only tokens that are bound to a key.
         let requiresBoundTokens: Bool
+
+        /// Whether this is the server itself, with no API registered at its issuer identifier.
+        var isServer: Bool { name == nil }
     }
 
     /// The requested APIs that exist, in the order of the request.
     let known: [Known]
     /// The requested resource indicators that are not registered.
     let unknown: [Resource]
+    /// Whether the request names no API, and the first of ``known`` follows from its scope (RFC 9068 §3).
+    let followFromScope: Bool
 
-    /// Whether the request names no API.
+    init(known: [Known], unknown: [Resource], followFromScope: Bool = false) {
+        self.known = known
+        self.unknown = unknown
+        self.followFromScope = followFromScope
+    }
+
+    /// Whether the token is for the default audience: no API is named, and none follows from the scope.
     var isEmpty: Bool { known.isEmpty && unknown.isEmpty }
 
     /// The scopes of all APIs in the list.
@@ -31,9 +42,11 @@ struct NamedResources: Sendable {
 
     /// The type of an access token for all APIs in the list: `JWT` only if every API is registered with it.
     ///
-    /// RFC 9068 §4: an API that follows the standard refuses every other type than `at+jwt`.
+    /// RFC 9068 §4: an API that follows the standard refuses every other type than `at+jwt`. The server itself accepts
+    /// both types.
     var tokenType: AccessTokenType {
-        !known.isEmpty && known.allSatisfy { $0.tokenType == .jwt } ? .jwt : .atJWT
+        let apis = known.filter { !$0.isServer }
+        return !apis.isEmpty && apis.allSatisfy { $0.tokenType == .jwt } ? .jwt : .atJWT
     }
 
     /// Whether at least one API accepts only tokens that are bound to a key.
@@ -54,9 +67,10 @@ extension RegistryReader {
     func named(_ resources: [Resource], issuer: Issuer) async throws(StoreFault) -> NamedResources {
         var known: [NamedResources.Known] = []
         var unknown: [Resource] = []
+        let server = issuer.resource
         for resource in resources {
             let api = try await self.resource(resource)
-            let isServer = resource.isServer(issuer)
+            let isServer = resource == server
             guard api != nil || isServer else {
                 unknown.append(resource)
                 continue
@@ -64,7 +78,7 @@ extension RegistryReader {
             let own = isServer ? ScopeDefinition.ofUserInfo : Scope()
             known.append(
                 NamedResources.Known(
-                    resource: api?.resource ?? issuer.resource ?? resource, name: api?.name,
+                    resource: api?.resource ?? server ?? resource, name: api?.name,
                     scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT,
                     requiresBoundTokens: api?.requiresBoundTokens ?? false))
         }
@@ -75,7 +89,7 @@ extension RegistryReader {
 /// The audience of an access token, and its scope at this audience (RFC 8707 §2.2, RFC 9068 §3).
 ///
 /// A token for APIs contains only scopes of these APIs. An API that receives the token therefore cannot use it
-/// with the scopes of any other API. A token that names no API has the default audience and the whole scope.
+/// with the scopes of any other API. A token for no API has the default audience and the whole scope.
 struct TokenTarget: Sendable {
     /// The value of the claim `aud`.
     let audience: [String]
@@ -86,7 +100,8 @@ struct TokenTarget: Sendable {
     /// Whether an API in the audience accepts only tokens that are bound to a key.
     private let requiresBoundTokens: Bool
 
-    /// Creates the target of a token that names no API.
+    /// Creates the target of a token for the default audience: its request names no API, and none follows from the
+    /// scope.
     ///
     /// - Parameters:
     ///   - scope: The scope of the token.
@@ -110,17 +125,19 @@ struct TokenTarget: Sendable {
         requiresBoundTokens = named.requiresBoundTokens
     }
 
-    /// Creates the target of a token whose request names no API: the token is for the APIs of the grant.
+    /// Creates the target of a token whose request names no API: the token is for the APIs of the grant of which it
+    /// carries a scope (RFC 9068 §3).
     ///
     /// If `scope` contains no scope of these APIs, for example because the user declined them, but contains `openid`,
     /// the token is for the server itself. It then gives access to UserInfo only.
     init(_ scope: Scope, forGranted named: NamedResources, issuer: Issuer) throws(OAuthError) {
-        let carried = scope.intersection(named.scope)
-        if !carried.isEmpty {
-            audience = named.known.map(\.resource.rawValue)
-            self.scope = carried
-            type = named.tokenType
-            requiresBoundTokens = named.requiresBoundTokens
+        let carrying = NamedResources(
+            known: named.known.filter { $0.scope.tokens.contains(where: scope.contains) }, unknown: [])
+        if !carrying.isEmpty {
+            audience = carrying.known.map(\.resource.rawValue)
+            self.scope = scope.intersection(carrying.scope)
+            type = carrying.tokenType
+            requiresBoundTokens = carrying.requiresBoundTokens
         } else if scope.contains(.openID) {
             audience = [issuer.rawValue]
             self.scope = scope.intersection(ScopeDefinition.ofUserInfo)
@@ -180,5 +197,5 @@ extension Resource {
 
 extension Issuer {
     /// The resource indicator of the server itself.
-    fileprivate var resource: Resource? { try? Resource(rawValue) }
+    var resource: Resource? { try? Resource(rawValue) }
 }

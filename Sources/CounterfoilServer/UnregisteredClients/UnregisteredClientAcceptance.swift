@@ -50,18 +50,18 @@ extension RegistryReader {
         return try await effectiveUnregisteredClientPolicy(settings).approvers
     }
 
-    /// Throws `invalid_target` if the policy does not let an unregistered client name one of the APIs of a request
-    /// (RFC 8707 §2).
+    /// Throws `invalid_target` if the policy does not let an unregistered client have a token for one of the APIs that
+    /// a request names, or that follow from its scope (RFC 8707 §2).
     ///
-    /// A registered client can name every API. A token of a request that names none has the default audience, which
-    /// the policy judges if the token contains a scope of an API.
+    /// A registered client can have a token for every API. A token for no API has the default audience, which the
+    /// policy judges if the token contains a scope of an API.
     func checkAPIs(
-        _ resources: [Resource], for scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
+        _ apis: NamedResources, for scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
     ) async throws {
         guard client.isUnregistered else { return }
         let policy = try await effectiveUnregisteredClientPolicy(settings)
         guard policy.resources != nil else { return }
-        var named = resources
+        var named = apis.known.map(\.resource) + apis.unknown
         if named.isEmpty, scope.tokens.contains(where: { !$0.isStandard }) {
             guard let audience = try? Resource(settings.defaultAudience) else { return }
             named = [audience]

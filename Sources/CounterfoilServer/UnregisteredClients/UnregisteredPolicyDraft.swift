@@ -53,10 +53,10 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
         package let scopes: [ScopeDefinition]
         package let apis: [RegisteredResource]
 
-        /// Reads the scopes of a registry, and all APIs of its store.
-        package init(_ registry: any RegistryReader, in store: any ResourceStore) async throws(StoreFault) {
+        /// Reads the scopes and APIs of a registry.
+        package init(_ registry: any RegistryReader) async throws(StoreFault) {
             scopes = try await registry.scopes()
-            apis = try await store.resources()
+            apis = try await registry.resources()
         }
     }
 

@@ -8,14 +8,14 @@ extension TestServer {
     /// Registers an API with a new secret, with which the API authenticates to introspect tokens.
     package func addAPI(
         _ uri: String = "https://photos.example.com", scope: String = "photos.read photos.write",
-        tokenType: AccessTokenType = .atJWT
+        tokenType: AccessTokenType = .atJWT, requiresBoundTokens: Bool = false
     ) async throws -> TestAPI {
         let secret = ClientSecret()
         guard let clientID = RegisteredResource.newClientID() else { throw Refused("no identifier for \(uri)") }
         let resource = RegisteredResource(
             resource: try Resource(uri), clientID: clientID, name: "Photo library",
-            scope: try Scope(lenient: scope), tokenType: tokenType, secret: ArtefactDigest(of: secret),
-            createdAt: clock.now)
+            scope: try Scope(lenient: scope), tokenType: tokenType,
+            requiresBoundTokens: requiresBoundTokens, secret: ArtefactDigest(of: secret), createdAt: clock.now)
         let outcome = try await store.addResource(resource)
         guard outcome == .added else { throw Refused("\(uri) was not added: \(outcome)") }
         return TestAPI(test: self, resource: resource, secret: secret)

@@ -34,11 +34,6 @@ extension FaultyStore: RefreshTokenStore {
 }
 
 extension FaultyStore: ResourceStore {
-    public func resources() async throws(StoreFault) -> [RegisteredResource] {
-        try await enter(.resources)
-        return try await store.resources()
-    }
-
     public func addResource(
         _ resource: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddResourceOutcome {

@@ -25,6 +25,11 @@ extension FaultyStore: RegistryStore {
         return try await store.resource(resource)
     }
 
+    public func resources() async throws(StoreFault) -> [RegisteredResource] {
+        try await enter(.resources)
+        return try await store.resources()
+    }
+
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try await enter(.resources)
         return try await store.resource(authenticatingAs: id)

@@ -69,11 +69,12 @@ package struct World {
     /// Returns an approval for the current registration of the client; `asked` is the scope of the grant by
     /// default.
     package func approval(
-        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
+        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, place: ConsentPlace? = nil, pkce: PKCEUse = .s256,
         basis: ApprovalBasis = .answer, pushedRequest: ArtefactDigest? = nil
     ) -> Approval {
         Approval(
-            grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
+            grant: grant, code: code, asked: asked ?? grant.scope, place: place,
+            appearance: ClientAppearance(of: client),
             clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash,
             basis: basis, pushedRequest: pushedRequest)
     }

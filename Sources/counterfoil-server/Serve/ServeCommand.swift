@@ -75,7 +75,7 @@ struct ServeCommand: ConfiguredCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The audience (aud) of access tokens that are requested for no API. (default: the issuer)",
+            "The audience (aud) of access tokens that are for no registered API. (default: the issuer)",
             valueName: "audience"))
     var defaultAudience: String?
 

@@ -30,7 +30,7 @@ struct UnregisteredEdit: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation { installation in
             let former = try await installation.store.unregisteredClientPolicy()
-            let registry = try await UnregisteredPolicyDraft.Registry(installation.store, in: installation.store)
+            let registry = try await UnregisteredPolicyDraft.Registry(installation.store)
             var draft = UnregisteredPolicyDraft(former, beside: registry)
             policy.write(into: &draft)
             let (changed, problems) = draft.checked(beside: registry, revision: former.revision)

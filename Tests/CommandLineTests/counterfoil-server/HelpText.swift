@@ -333,8 +333,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --site-name <name>      The service name shown on pages. (default: the host
                                       of the issuer)
               --default-audience <audience>
-                                      The audience (aud) of access tokens that are
-                                      requested for no API. (default: the issuer)
+                                      The audience (aud) of access tokens that are for no
+                                      registered API. (default: the issuer)
               --endpoint-alias <endpoint=path>
                                       A second path of an endpoint, such as
                                       token=/connect/token. The endpoint is authorization,

@@ -54,8 +54,8 @@ struct IncrementalConsentTests {
         #expect(html.contains("<ul class=\"permissions\" role=\"list\" aria-labelledby=\"allowed-before\">"))
         #expect(!html.contains("type=\"checkbox\""))
         let tokens = try await redeem(try await browser.decide(.allow, on: reply), of: union)
-        #expect(tokens.scope?.description == "photos.read photos.write")
-        #expect(try await refresh(tokens, of: union).scope?.description == "photos.read photos.write")
+        #expect(tokens.scope?.description == "offline_access photos.read photos.write")
+        #expect(try await refresh(tokens, of: union).scope?.description == "offline_access photos.read photos.write")
     }
 
     // SEC-270: an optional scope that was allowed before stays allowed without a box; a declined one has a box.
@@ -91,7 +91,7 @@ struct IncrementalConsentTests {
         let after = try await redeem(try await browser.decide(.allow, on: reply), of: more)
         #expect(after.scope?.description == "photos.write")
         #expect(after.refreshToken == nil)
-        #expect(try await refresh(before, of: first).scope?.description == "photos.read")
+        #expect(try await refresh(before, of: first).scope?.description == "offline_access photos.read")
         let consent = try #require(try await test.store.consent(of: test.alice.id, to: first.client.id))
         #expect(consent.scope.description == "offline_access photos.read photos.write")
     }
@@ -104,7 +104,7 @@ struct IncrementalConsentTests {
         let union = try await attempt("offline_access photos.read photos.write")
         let denied = try await browser.decide(.deny, on: try await browser.open(union.url))
         #expect(try denied.redirectedError.code == .accessDenied)
-        #expect(try await refresh(before, of: first).scope?.description == "photos.read")
+        #expect(try await refresh(before, of: first).scope?.description == "offline_access photos.read")
     }
 
     // RFC 8252 §8.6: any program could send this request, so the page asks about everything, with the hint.

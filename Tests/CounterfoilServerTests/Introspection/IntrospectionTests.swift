@@ -112,8 +112,8 @@ struct IntrospectionTests {
         let world = try await World(try await TestServer())
         let other = try await world.test.addAPI("https://prints.example.com")
         #expect(try await other.introspect(world.token).text == Self.inactive)
-        let unnamed = try await Attempt(world.test).tokens().accessToken.exposed
-        #expect(try await world.api.introspect(unnamed).text == Self.inactive)
+        let ofServer = try await Attempt(world.test, for: "openid").tokens().accessToken.exposed
+        #expect(try await world.api.introspect(ofServer).text == Self.inactive)
     }
 
     // Of a token for several APIs, each sees its own scopes.

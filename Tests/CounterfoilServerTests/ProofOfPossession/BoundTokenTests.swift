@@ -227,12 +227,7 @@ struct BoundTokenTests {
     // RFC 9728 §2: `dpop_bound_access_tokens_required`
     @Test func `an API that requires bound tokens gets none without a proof`() async throws {
         let test = try await TestServer()
-        let api = try #require(RegisteredResource.newClientID())
-        _ = try await test.store.addResource(
-            RegisteredResource(
-                resource: try Resource("https://photos.example.com"), clientID: api, name: "Photos",
-                scope: try Scope(parsing: "photos.read"), requiresBoundTokens: true,
-                secret: ArtefactDigest(of: ClientSecret()), createdAt: test.clock.now))
+        _ = try await test.addAPI(scope: "photos.read", requiresBoundTokens: true)
         let attempt = Attempt(test).with("resource", "https://photos.example.com")
         let form = attempt.exchange(try await attempt.authorize().code)
         let refused = await test.redeem(form)

@@ -16,7 +16,6 @@ struct AudienceParameterTests {
 
     @Test func `a request with audience succeeds, and the log names resource once an hour`() async throws {
         let test = try await TestServer()
-        _ = try await test.addAPI(Self.api)
         for _ in 1...2 {
             let tokens = try await Attempt(test).adding("audience", Self.api).tokens()
             let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims

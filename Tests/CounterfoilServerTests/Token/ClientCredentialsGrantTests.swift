@@ -52,10 +52,11 @@ struct ClientCredentialsGrantTests {
     @Test func `a service names the API of its token`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
-        let service = try await test.addService()
+        let service = try await test.addService(scope: "photos.read photos.delete")
         let named = try await service.token(["resource": api.resource.resource.rawValue]).accessToken
         #expect(try await api.sees(named.exposed))
-        #expect(try await api.sees(service.token().accessToken.exposed) == false)
+        let other = try await service.token(["scope": "photos.delete"]).accessToken
+        #expect(try await api.sees(other.exposed) == false)
         for resource in ["https://other.example.com", "https://photos.example.com/a", "no URI", "https://a.example#b"] {
             let form = FormParameters(["grant_type": "client_credentials", "resource": resource])
             #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_target")

@@ -24,13 +24,16 @@ struct OfflineAccessTests {
     /// Expects a refresh token and no ID token, and refreshes with `resource` and without `scope`.
     private func expectOffline(_ tokens: TokenResponse, of client: ClientIdentifier) async throws {
         #expect(tokens.idToken == nil)
-        #expect(tokens.scope?.description == "photos.read")
+        // RFC 6749 §5.1: the token for the API has one scope, and the response states both that were granted.
+        let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
+        #expect(claims["scope"] as? String == "photos.read")
+        #expect(tokens.scope?.description == Self.scope)
         let refresh = FormParameters([
             "grant_type": "refresh_token", "client_id": client.rawValue, "resource": Self.api + "/",
             "refresh_token": try #require(tokens.refreshToken).exposed,
         ])
         let next = try await test.redeem(refresh).tokenResponse
-        #expect(next.scope?.description == "photos.read")
+        #expect(next.scope?.description == Self.scope)
         #expect(next.refreshToken != nil && next.refreshToken != tokens.refreshToken)
     }
 

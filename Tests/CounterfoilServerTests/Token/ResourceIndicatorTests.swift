@@ -38,12 +38,13 @@ struct ResourceIndicatorTests {
         #expect(grant.resources.map(\.rawValue) == [Self.read, Self.write])
     }
 
-    // An empty value is treated as absent, as for every parameter.
-    @Test func `without a resource the default audience is used`() async throws {
+    // An empty value is treated as absent, as for every parameter: the audience follows from the scope.
+    @Test func `an empty resource names no API`() async throws {
         let test = try await Self.withAPIs()
-        #expect(try Self.audience(try await Attempt(test).tokens()) == ["https://id.example.com"])
-        #expect(
-            try Self.audience(try await Attempt(test).adding("resource", "").tokens()) == ["https://id.example.com"])
+        for (scope, audience) in [("photos.read", Self.read), ("openid", "https://id.example.com")] {
+            let tokens = try await Attempt(test, for: scope).adding("resource", "").tokens()
+            #expect(try Self.audience(tokens) == [audience])
+        }
     }
 
     // R347, B-20. RFC 3986 §6.2.2.1 and §6.2.3: `new URL(resource).href` names the same API. `aud` stays as registered.
@@ -151,13 +152,14 @@ struct ResourceIndicatorTests {
         #expect(try Self.audience(tokens) == [Self.write])
     }
 
-    // A code without a resource gives no token for one.
-    @Test func `a code without a resource gives no token for one`() async throws {
+    // The API that followed from the scope is one of the grant.
+    @Test func `a code without a resource gives a token for the API of its scope only`() async throws {
         let test = try await Self.withAPIs()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
-        #expect(try await test.redeem(form.adding("resource", Self.read)).tokenError.error == "invalid_target")
-        #expect(await test.redeem(form).status == .ok)
+        #expect(try await test.redeem(form.adding("resource", Self.write)).tokenError.error == "invalid_target")
+        let tokens = try await test.redeem(form.adding("resource", Self.read)).tokenResponse
+        #expect(try Self.audience(tokens) == [Self.read])
     }
 
     // R303: a refresh token is valid for the granted scope and resources only.

@@ -110,9 +110,10 @@ struct MCPServerTests {
 
     // R352: a token for the default audience is none for the MCP server.
     @Test func `a token for another audience is refused`() async throws {
-        try await Self.run { site, url, clientID in
+        try await Self.run { site, url, _ in
+            let viewer = try await site.registerClient("Viewer", scopes: ["openid"])
             let device = try Device(in: site.folder)
-            let login = try device.beginLogin(site, clientID: clientID, "--scope", "notes.read")
+            let login = try device.beginLogin(site, clientID: viewer, "--scope", "openid")
             let ended = try await login.whileRunning {
                 var browser = UserAgent()
                 _ = try await Account.alice.allow(try await device.openedAddress(), in: &browser)

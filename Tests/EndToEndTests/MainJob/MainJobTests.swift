@@ -62,6 +62,30 @@ struct MainJobTests {
         }
     }
 
+    // RFC 9068 §3: the API is registered under its own URI, and the client names no resource.
+    @Test func `a sign-in without resource calls the registered API of its scope, and UserInfo`() async throws {
+        let uri = "https://photos.example.com"
+        try await Site.run { site, clientID in
+            let created = try await site.administer([
+                "resource", "create", uri, "--name", "Photo library", "--scope", "photos.read",
+            ])
+            #expect(created.status == 0)
+            try await PhotoAPI.run(for: site, audience: uri) { api in
+                let device = try Device(in: site.folder)
+                #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)
+                let photos = try await device.counterfoil("call", "\(api)/photos")
+                #expect(photos.status == 0, "\(photos.errors)")
+                #expect(photos.output.contains("First snow on the ridge"))
+                let user = try await device.counterfoil("whoami")
+                #expect(user.status == 0, "\(user.errors)")
+                #expect(user.output.contains("sub: "))
+                let token = try await device.counterfoil("token")
+                let (_, claims) = try Self.read(token.output.trimmingCharacters(in: .newlines))
+                #expect(claims["aud"] as? [String] == [uri, site.issuer])
+            }
+        }
+    }
+
     // R078.
     @Test func `a valid token of another user does not open a photo`() async throws {
         try await Site.run { site, clientID in

@@ -44,12 +44,39 @@ struct ConsentByResourceContractTests {
                 consent.rememberedAt
                     == [apis.first: Scope([apis.read, apis.write]), apis.second: Scope([apis.write])])
             #expect(try await world.store.consents(of: world.person.id).map(\.consent) == [consent])
-            // A scope that was left out at one API is still allowed at the other.
+            // A scope that was left out at one API is still allowed at the other, but not without an API.
             try await world.approve(
                 Self.grant(world, [.openID], at: apis.first), asked: Scope([.openID, .email, apis.write]))
             let narrower = try #require(try await world.consent)
-            #expect(narrower.remembered == Scope([.openID, apis.write]))
+            #expect(narrower.remembered == Scope([.openID]))
             #expect(narrower.rememberedAt == [apis.first: Scope([apis.read]), apis.second: Scope([apis.write])])
+        }
+    }
+
+    // RFC 9068 §3: what was allowed without an API counts for the API of the scope, and not where an API is named.
+    @Test(arguments: StoreKind.allCases)
+    func `consent without an API supports an approval for the API of the scope`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let apis = try APIs()
+            func record(
+                _ scope: [Scope.Token], at place: ConsentPlace, basis: ApprovalBasis
+            ) async throws -> RecordConsentOutcome {
+                let grant = Self.grant(world, scope, at: apis.first)
+                return try await world.store.recordConsent(
+                    world.approval(grant, try CodeRecord.example(for: grant), place: place, basis: basis))
+            }
+            try await world.approve(Self.grant(world, [.openID, apis.read, apis.write]))
+            #expect(
+                try await record([apis.read], at: .apis([apis.first]), basis: .rememberedConsent) == .consentWithdrawn)
+            #expect(
+                try await record([.openID, apis.read], at: .apiOfScope(apis.first), basis: .rememberedConsent)
+                    == .recorded)
+            #expect(try await world.consent?.remembered == Scope([.openID, apis.read, apis.write]))
+            #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read])])
+            #expect(try await record([apis.read], at: .apis([apis.first]), basis: .rememberedConsent) == .recorded)
+            #expect(
+                try await record([apis.read], at: .apis([apis.first, apis.second]), basis: .rememberedConsent)
+                    == .consentWithdrawn)
         }
     }
 

@@ -11,14 +11,14 @@ struct UnregisteredPolicyForm: Sendable {
 
     func show(_ visit: Console.Visit) async throws -> Reply {
         let policy = try await console.registry.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.registry, in: console.store)
+        let registry = try await Draft.Registry(console.registry)
         return page(visit, Draft(policy, beside: registry), registry, revision: policy.revision)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let (form, _, isLate) = try console.formOrLate(visit)
         let former = try await console.registry.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.registry, in: console.store)
+        let registry = try await Draft.Registry(console.registry)
         var draft = Draft(former, beside: registry)
         try draft.read(form, isKindFixed: console.settings.unregisteredClients != nil)
         func again(_ problems: [Draft.Problem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
