@@ -12,6 +12,7 @@ public final class PostgreSQLStore: SQLStore {
     public let database: SQLDatabase
     let threads: ConnectionThreads
     let engine: PostgreSQLEngine
+    let proofBudget = ProofBudget()
 
     private init(_ threads: ConnectionThreads, reporting unsupported: UnsupportedValues) {
         self.threads = threads

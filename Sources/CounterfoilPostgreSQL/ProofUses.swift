@@ -43,13 +43,20 @@ struct ProofSlot: Sendable, Hashable {
 extension PostgreSQLStore {
     /// Notes the use of a DPoP proof, unless a server has noted it or another one with its key and `jti` before.
     ///
-    /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
-    /// the space of the database limits the number of proofs.
+    /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Each
+    /// process limits the number of proofs that it notes.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        let isNew = try await traced(.commit) { () async throws(StoreFault) in
-            try await engine.proofs.commit(ProofNote(proof: proof, now: now))
+        guard proofBudget.take(proof, at: now) else { return .full }
+        do {
+            let isNew = try await traced(.commit) { () async throws(StoreFault) in
+                try await engine.proofs.commit(ProofNote(proof: proof, now: now))
+            }
+            if !isNew { proofBudget.giveBack(proof) }
+            return isNew ? .new : .used
+        } catch {
+            proofBudget.giveBack(proof)
+            throw error
         }
-        return isNew ? .new : .used
     }
 
     /// Deletes expired records, and used DPoP proofs of the partition that is due.

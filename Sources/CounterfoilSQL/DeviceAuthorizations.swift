@@ -13,13 +13,14 @@ extension SQLStore {
                 return .clientDeleted
             }
             guard try !database.isBeingRemoved(authorization.clientID) else { return .clientDeleted }
-            if let limit = limits.perSource {
-                let isFull = try database.answers(
-                    DeviceAuthorization.isSourceFull, authorization.source, now, limit)
-                guard isFull == [false] else { return .tooMany }
+            let reached = try limits.shared.reached(by: CountedSource(authorization.source)) {
+                try database.deviceCount(DeviceAuthorization.count, now, limits.total)
+            } of: { network in
+                try database.deviceCount(
+                    DeviceAuthorization.countInNetwork, now, limits.total, network.first, network.last,
+                    network.lengths.lowerBound, network.lengths.upperBound)
             }
-            let isFull = try database.answers(DeviceAuthorization.isFull, now, limits.total)
-            guard isFull == [false] else { return .tooMany }
+            guard reached == nil else { return .tooMany }
             let isTaken = try database.answers(
                 "SELECT EXISTS (SELECT 1 FROM device_authorizations WHERE user_code = ?)",
                 Data(authorization.userCode.bytes))
@@ -85,6 +86,11 @@ extension SQLStore {
 }
 
 extension SQLConnection {
+    fileprivate func deviceCount(_ query: String, _ values: (any SQLValue)?...) throws -> SharedLimit.Count<Date> {
+        let number = try first(query, values: values) { columns in Int(try columns.integer()) }
+        return SharedLimit.Count(number ?? 0, first: nil)
+    }
+
     /// Deletes the pending device authorization that a `device_code` replaces; returns false if there is none.
     func replaceDevice(by code: CodeRecord, of grant: Grant) throws -> Bool {
         try run(
@@ -144,16 +150,17 @@ extension SQLConnection {
 }
 
 extension DeviceAuthorization {
-    /// Tests whether source ?1 has at least ?3 device authorizations that expire after ?2.
-    static let isSourceFull = """
-        SELECT count(*) >= ?3 FROM (
-            SELECT 1 FROM device_authorizations WHERE source = ?1 AND expires_at > ?2 LIMIT ?3
-        ) AS found
+    /// The number of device authorizations that expire after ?1, at most ?2.
+    static let count = """
+        SELECT count(*) FROM (SELECT 1 FROM device_authorizations WHERE expires_at > ?1 LIMIT ?2) AS found
         """
 
-    /// Tests whether there are at least ?2 device authorizations that expire after ?1.
-    static let isFull = """
-        SELECT count(*) >= ?2 FROM (SELECT 1 FROM device_authorizations WHERE expires_at > ?1 LIMIT ?2) AS found
+    /// The number of those whose source is in a network: from ?3 to ?4, with a length from ?5 to ?6.
+    static let countInNetwork = """
+        SELECT count(*) FROM (
+            SELECT 1 FROM device_authorizations
+            WHERE source >= ?3 AND source <= ?4 AND length(source) BETWEEN ?5 AND ?6 AND expires_at > ?1 LIMIT ?2
+        ) AS found
         """
 
     /// The condition that the device authorization ?1 can be answered at the time ?2.

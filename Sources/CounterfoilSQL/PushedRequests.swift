@@ -69,14 +69,17 @@ extension PushedRequest {
         SELECT count(*), min(expires_at) FROM pushed_requests WHERE client_id = ?1 AND expires_at > ?2
         """
     static let countFromSource = """
-        SELECT count(*), min(expires_at) FROM pushed_requests WHERE client_id = ?1 AND source = ?3 AND expires_at > ?2
+        SELECT count(*), min(expires_at) FROM pushed_requests
+        WHERE client_id = ?1 AND \(isInNetwork) AND expires_at > ?2
         """
     /// The queries for the requests of all clients with documents; the character after `/` is `0`.
     static let countOfDocuments = """
         SELECT count(*), min(expires_at) FROM pushed_requests
         WHERE client_id >= 'https://' AND client_id < 'https:/0' AND expires_at > ?2
         """
-    static let countOfDocumentsFromSource = countOfDocuments + " AND source = ?3"
+    static let countOfDocumentsFromSource = countOfDocuments + " AND \(isInNetwork)"
+    /// The condition that a source is in a network: from ?3 to ?4, with a length from ?5 to ?6.
+    private static let isInNetwork = "source >= ?3 AND source <= ?4 AND length(source) BETWEEN ?5 AND ?6"
 
     init(_ columns: inout Columns) throws {
         self.init(
@@ -111,22 +114,23 @@ extension SQLConnection {
 
     /// Returns the time at which the next request of the client expires, if one more would exceed a limit.
     fileprivate func firstExpiry(of request: PushedRequest, beyond limits: PushedRequestLimits) throws -> Date? {
-        let (client, now) = (request.clientID.rawValue, request.pushedAt.microseconds)
-        func first(_ count: (count: Int64, first: Date?)?, limit: Int) -> Date? {
-            count.flatMap { $0.count >= limit ? $0.first ?? request.pushedAt : nil }
+        let ofAll = request.clientID.isURL ? PushedRequest.countOfDocuments : PushedRequest.countOfClient
+        let ofNetwork =
+            request.clientID.isURL ? PushedRequest.countOfDocumentsFromSource : PushedRequest.countFromSource
+        let values: [(any SQLValue)?] = [request.clientID.rawValue, request.pushedAt.microseconds]
+        let reached = try limits.shared.reached(by: request.source.map { CountedSource($0) }) {
+            try pushedCount(ofAll, values)
+        } of: { network in
+            let lengths = network.lengths
+            return try pushedCount(
+                ofNetwork, values + [network.first, network.last, lengths.lowerBound, lengths.upperBound])
         }
-        let isOfDocument = request.clientID.isURL
-        let ofClientQuery = isOfDocument ? PushedRequest.countOfDocuments : PushedRequest.countOfClient
-        let ofClient = try self.first(ofClientQuery, client, now) { columns in
-            (count: try columns.integer(), first: try columns.optionalDate())
-        }
-        if let reached = first(ofClient, limit: limits.ofClient) { return reached }
-        guard let limit = limits.fromSource, let source = request.source else { return nil }
-        let fromSourceQuery =
-            isOfDocument ? PushedRequest.countOfDocumentsFromSource : PushedRequest.countFromSource
-        let fromSource = try self.first(fromSourceQuery, client, now, source) { columns in
-            (count: try columns.integer(), first: try columns.optionalDate())
-        }
-        return first(fromSource, limit: limit)
+        return reached.map { $0.first ?? request.pushedAt }
+    }
+
+    private func pushedCount(_ query: String, _ values: [(any SQLValue)?]) throws -> SharedLimit.Count<Date> {
+        try first(query, values: values) { columns in
+            SharedLimit.Count(Int(try columns.integer()), first: try columns.optionalDate())
+        } ?? SharedLimit.Count(0, first: nil)
     }
 }

@@ -64,6 +64,12 @@ package struct SQLConnection {
     package func first<Value>(
         _ sql: String, _ values: (any SQLValue)?..., read: (inout Columns) throws -> Value
     ) throws -> Value? {
+        try first(sql, values: values, read: read)
+    }
+
+    package func first<Value>(
+        _ sql: String, values: [(any SQLValue)?], read: (inout Columns) throws -> Value
+    ) throws -> Value? {
         var first: Value?
         try rows(of: sql, values) { columns in
             first = try read(&columns)

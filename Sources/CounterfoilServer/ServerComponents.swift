@@ -107,7 +107,10 @@ package struct ServerComponents: Sendable {
 
     /// The authentication of users by username or email address and password.
     package var people: SignIn {
-        SignIn(store: store, hasher: hasher, attempts: attempts, limits: settings.signInLimits)
+        SignIn(
+            store: store, hasher: hasher, attempts: attempts, limits: settings.signInLimits,
+            throttle: throttles.signIns, signInsPerMinute: settings.signInsPerMinute, earlierSignIns: earlierSignIns,
+            issuer: settings.issuer)
     }
 
     /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
@@ -244,7 +247,7 @@ package struct ServerComponents: Sendable {
     private func registrationHandlers(forgeries: ClientThrottle) -> [EndpointHandler] {
         let sectors = SectorIdentifier(files: directory.files)
         let limits = RegistrationLimits(
-            issuer: settings.issuer, throttle: throttles.registrations, forgeries: forgeries, auditor: auditor)
+            settings: settings, throttle: throttles.registrations, forgeries: forgeries, auditor: auditor)
         return RegistrationEndpoint(
             settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor,
             random: random

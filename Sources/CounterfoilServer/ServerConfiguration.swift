@@ -34,6 +34,7 @@ struct RequestThrottles: Sendable {
     /// The failed authentications of clients, and tokens that are forged.
     let clients = ClientThrottle()
     let registrations = RegistrationThrottle()
+    let signIns = SignInThrottle()
 
     init(_ settings: ServerSettings) { approvals = ApprovalThrottle(limit: settings.approvalsPerMinute) }
 }

@@ -40,7 +40,10 @@ public struct ServerSettings: Sendable, Hashable {
 
     /// The maximum number of authorization requests that a user may approve in a minute, including those that
     /// are approved without a page.
+    ///
+    /// A user can sign in as often from one source, but at least 60 times.
     public var approvalsPerMinute: Int = 60
+    var signInsPerMinute: Int { max(60, approvalsPerMinute) }
 
     /// Whether every client must push its authorization requests (RFC 9126 §5).
     ///
@@ -74,6 +77,12 @@ public struct ServerSettings: Sendable, Hashable {
     /// The kinds of unregistered clients that this process accepts; nil if the stored
     /// ``UnregisteredClientPolicy/kinds`` decide.
     public var unregisteredClients: Set<UnregisteredClientKind>?
+
+    /// The maximum number of clients that one source may register by themselves within an hour, changes included
+    /// (RFC 7591 §3).
+    public var registrationsPerSource = 50
+    /// The same for all sources together.
+    public var registrationsPerHour = 1000
 
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()

@@ -10,7 +10,7 @@ struct IPAddress: Sendable, Hashable {
     let bytes: [UInt8]
     /// The key for limits per source: the IPv4 address, or the /64 prefix of the IPv6 address.
     ///
-    /// One subscriber usually has a whole /64.
+    /// One subscriber usually has a whole /64. `CountedSource` finds the networks of 56 and 48 bits in it.
     let place: String
 
     /// Parses an address; nil for an invalid text.

@@ -61,7 +61,7 @@ struct GatheredNoteTests {
         let thumbprint = try #require(KeyThumbprint("0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"))
         let noted = try await Self.note(in: "used_proofs", waiting: { $0.engine.proofs.waitingCount }) {
             store, digest in
-            let proof = UsedProof(digest: digest, thumbprint: thumbprint, expires: Self.now + 60)
+            let proof = UsedProof(digest: digest, holder: .key(thumbprint), expires: Self.now + 60)
             return try await store.noteProof(proof, at: Self.now) == .new
         }
         #expect(noted.outcomes.count { $0 } == 50 && noted.outcomes.count == 100)

@@ -56,7 +56,7 @@ struct ProofSlotTests {
             func proof(_ byte: UInt8, expires: Date) throws -> UsedProof {
                 UsedProof(
                     digest: try #require(ArtefactDigest(stored: [UInt8](repeating: byte, count: 32))),
-                    thumbprint: thumbprint, expires: expires)
+                    holder: .key(thumbprint), expires: expires)
             }
             for byte in UInt8(0)..<30 {
                 #expect(try await store.noteProof(proof(byte, expires: start + 300), at: start) == .new)

@@ -90,7 +90,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test(arguments: [DeviceAuthorization.isSourceFull, DeviceAuthorization.isFull])
+    @Test(arguments: [DeviceAuthorization.countInNetwork, DeviceAuthorization.count])
     func `pending device authorizations are counted with an index`(_ statement: String) async throws {
         let steps = try await plan(of: statement)
         #expect(

@@ -31,9 +31,7 @@ struct PasswordChange: Sendable {
         // This check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
         // stolen session therefore cannot guess the password here.
         let outcome = try await people.confirm(
-            visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
-            now: visit.now
-        )
+            visit.person, password: typed, in: visit.request, now: visit.now)
         switch outcome {
         case .refused:
             await console.note(.passwordChange, .refused, by: visit, detail: "wrong current password")

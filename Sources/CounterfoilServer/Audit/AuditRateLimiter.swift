@@ -8,7 +8,7 @@ import Foundation
 /// only counted. An event that a commit appends is not limited. After each minute, one summary event for each kind
 /// records their number. The limits bound the rate of the log; ``ServerSettings/auditRetention`` bounds its size.
 final class AuditRateLimiter: Sendable {
-    /// The maximum number of refusals of one kind from one IP address that are recorded in a minute.
+    /// The maximum number of refusals of one kind from one source that are recorded in a minute.
     static let limitPerSource = 60
     /// The maximum number of refusals of one kind from all IP addresses together that are recorded in a minute.
     static let limitPerKind = 150
@@ -31,13 +31,13 @@ final class AuditRateLimiter: Sendable {
                 grants[grant, default: 0] += 1
                 return true
             }
-            let source = event.source ?? ""
-            guard spent < AuditRateLimiter.limitPerKind, sources[source, default: 0] < AuditRateLimiter.limitPerSource
-            else {
-                return false
-            }
+            let source = CountedSource(event.source ?? "")
+            let (perSource, total) = (AuditRateLimiter.limitPerSource, AuditRateLimiter.limitPerKind)
+            guard spent < total,
+                source.networks.allSatisfy({ sources[$0.name, default: 0] < $0.limit(perSource, of: total) })
+            else { return false }
             spent += 1
-            sources[source, default: 0] += 1
+            for network in source.networks { sources[network.name, default: 0] += 1 }
             return true
         }
     }

@@ -131,8 +131,8 @@ struct ClientAuthenticator: Sendable {
 
     /// Verifies a client assertion (RFC 7523 §3).
     private func withAssertion(
-        _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials, from source: String?,
-        now: Date
+        _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials,
+        from source: CountedSource?, now: Date
     ) async throws -> AuthenticatedClient {
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
@@ -164,8 +164,8 @@ struct ClientAuthenticator: Sendable {
 
     /// Verifies an assertion with the known keys of a client, and then with those that it publishes now.
     private func verify(
-        _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, from source: String?, at wall: Date,
-        now: Date
+        _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, from source: CountedSource?,
+        at wall: Date, now: Date
     ) async throws -> VerifiedClientAssertion {
         var keys = keys
         let verified: VerifiedClientAssertion

@@ -26,28 +26,30 @@ struct UserCodeThrottle: Sendable {
     ///
     /// - Parameters:
     ///   - person: The signed-in user.
-    ///   - source: The IP address; nil if all requests have the same one, for example that of a proxy.
+    ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
     ///   - now: The time of the request.
     /// - Throws: ``TooMany`` if a limit has already been reached; the code must not be looked up then.
-    func admit(_ person: PersonIdentifier, from source: String?, now: Date) async throws(TooMany) {
+    func admit(_ person: PersonIdentifier, from source: CountedSource?, now: Date) async throws(TooMany) {
         if case .tooEarly(let seconds) = await attempts.admit(attempt(person, source), now: now) {
             throw TooMany(retryAfter: seconds)
         }
     }
 
     /// Removes a code from the count, because it was right or was not looked up.
-    func withdraw(_ person: PersonIdentifier, from source: String?, admittedAt time: Date) async {
+    func withdraw(_ person: PersonIdentifier, from source: CountedSource?, admittedAt time: Date) async {
         await attempts.withdraw(attempt(person, source).keys, admittedAt: time)
     }
 
-    private func attempt(_ person: PersonIdentifier, _ source: String?) -> CountedAttempt {
+    private func attempt(_ person: PersonIdentifier, _ source: CountedSource?) -> CountedAttempt {
         let ofPerson = CountedKey(
             attempts.keys.digest(of: person.rawValue, as: .userCodePerson),
             limit: AttemptLimit(failures: Self.failuresPerPerson, window: Self.window))
         guard let source else { return CountedAttempt([ofPerson]) }
-        let ofSource = CountedKey(
-            attempts.keys.digest(of: source, as: .userCodeSource),
-            limit: AttemptLimit(failures: Self.failuresPerSource, window: Self.window))
-        return CountedAttempt([ofPerson, ofSource])
+        let ofSource = source.networks.map { network in
+            CountedKey(
+                attempts.keys.digest(of: network.name, as: .userCodeSource),
+                limit: AttemptLimit(failures: network.limit(Self.failuresPerSource), window: Self.window))
+        }
+        return CountedAttempt([ofPerson] + ofSource)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The limits of the two endpoints for registrations, and the audit events of requests beyond them.
 struct RegistrationLimits: Sendable {
-    let issuer: Issuer
+    let settings: ServerSettings
     let throttle: RegistrationThrottle
     /// The failures of tokens, which are counted together with forged access tokens.
     let forgeries: ClientThrottle
@@ -18,17 +18,21 @@ struct RegistrationLimits: Sendable {
         _ request: IncomingRequest, of client: ClientIdentifier? = nil, hasToken: Bool = false, now: Date
     ) async throws {
         do {
-            try throttle.note(from: request.countedSource(issuer), hasToken: hasToken, now: now)
+            try throttle.note(
+                from: request.countedSource(settings.issuer), hasToken: hasToken,
+                within: SharedLimit(
+                    perSource: settings.registrationsPerSource, total: settings.registrationsPerHour),
+                now: now)
         } catch {
             await auditor.note(.throttled, .refused, by: request, client: client, detail: "registrations", now: now)
             throw error
         }
     }
 
-    /// Counts a token that is not valid; throws ``ClientThrottle/TooMany`` after too many from one IP address.
+    /// Counts a token that is not valid; throws ``ClientThrottle/TooMany`` after too many from one source.
     func noteForgery(_ request: IncomingRequest, now: Date) async throws {
         do {
-            try forgeries.noteForgery(from: request.countedSource(issuer), now: now)
+            try forgeries.noteForgery(from: request.countedSource(settings.issuer), now: now)
         } catch {
             await auditor.note(.throttled, .refused, by: request, detail: "registration tokens", now: now)
             throw error

@@ -3,18 +3,13 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// The limits of registrations and of their changes within an hour: from one IP address, and in all; bounded in memory.
+/// The counts of registrations and of their changes within an hour: from one source, and in all; bounded in memory.
 ///
-/// Both limits together with ``RegistrationEndpoint/unusedLimit`` bound the store and the audit log. One IP address
-/// alone cannot fill the unused clients within the week after which they are deleted.
+/// The limits together with ``RegistrationEndpoint/unusedLimit`` bound the store and the audit log.
 ///
-/// Requests with an initial access token count separately and without regard to their IP address, so that strangers
+/// Requests with an initial access token count separately and without regard to their source, so that strangers
 /// cannot block a developer who has one.
 final class RegistrationThrottle: Sendable {
-    /// The maximum number of registrations and changes from one IP address within the window.
-    static let limitPerSource = 50
-    /// The maximum number of registrations and changes within the window; those with a token have the same limit again.
-    static let limit = 1000
     /// The length of the sliding window, in seconds.
     static let window: TimeInterval = 3600
 
@@ -39,28 +34,34 @@ final class RegistrationThrottle: Sendable {
     /// Counts a registration or a change; throws ``TooMany`` instead if a limit has already been reached.
     ///
     /// - Parameters:
-    ///   - source: The IP address; nil if all requests have the same one, for example that of a proxy.
+    ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
     ///   - hasToken: Whether the request has a valid initial access token.
-    func note(from source: String?, hasToken: Bool, now: Date) throws(TooMany) {
+    ///   - limit: The limit of requests without a token; those with a token have the same total again.
+    func note(
+        from source: CountedSource?, hasToken: Bool, within limit: SharedLimit, now: Date
+    ) throws(TooMany) {
         let start = now.addingTimeInterval(-Self.window)
         let source = hasToken ? nil : source
         let total = hasToken ? "with a token" : "without a token"
-        let wait = state.withLock { state in
-            let wait = max(
-                Self.wait(state.totals.failures(of: total, since: start), limit: Self.limit, now: now),
-                Self.wait(
-                    source.map { state.sources.failures(of: $0, since: start) } ?? [], limit: Self.limitPerSource,
-                    now: now))
-            guard wait <= 0 else { return wait }
-            state.totals.note(total, at: now, since: start, keep: Self.limit)
-            if let source { state.sources.note(source, at: now, since: start, keep: Self.limitPerSource) }
-            return wait
+        let reached = state.withLock { state -> SharedLimit.Count<Date>? in
+            let reached = limit.reached(by: source) {
+                Self.count(state.totals.failures(of: total, since: start))
+            } of: { network in
+                Self.count(state.sources.failures(of: network.name, since: start))
+            }
+            if let reached { return reached }
+            state.totals.note(total, at: now, since: start, keep: limit.total)
+            for network in source?.networks ?? [] {
+                state.sources.note(network.name, at: now, since: start, keep: limit.total)
+            }
+            return nil
         }
-        guard wait <= 0 else { throw TooMany(retryAfter: max(1, Int(wait.rounded(.up)))) }
+        guard let reached else { return }
+        let wait = (reached.first ?? now).addingTimeInterval(Self.window).timeIntervalSince(now)
+        throw TooMany(retryAfter: max(1, Int(wait.rounded(.up))))
     }
 
-    private static func wait(_ times: [Date], limit: Int, now: Date) -> TimeInterval {
-        guard times.count >= limit else { return 0 }
-        return max(0, times[times.count - limit].addingTimeInterval(window).timeIntervalSince(now))
+    private static func count(_ times: [Date]) -> SharedLimit.Count<Date> {
+        SharedLimit.Count(times.count, first: times.first)
     }
 }

@@ -246,7 +246,18 @@ public struct MaintenanceService: Sendable {
         let idle = try await registry.longestRefreshIdleLifetime() ?? 0
         return ExpirationLimits(
             now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
-            idleLifetimeOfUnregistered: unregistered)
+            idleLifetimeOfUnregistered: unregistered,
+            unusedLifetime: try await lifetimeOfUnused(settings.registrationsPerHour))
+    }
+
+    /// Returns the time in seconds after which unregistered clients without a user are deleted: a week.
+    ///
+    /// If half of the places for such clients are taken, the time is so short that registrations at their limit cannot
+    /// take the other half. So a flood stops no registration, however long it lasts.
+    private func lifetimeOfUnused(_ registrationsPerHour: Int) async throws(StoreFault) -> Int {
+        let places = RegistrationEndpoint.unusedLimit / 2
+        let unused = try await store.unregisteredClientCount(of: .registrations).unused
+        return unused < places ? ExpirationLimits.week : max(3600, places * 3600 / registrationsPerHour)
     }
 
     /// Reads the idle lifetime of refresh tokens of unregistered clients: that of the policy for them, or else that of
@@ -265,12 +276,18 @@ public struct MaintenanceService: Sendable {
 }
 
 extension ExpirationLimits {
+    fileprivate static let week = 7 * 86_400
+
     /// Computes the limits at a given time from the settings of a server.
     ///
     /// - Parameters:
     ///   - longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any client, in seconds.
     ///   - idleLifetimeOfUnregistered: The one of unregistered clients, which are not deleted before.
-    init(now: Date, settings: ServerSettings, longestIdleLifetime: Int, idleLifetimeOfUnregistered: Int = 0) {
+    ///   - unusedLifetime: The time after which unregistered clients without a user are deleted, in seconds.
+    init(
+        now: Date, settings: ServerSettings, longestIdleLifetime: Int, idleLifetimeOfUnregistered: Int = 0,
+        unusedLifetime: Int = week
+    ) {
         func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
         let day = 86_400
         self.init(
@@ -283,7 +300,7 @@ extension ExpirationLimits {
                 max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
             // The longest lifetime of an access token is a day; the second day allows for clock skew.
             grantsBefore: ago(2 * day),
-            unusedClientsBefore: ago(7 * day),
+            unusedClientsBefore: ago(min(unusedLifetime, Self.week)),
             idleClientsBefore: ago(max(90 * day, idleLifetimeOfUnregistered)))
     }
 }

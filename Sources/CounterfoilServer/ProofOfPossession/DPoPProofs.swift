@@ -55,10 +55,11 @@ struct DPoPProofs: Sendable {
     /// Only requests that would succeed use space in the store. Otherwise anyone could fill it with proofs of their own
     /// keys.
     ///
+    /// - Parameter holder: The client or user in whose share of the space the proof counts.
     /// - Throws: `DPoPProofRefusal.used` if the proof was used before, and a `StoreFault` if that is not known.
-    func use(_ proof: VerifiedDPoPProof?) async throws {
+    func use(_ proof: VerifiedDPoPProof?, of holder: ProofHolder) async throws {
         guard let proof, let digest = ArtefactDigest(stored: Array(proof.digest)) else { return }
-        let use = UsedProof(digest: digest, thumbprint: proof.thumbprint, expires: proof.expires)
+        let use = UsedProof(digest: digest, holder: holder, expires: proof.expires)
         switch try await used.noteProof(use, at: wallClock()) {
         case .new: return
         case .used: throw DPoPProofRefusal.used
@@ -78,7 +79,7 @@ struct DPoPProofs: Sendable {
         return reply
     }
 
-    /// The error for a proof that cannot be noted, because the memory of used proofs is full.
+    /// The error for a proof that cannot be noted, because the memory of used proofs, or a share of it, is full.
     private struct TooManyProofs: Refusing {
         var refusal: Refusal {
             Refusal(

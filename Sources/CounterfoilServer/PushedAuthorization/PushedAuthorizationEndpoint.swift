@@ -32,9 +32,15 @@ struct PushedAuthorizationEndpoint: Sendable {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
             let parameters = try Self.parameters(of: form, binding: proof)
             try await flow.check(parameters, pushedBy: sender, now: now)
-            try await proofs.use(proof)
             let uri = PushedRequestURI(random: flow.random)
             try await store(parameters, as: uri, of: sender, by: request, now: now)
+            // A request beyond the limits uses up no proof, and one with a used proof leaves no pushed request.
+            do {
+                if let proof { try await proofs.use(proof, of: holder(of: proof, sender, request)) }
+            } catch {
+                try await flow.store.removePushedRequest(ArtefactDigest(of: uri))
+                throw error
+            }
             let response = PushedAuthorizationResponse(uri, lifetime: flow.settings.pushedRequestLifetime)
             return Reply(.created, .json(try response.encoded()))
         }
@@ -62,13 +68,23 @@ struct PushedAuthorizationEndpoint: Sendable {
         return parameters
     }
 
+    private func holder(
+        of proof: VerifiedDPoPProof, _ client: RegisteredClient, _ request: IncomingRequest
+    ) -> ProofHolder {
+        // Anyone can push in the name of a public client, or register a client with a secret where that is allowed.
+        let isAnyone = !client.type.isConfidential || client.isUnregistered
+        let source = request.countedSource(flow.settings.issuer)
+        let holder: ProofHolder = isAnyone ? .anyone(at: source, with: proof.thumbprint) : .client(client)
+        return holder.withoutGrant()
+    }
+
     private func store(
         _ parameters: FormParameters, as uri: PushedRequestURI, of client: RegisteredClient,
         by request: IncomingRequest, now: Date
     ) async throws {
         let pushed = PushedRequest(
             digest: ArtefactDigest(of: uri), clientID: client.id, parameters: parameters.encoded,
-            source: request.countedSource(flow.settings.issuer), pushedAt: now,
+            source: request.countedSource(flow.settings.issuer)?.name, pushedAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(flow.settings.pushedRequestLifetime)))
         // Anyone can push in the name of a public client, so one address must not use up the limit of the client.
         let limits = PushedRequestLimits(

@@ -103,6 +103,8 @@ struct AttemptKeys: Sendable {
         /// A typed name that no account has.
         case noAccount = "no account"
         case source
+        /// The cookie of a browser in which a user has signed in before.
+        case earlierSignIn = "earlier sign-in"
         case userCodePerson = "user codes of a person"
         case userCodeSource = "user codes of a source"
     }

@@ -7,16 +7,23 @@ import Foundation
 /// The sign-in page shows this user as a hint. A phishing page cannot read the cookie and therefore cannot show the
 /// hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It does not depend on
 /// the store, on `login_hint` or on a typed username.
+///
+/// The cookie also tells that the user has signed in here, so that the failures of others do not count here
+/// (``SignInKeys``).
 struct EarlierSignIn: Sendable, Hashable {
+    /// The user; nil in a cookie of an earlier version.
+    let person: PersonIdentifier?
     let name: DisplayName
     let email: MaskedEmail?
 
     private struct Content: Codable {
+        let person: String?
         let name: String
         let email: String?
     }
 
     init(_ person: Person) {
+        self.person = person.id
         name = DisplayName(of: person)
         email = MaskedEmail(of: person)
     }
@@ -27,13 +34,14 @@ struct EarlierSignIn: Sendable, Hashable {
             let bytes = try? keys.open(sealed).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
         else { return nil }
+        person = content.person.flatMap(PersonIdentifier.init(_:))
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
-        let content = Content(name: name.description, email: email?.description)
+        let content = Content(person: person?.rawValue, name: name.description, email: email?.description)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
         else { return nil }
@@ -49,6 +57,22 @@ struct EarlierSignIns: Sendable {
     /// Returns the user who signed in before in the browser that sent a request.
     func of(_ request: IncomingRequest) -> EarlierSignIn? {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, keys: keys) }
+    }
+
+    /// A browser in which a user has signed in before.
+    struct Browser: Sendable {
+        let person: PersonIdentifier
+        /// The content of the cookie, which differs after each sign-in, and which only this server can make.
+        let mark: String
+    }
+
+    /// Returns the browser that sent a request; nil if no user is known to have signed in there.
+    func browser(in request: IncomingRequest) -> Browser? {
+        guard let person = of(request)?.person,
+            // A cookie can have several spellings with the same content.
+            let sealed = request.cookie(cookies.earlierName).flatMap({ Base64URL.decode($0) })
+        else { return nil }
+        return Browser(person: person, mark: Base64URL.encode(sealed))
     }
 
     /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.

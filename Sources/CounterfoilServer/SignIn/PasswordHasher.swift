@@ -5,7 +5,7 @@ import Foundation
 /// An Argon2id hasher that runs on separate threads, by default one for each core, with a bounded queue.
 ///
 /// The parameters are 19 MiB, two passes and one lane (RFC 9106 §4). A hash takes tens of milliseconds, so an event
-/// loop must not wait for it.
+/// loop must not wait for it. The passwords of a sign-in page are verified for sources in turn.
 public final class PasswordHasher: Sendable {
     /// The error that ``hash(_:)`` and ``verify(_:against:)`` throw if the queue is full.
     package typealias Overloaded = BoundedQueue.Overloaded
@@ -49,15 +49,37 @@ public final class PasswordHasher: Sendable {
     /// The number of hashes in progress, and of those that wait.
     var load: BoundedQueue.Load { queue.load }
 
-    /// Throws the error of a full queue if the queue is full now.
-    func checkCapacity() throws { try queue.checkCapacity() }
+    /// The maximum number of passwords of one source that are verified at once, those that wait included.
+    static let limitPerSource = 16
+    /// The same for one typed name, whether an account has it or not.
+    static let limitPerName = 8
+
+    /// The party for which a typed name and password are verified.
+    ///
+    /// A source is served as its widest network: an attacker can use many addresses in one network at once.
+    func party(of name: String, from source: CountedSource?) -> BoundedQueue.Party {
+        let networks = source?.networks ?? []
+        let limits = networks.map { ($0.name, $0.limit(Self.limitPerSource, of: queue.load.capacity)) }
+        return BoundedQueue.Party(
+            line: source?.widest.name ?? "", limits: limits + [("name \(name.lowercased())", Self.limitPerName)])
+    }
+
+    /// Throws the error of a full queue if the queue accepts no hash for a party now.
+    func checkCapacity(for party: BoundedQueue.Party) throws { try queue.checkCapacity(for: party) }
 
     /// Verifies a password against a hash.
     ///
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
     /// the user exists.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
-        try await run { [verified] in
+        try await verify(password, against: hash, for: .unlimited)
+    }
+
+    /// Verifies a password against a hash, for a party that shares the queue with others.
+    func verify(
+        _ password: Password, against hash: PasswordHash?, for party: BoundedQueue.Party
+    ) async throws -> Bool {
+        try await run(for: party) { [verified] in
             let compared = hash ?? Self.unknownUser
             let code = Self.compare(password, compared)
             // Any other code means that Argon2 rejected the hash or failed before it compared the password.
@@ -67,11 +89,13 @@ public final class PasswordHasher: Sendable {
     }
 
     /// Runs a hash in the queue, for a sampled request in a span with the time for which the hash waited.
-    private func run<Value: Sendable>(_ hash: @escaping @Sendable () -> Value) async throws(Overloaded) -> Value {
-        guard let span = CurrentSpan.begin(.passwordHash) else { return try await queue.run(hash) }
+    private func run<Value: Sendable>(
+        for party: BoundedQueue.Party = .unlimited, _ hash: @escaping @Sendable () -> Value
+    ) async throws(Overloaded) -> Value {
+        guard let span = CurrentSpan.begin(.passwordHash) else { return try await queue.run(for: party, hash) }
         let start = ContinuousClock.now
         do {
-            let value = try await queue.run {
+            let value = try await queue.run(for: party) {
                 span.note(.waiting(ContinuousClock.now - start))
                 return hash()
             }

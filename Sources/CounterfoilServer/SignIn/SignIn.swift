@@ -9,6 +9,11 @@ package struct SignIn: Sendable {
     let hasher: PasswordHasher
     let attempts: AttemptCounter
     let limits: SignInLimits
+    let throttle: SignInThrottle
+    /// The maximum number of successful sign-ins of one user from one source.
+    let signInsPerMinute: Int
+    let earlierSignIns: EarlierSignIns
+    let issuer: Issuer
 
     /// The outcome of a sign-in, or of the password check of a signed-in user.
     package enum Outcome: Sendable {
@@ -19,8 +24,8 @@ package struct SignIn: Sendable {
         ///
         /// The identifier is for the audit log; it is nil if the user is unknown.
         case refused(PersonIdentifier?)
-        /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
-        /// seconds.
+        /// There were too many failures or sign-ins, and the password was not verified; `retryAfter` is the time to
+        /// wait, in seconds.
         case tooEarly(retryAfter: Int)
     }
 
@@ -33,28 +38,39 @@ package struct SignIn: Sendable {
     }
 
     /// Verifies a username or email address and a password that were typed on a sign-in page.
-    func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
-        try await attempt(name, password: password, source: source, by: .anybody, now: now)
+    func attempt(
+        name: String, password: String, in request: IncomingRequest, now: Date
+    ) async throws -> Outcome {
+        try await attempt(name, password: password, in: request, by: .anybody, now: now)
     }
 
     /// Verifies the password of a user who is already signed in; failures count as on the sign-in page.
-    package func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
-        try await attempt(person.username.rawValue, password: password, source: source, by: .themself, now: now)
+    package func confirm(
+        _ person: Person, password: String, in request: IncomingRequest, now: Date
+    ) async throws -> Outcome {
+        try await attempt(person.username.rawValue, password: password, in: request, by: .themself, now: now)
     }
 
     private func attempt(
-        _ name: String, password: String, source: String?, by asker: Asker, now: Date
+        _ name: String, password: String, in request: IncomingRequest, by asker: Asker, now: Date
     ) async throws -> Outcome {
+        let source = request.countedSource(issuer)
+        let party = hasher.party(of: name, from: source)
         // A full queue would refuse the attempt anyhow, after it was counted.
-        try hasher.checkCapacity()
+        try hasher.checkCapacity(for: party)
         let person = try await person(named: name)
-        let keys = SignInKeys(name: name, person: person?.id, source: source, keys: attempts.keys, limits: limits)
+        let early = throttle.wait(person?.id, from: source, within: signInsPerMinute, now: now)
+        if let early { return .tooEarly(retryAfter: early) }
+        let keys = SignInKeys(
+            name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request),
+            keys: attempts.keys, limits: limits)
         let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
         let verdict = await attempts.admit(attempt, now: now)
         if case .tooEarly(let seconds) = verdict { return .tooEarly(retryAfter: seconds) }
         do {
-            let proved = try await judge(verdict == .admitted ? person : nil, password: password)
+            let proved = try await judge(verdict == .admitted ? person : nil, password: password, for: party)
             guard let proved else { return .refused(person?.id) }
+            throttle.note(proved.id, from: source, within: signInsPerMinute, now: now)
             await attempts.succeed(clearing: keys.cleared, withdrawing: keys.shared, admittedAt: now)
             return .signedIn(proved)
         } catch {
@@ -66,8 +82,11 @@ package struct SignIn: Sendable {
     /// Verifies a password; returns the user if the password is correct and the account is not disabled.
     ///
     /// Without a user, the hasher does the same work and the result is nil.
-    private func judge(_ person: Person?, password: String) async throws -> Person? {
-        guard let typed = Password(typed: password), try await hasher.verify(typed, against: person?.passwordHash),
+    private func judge(
+        _ person: Person?, password: String, for party: BoundedQueue.Party
+    ) async throws -> Person? {
+        guard let typed = Password(typed: password),
+            try await hasher.verify(typed, against: person?.passwordHash, for: party),
             let person, person.disabledAt == nil
         else { return nil }
         return person

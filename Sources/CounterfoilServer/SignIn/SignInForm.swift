@@ -123,8 +123,7 @@ package struct SignInForm: Sendable {
         if try form.value("forget") == "true" { return .again(.forgotten) }
         let name = try form.value("username")
         let outcome = try await people.attempt(
-            name: name, password: try form.value("password"), source: request.countedSource(settings.issuer),
-            now: now)
+            name: name, password: try form.value("password"), in: request, now: now)
         switch outcome {
         case .refused(let person):
             await auditor.note(.signIn, .refused, by: request, person: person, client: client, now: now)

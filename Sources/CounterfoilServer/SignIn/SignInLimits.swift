@@ -1,11 +1,11 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The rate limits of sign-ins, which count failures only.
+/// The rate limits of failed sign-ins.
 public struct SignInLimits: Sendable, Hashable {
     /// The number of failures allowed within the window for one typed name, and for one account.
     public var failuresPerPerson = 10
-    /// The number of failures allowed for one source address within the window.
+    /// The number of failures allowed for one source within the window.
     public var failuresPerSource = 100
     /// The length of the sliding window, in seconds.
     public var window = 15 * 60
@@ -18,59 +18,69 @@ public struct SignInLimits: Sendable, Hashable {
     public init() {}
 }
 
-/// The keys under which an attempt to sign in counts: the typed name, the account and the IP address.
+/// The keys under which an attempt to sign in counts: the typed name, the account and the source.
 ///
 /// An attempt counts for the typed name even if no account has that name, so that the limits do not reveal
 /// which names exist.
 ///
 /// An attempt also counts for the account. An attacker who alternates between its username and its email address
 /// therefore gets no additional guesses. The server does not report the limit of the account to an anonymous caller,
-/// because that would reveal that two names belong to one account. An account is never locked for longer than the
-/// window.
+/// because that would reveal that two names belong to one account.
+///
+/// The guesses of others therefore lock the user out, too, until they stop. A browser in which the user has
+/// signed in before is an exception: its attempts count under a key of its own instead, with the same limit.
 struct SignInKeys: Sendable {
     private let name: CountedKey
     private let account: CountedKey
     private let noAccount: ArtefactDigest
-    private let source: CountedKey?
+    private let sources: [CountedKey]
+    private let browser: CountedKey?
 
     /// Creates the keys of an attempt.
     ///
     /// - Parameters:
     ///   - name: The typed username or email address.
     ///   - person: The account with that name; nil if there is none.
-    ///   - source: The IP address; nil if all requests have the same one, for example that of a proxy.
+    ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
+    ///   - browser: The browser of the attempt, if a user has signed in there before.
     ///   - keys: The key under which the digests are computed.
     ///   - limits: The limits.
     init(
-        name: String, person: PersonIdentifier?, source: String?, keys: AttemptKeys, limits: SignInLimits
+        name: String, person: PersonIdentifier?, source: CountedSource?, browser: EarlierSignIns.Browser?,
+        keys: AttemptKeys, limits: SignInLimits
     ) {
         let window = TimeInterval(limits.window)
         let typed = name.lowercased()
-        self.name = CountedKey(
-            keys.digest(of: typed, as: .typedName),
-            limit: AttemptLimit(
-                failures: limits.failuresPerPerson, window: window, delayFromFailure: limits.delayFromFailure))
+        let delayed = AttemptLimit(
+            failures: limits.failuresPerPerson, window: window, delayFromFailure: limits.delayFromFailure)
+        self.name = CountedKey(keys.digest(of: typed, as: .typedName), limit: delayed)
+        self.browser = browser.flatMap { browser in
+            browser.person == person
+                ? CountedKey(keys.digest(of: browser.mark, as: .earlierSignIn), limit: delayed) : nil
+        }
         // Without an account the attempt counts under a key of no use, so that it takes the same time.
         noAccount = keys.digest(of: typed, as: .noAccount)
         account = CountedKey(
             person.map { keys.digest(of: $0.rawValue, as: .account) } ?? noAccount,
             limit: AttemptLimit(failures: limits.failuresPerPerson, window: window))
-        self.source = source.map {
+        sources = (source?.networks ?? []).map { network in
             CountedKey(
-                keys.digest(of: $0, as: .source),
-                limit: AttemptLimit(failures: limits.failuresPerSource, window: window))
+                keys.digest(of: network.name, as: .source),
+                limit: AttemptLimit(failures: network.limit(limits.failuresPerSource), window: window))
         }
     }
 
     /// An attempt of an anonymous caller, who must not learn that two names belong to the same account.
-    var ofAnyone: CountedAttempt { CountedAttempt(reported, concealed: account, decoy: noAccount) }
+    var ofAnyone: CountedAttempt {
+        browser.map { CountedAttempt([$0]) } ?? CountedAttempt(reported, concealed: account, decoy: noAccount)
+    }
     /// An attempt of a caller that is signed in to the account.
-    var ofPerson: CountedAttempt { CountedAttempt(reported + [account]) }
+    var ofPerson: CountedAttempt { CountedAttempt(browser.map { [$0] } ?? reported + [account]) }
 
-    private var reported: [CountedKey] { [name] + (source.map { [$0] } ?? []) }
+    private var reported: [CountedKey] { [name] + sources }
 
     /// The keys whose failures a successful sign-in deletes.
-    var cleared: [ArtefactDigest] { [name.digest, account.digest] }
-    /// The key from which a successful sign-in is removed, while the other failures of the IP address still count.
-    var shared: [ArtefactDigest] { source.map { [$0.digest] } ?? [] }
+    var cleared: [ArtefactDigest] { browser.map { [$0.digest] } ?? [name.digest, account.digest] }
+    /// The keys from which a successful sign-in is removed, while the other failures of the source still count.
+    var shared: [ArtefactDigest] { browser == nil ? sources.map(\.digest) : [] }
 }

@@ -88,6 +88,9 @@ public struct DeviceAuthorization: Sendable, Hashable {
 /// The limits on device authorizations that have not expired.
 public struct DeviceAuthorizationLimits: Sendable, Hashable {
     /// The maximum number from one source; nil if all requests have the same source, for example that of a proxy.
+    ///
+    /// Twice and four times as many can come from an IPv6 network of 56 and of 48 bits. When half of the total is
+    /// taken, a source with a tenth of its own limit gets no more.
     public let perSource: Int?
     /// The maximum number of all sources together.
     public let total: Int
@@ -97,6 +100,9 @@ public struct DeviceAuthorizationLimits: Sendable, Hashable {
         self.perSource = perSource
         self.total = total
     }
+
+    /// The limit that all sources share.
+    package var shared: SharedLimit { SharedLimit(perSource: perSource, total: total) }
 }
 
 /// The outcome of ``DeviceAuthorizationStore/addDeviceAuthorization(_:within:)``.

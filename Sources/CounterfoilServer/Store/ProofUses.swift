@@ -1,21 +1,58 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+package import CounterfoilTokens
 import Crypto
 public import Foundation
+
+/// The client or user on whose behalf a DPoP proof is used, and which can take a share of the memory for proofs.
+public struct ProofHolder: Sendable, Hashable {
+    package let shares: [ProofSpace.Share]
+
+    private init(_ shares: [ProofSpace.Share]) { self.shares = shares }
+
+    /// The holder of a key, of which nothing else is known.
+    public static func key(_ thumbprint: KeyThumbprint) -> ProofHolder { ProofHolder([.key(thumbprint)]) }
+
+    /// The user of a grant.
+    package static func user(_ person: PersonIdentifier) -> ProofHolder {
+        ProofHolder([ProofSpace.Share("user \(person.rawValue)", divisor: 8)])
+    }
+
+    /// A client that has authenticated, as the user who registered it: one user can register many.
+    package static func client(_ client: RegisteredClient) -> ProofHolder {
+        let name = client.owner.map { "owner \($0.rawValue)" } ?? "client \(client.id.rawValue)"
+        return ProofHolder([ProofSpace.Share(name, divisor: 8)])
+    }
+
+    /// The sender of a request that needs no grant.
+    ///
+    /// All of them together can take half of the memory, so that the other half is left for codes and tokens.
+    package func withoutGrant() -> ProofHolder {
+        ProofHolder(shares + [ProofSpace.Share("without a grant", divisor: 2)])
+    }
+
+    /// A client that has not authenticated, or that anyone can register, at a source.
+    package static func anyone(at source: CountedSource?, with thumbprint: KeyThumbprint) -> ProofHolder {
+        guard let source else { return .key(thumbprint) }
+        return ProofHolder(
+            source.networks.map { ProofSpace.Share("source \($0.name)", divisor: sourceDivisor / $0.limit(1)) })
+    }
+
+    private static let sourceDivisor = 32
+}
 
 /// A DPoP proof in a request that is otherwise accepted (RFC 9449 §11.1).
 public struct UsedProof: Sendable, Hashable {
     /// The digest of the key and the `jti` of the proof.
     public let digest: ArtefactDigest
-    /// The thumbprint of the key.
-    public let thumbprint: KeyThumbprint
+    /// The client or user whose share of the memory the proof takes.
+    public let holder: ProofHolder
     /// The time after which the proof is rejected for its age.
     public let expires: Date
 
     /// Creates a record of a proof.
-    public init(digest: ArtefactDigest, thumbprint: KeyThumbprint, expires: Date) {
+    public init(digest: ArtefactDigest, holder: ProofHolder, expires: Date) {
         self.digest = digest
-        self.thumbprint = thumbprint
+        self.holder = holder
         self.expires = expires
     }
 }
@@ -26,7 +63,7 @@ public enum NoteProofOutcome: Sendable, Hashable {
     case new
     /// The proof was used before.
     case used
-    /// The memory for proofs, or the part of it for one key, is full; nothing was noted.
+    /// The memory for proofs, or a share of it that the holder has, is full; nothing was noted.
     case full
 }
 
@@ -42,17 +79,40 @@ public protocol ProofUseStore: Sendable {
 
 /// The DPoP proofs that were used, in the memory of one process; bounded.
 public final class ProcessProofs: ProofUseStore {
-    private let memory = ProofReplayMemory()
+    private let memory: ProofReplayMemory
 
     /// Creates an empty memory.
-    public init() {}
+    public convenience init() { self.init(capacity: ProofReplayMemory.standardCapacity) }
+
+    /// Creates an empty memory for a maximum number of proofs.
+    package init(capacity: Int) { memory = ProofReplayMemory(capacity: capacity) }
 
     /// Notes the use of a proof, unless it was used before or the memory is full.
     public func noteProof(_ proof: UsedProof, at now: Date) async -> NoteProofOutcome {
-        switch memory.note(proof.digest.bytes, of: proof.thumbprint, until: proof.expires, at: now) {
+        switch memory.note(proof.digest.bytes, in: proof.holder.shares, until: proof.expires, at: now) {
         case .new: .new
         case .used: .used
         case .full: .full
         }
+    }
+}
+
+/// The space that used proofs take in a store of several servers, as far as one process has noted them; bounded.
+package final class ProofBudget: Sendable {
+    /// The maximum number of proofs of one process that have not expired.
+    package static let capacity = 1_000_000
+
+    private let space = Mutex(ProofSpace(capacity: capacity))
+
+    package init() {}
+
+    /// Takes the space for a proof; returns false if the space or a share of its holder is full.
+    package func take(_ proof: UsedProof, at now: Date) -> Bool {
+        space.withLock { $0.take(in: proof.holder.shares, until: proof.expires, at: now) }
+    }
+
+    /// Gives the space back, because the proof was not noted.
+    package func giveBack(_ proof: UsedProof) {
+        space.withLock { $0.giveBack(in: proof.holder.shares, until: proof.expires) }
     }
 }

@@ -11,7 +11,7 @@ public struct PushedRequest: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The parameters of the request as a query, without the credentials of the client.
     public let parameters: String
-    /// The IP address from which the client pushed the request, for the limits; nil if all requests have the same one.
+    /// The source from which the client pushed the request, for the limits; nil if all requests have the same one.
     public let source: String?
     /// The time when the client pushed the request.
     public let pushedAt: Date
@@ -41,7 +41,10 @@ public struct PushedRequest: Sendable, Hashable {
 public struct PushedRequestLimits: Sendable, Hashable {
     /// The maximum number of requests of one client.
     public let ofClient: Int
-    /// The maximum number of requests of one client from one IP address; nil if there is none.
+    /// The maximum number of requests of one client from one source; nil if there is none.
+    ///
+    /// Twice and four times as many can come from an IPv6 network of 56 and of 48 bits. When half of the requests of
+    /// the client are taken, a source with a tenth of its own limit gets no more.
     public let fromSource: Int?
 
     /// Creates limits for one client.
@@ -49,6 +52,9 @@ public struct PushedRequestLimits: Sendable, Hashable {
         self.ofClient = ofClient
         self.fromSource = fromSource
     }
+
+    /// The limit that all sources of a client share.
+    package var shared: SharedLimit { SharedLimit(perSource: fromSource, total: ofClient) }
 }
 
 /// The outcome of ``PushedRequestStore/addPushedRequest(_:within:)``.
@@ -69,8 +75,8 @@ public enum AddPushedRequestOutcome: Sendable, Hashable {
 public protocol PushedRequestStore: Sendable {
     /// Stores a request, unless the client has reached a limit.
     ///
-    /// Requests that expire at or before ``PushedRequest/pushedAt`` do not count. The limit for an IP address applies
-    /// if ``PushedRequest/source`` is not nil. The check and the insertion are one transaction.
+    /// Requests that expire at or before ``PushedRequest/pushedAt`` do not count. The limit for a source applies if
+    /// ``PushedRequest/source`` is not nil. The check and the insertion are one transaction.
     func addPushedRequest(
         _ request: PushedRequest, within limits: PushedRequestLimits
     ) async throws(StoreFault) -> AddPushedRequestOutcome

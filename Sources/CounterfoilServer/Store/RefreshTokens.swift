@@ -10,9 +10,10 @@ public import Foundation
 public struct RefreshFamily: Sendable, Hashable {
     /// The number of retries of one refresh that may follow each other without a pause.
     ///
-    /// A retry gets the same new refresh token as the refresh itself. After this number of retries, each retry must be
-    /// at least ``repeatPause`` later than the previous one.
-    public static let repeatLimit = 5
+    /// A retry gets the same new refresh token as the refresh itself. Requests that a client sends at once are retries,
+    /// too, and clients take a refusal for the end of the sign-in, so the number is that of a busy program. After it,
+    /// each retry must be at least ``repeatPause`` later than the previous one.
+    public static let repeatLimit = 50
     /// The minimum time between two retries beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
     /// The precision of ``lastUsedAt`` in seconds, for a token that is not rotated.

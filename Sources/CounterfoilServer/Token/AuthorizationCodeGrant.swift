@@ -47,7 +47,7 @@ struct AuthorizationCodeGrant: TokenGrant {
                 grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
-        try await context.proofs.use(exchange.proof)
+        try await context.proofs.use(exchange.proof, of: .user(grant.personID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed:
             await noteChallenge(of: approval, exchange)

@@ -20,7 +20,7 @@ struct ClientCredentialsGrant: TokenGrant {
         let access = try Self.judge(
             asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings)
         try access.target.requireProof(exchange.proof)
-        try await context.proofs.use(exchange.proof)
+        try await context.proofs.use(exchange.proof, of: .client(exchange.client.client))
         return try context.issuer.issue(access, boundTo: exchange.provenKey)
     }
 

@@ -47,7 +47,7 @@ struct DeviceCodeGrant: TokenGrant {
                 grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: family?.token)
-        try await context.proofs.use(exchange.proof)
+        try await context.proofs.use(exchange.proof, of: .user(grant.personID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed: return response
         case .alreadyUsed:

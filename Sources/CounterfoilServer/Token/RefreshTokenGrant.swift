@@ -43,7 +43,9 @@ struct RefreshTokenGrant: TokenGrant {
             switch verdict {
             case .issue(let approval):
                 // A further attempt belongs to the same request, so the proof counts once.
-                if !isProofUsed { try await context.proofs.use(exchange.proof) }
+                if !isProofUsed {
+                    try await context.proofs.use(exchange.proof, of: .user(approval.facts.grant.personID))
+                }
                 isProofUsed = true
                 let response = try await refresh(
                     approval, of: decoded, exchange, wasUnconfirmed: &wasUnconfirmed)

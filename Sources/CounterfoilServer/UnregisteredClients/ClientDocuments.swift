@@ -13,7 +13,7 @@ extension ClientDirectory {
     ///   - source: The IP address that names the document; nil if it is not counted.
     func document(
         of id: ClientIdentifier, by rules: UnregisteredClientRules, beside stored: RegisteredClient?,
-        from source: String?, now: Date
+        from source: CountedSource?, now: Date
     ) async throws -> RegisteredClient {
         let document = try await document(of: id, by: rules, from: source, isStored: stored != nil, now: now)
         guard let stored else { return document.client }
@@ -49,7 +49,7 @@ extension ClientDirectory {
     ///   - isStored: Whether a user allows the client something.
     ///   - isNeededNow: Whether a fresh copy of the document is not sufficient.
     func document(
-        of id: ClientIdentifier, by rules: UnregisteredClientRules, from source: String? = nil, isStored: Bool,
+        of id: ClientIdentifier, by rules: UnregisteredClientRules, from source: CountedSource? = nil, isStored: Bool,
         isNeededNow: Bool = false, now: Date
     ) async throws(ClientDocumentRefusal) -> ReceivedDocument {
         if !isNeededNow, let file = files?.fresh(.document, at: id.rawValue, isInUse: isStored, now: now) {

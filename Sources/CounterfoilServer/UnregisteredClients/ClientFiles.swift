@@ -111,7 +111,7 @@ actor ClientFiles {
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     nonisolated func file(
-        _ kind: Kind, _ request: ClientFileRequest, from source: String? = nil, isInUse: Bool = false,
+        _ kind: Kind, _ request: ClientFileRequest, from source: CountedSource? = nil, isInUse: Bool = false,
         longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
         reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
@@ -123,7 +123,7 @@ actor ClientFiles {
     }
 
     private func fetched(
-        _ request: ClientFileRequest, as key: Key, from source: String?, isInUse: Bool, longest: TimeInterval,
+        _ request: ClientFileRequest, as key: Key, from source: CountedSource?, isInUse: Bool, longest: TimeInterval,
         isNeededNow: Bool, now: Date, _ read: @escaping Reader
     ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""

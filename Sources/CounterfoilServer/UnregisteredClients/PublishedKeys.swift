@@ -19,7 +19,7 @@ extension ClientDirectory {
     ///   - afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files are
     ///     then fetched again, but not within ``ClientFiles/renewalInterval``.
     func keys(
-        of client: RegisteredClient, from source: String?, afterFailure: Bool = false, now: Date
+        of client: RegisteredClient, from source: CountedSource?, afterFailure: Bool = false, now: Date
     ) async throws -> JSONWebKeySet? {
         guard client.keys != nil, let files else { return client.keys }
         let source = client.source.kind == nil ? nil : source

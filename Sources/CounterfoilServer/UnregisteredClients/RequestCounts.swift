@@ -6,7 +6,7 @@ struct RequestLimits: Sendable {
     var perHost: Int
     var total: Int
     /// The maximum number of requests that one IP address causes.
-    var perSource = Int.max
+    var perSource = Int(Int32.max)
 }
 
 /// The numbers of requests to other hosts within the current minute: for each file, for each host, for each IP address
@@ -31,15 +31,16 @@ struct RequestCounts<File: Hashable & Sendable>: Sendable {
 
     /// Counts a request, unless a limit is reached.
     ///
-    /// - Parameter source: The IP address that causes the request; nil if the requests of all users have the same one.
+    /// - Parameter source: The source that causes the request; nil if the requests of all users have the same one.
     mutating func admit(
-        _ file: File, at host: String, from source: String?, within limits: RequestLimits, now: Date
+        _ file: File, at host: String, from source: CountedSource?, within limits: RequestLimits, now: Date
     ) -> Admission {
         if now.timeIntervalSince(minute) >= 60 || now < minute {
             self = RequestCounts()
             minute = now
         }
-        if let source, sources[source, default: 0] >= limits.perSource {
+        let networks = source?.networks ?? []
+        if networks.contains(where: { sources[$0.name, default: 0] >= $0.limit(limits.perSource) }) {
             return .tooManyFromSource(retryAfter: max(1, Int((60 - now.timeIntervalSince(minute)).rounded(.up))))
         }
         guard total < limits.total, files[file, default: 0] < limits.perFile, hosts[host, default: 0] < limits.perHost
@@ -47,7 +48,7 @@ struct RequestCounts<File: Hashable & Sendable>: Sendable {
         total += 1
         files[file, default: 0] += 1
         hosts[host, default: 0] += 1
-        if let source { sources[source, default: 0] += 1 }
+        for network in networks { sources[network.name, default: 0] += 1 }
         return .admitted
     }
 }

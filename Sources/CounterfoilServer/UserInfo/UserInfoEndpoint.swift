@@ -26,8 +26,8 @@ struct UserInfoEndpoint: Sendable {
         do {
             let access = try await verified(token, by: request, now: now, client: &client)
             let proof = try proof(of: access, in: request, presented)
-            let reply = try await claims(for: access)
-            try await use(proof)
+            let (reply, person) = try await claims(for: access)
+            try await use(proof, of: person)
             return reply
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = presented.isBoundToKey
@@ -57,11 +57,13 @@ struct UserInfoEndpoint: Sendable {
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted.
-    private func use(_ proof: VerifiedDPoPProof?) async throws {
-        do { try await proofs.use(proof) } catch let refusal as DPoPProofRefusal { throw BearerRefusal(refusal) }
+    private func use(_ proof: VerifiedDPoPProof?, of person: PersonIdentifier) async throws {
+        do { try await proofs.use(proof, of: .user(person)) } catch let refusal as DPoPProofRefusal {
+            throw BearerRefusal(refusal)
+        }
     }
 
-    private func claims(for access: AccessTokenClaims) async throws -> Reply {
+    private func claims(for access: AccessTokenClaims) async throws -> (reply: Reply, person: PersonIdentifier) {
         let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
@@ -72,7 +74,7 @@ struct UserInfoEndpoint: Sendable {
         let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
         let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
-        return Reply(.ok, .json(try claims.encoded(subject: access.subject)))
+        return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.personID)
     }
 
     private func verified(

@@ -14,8 +14,12 @@ extension MemoryStore: DeviceAuthorizationStore {
             else { return .clientDeleted }
             guard !state.isBeingRemoved(authorization.clientID) else { return .clientDeleted }
             let current = state.devices.values.filter { $0.expiresAt > authorization.requestedAt }
-            let ofSource = current.count { $0.source == authorization.source }
-            guard limits.perSource.map({ ofSource < $0 }) ?? true, current.count < limits.total else { return .tooMany }
+            let reached = limits.shared.reached(by: CountedSource(authorization.source)) {
+                SharedLimit.Count<Date>(current.count, first: nil)
+            } of: { network in
+                SharedLimit.Count<Date>(current.count { network.contains($0.source) }, first: nil)
+            }
+            guard reached == nil else { return .tooMany }
             guard !state.devices.values.contains(where: { $0.userCode == authorization.userCode }) else {
                 return .userCodeTaken
             }

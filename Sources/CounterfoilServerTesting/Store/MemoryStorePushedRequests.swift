@@ -18,13 +18,13 @@ extension MemoryStore: PushedRequestStore {
                 ($0.clientID == request.clientID || $0.clientID.isURL && request.clientID.isURL)
                     && $0.expiresAt > request.pushedAt
             }
-            let fromSource = ofClient.filter { $0.source == request.source }
-            let counted = [
-                (ofClient, limits.ofClient), (fromSource, request.source == nil ? nil : limits.fromSource),
-            ]
-            for case (let requests, let limit?) in counted where requests.count >= limit {
-                return .tooMany(until: requests.map(\.expiresAt).min() ?? request.pushedAt)
+            let reached = limits.shared.reached(by: request.source.map { CountedSource($0) }) {
+                SharedLimit.Count(ofClient.count, first: ofClient.map(\.expiresAt).min())
+            } of: { network in
+                let counted = ofClient.filter { $0.source.map(network.contains) ?? false }
+                return SharedLimit.Count(counted.count, first: counted.map(\.expiresAt).min())
             }
+            if let reached { return .tooMany(until: reached.first ?? request.pushedAt) }
             state.pushedRequests[request.digest] = request
             return .added
         }

@@ -18,7 +18,9 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The number of authorizations that one user may approve in a minute.", valueName: "n"))
+        help: ArgumentHelp(
+            "The number of authorizations that one user may approve in a minute, and of sign-ins from one address.",
+            valueName: "n"))
     var approvalsPerUser = 60
 
     @Option(

@@ -29,8 +29,26 @@ struct RegistrationOptions: ParsableArguments {
             valueName: "kinds"))
     var unregisteredClients: UnregisteredClientSwitch?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The number of apps that register themselves in an hour from one client address, changes included.",
+            valueName: "n"))
+    var registrationsPerSource = 50
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The same number from all addresses together, 2 to 1000000. The second half is for addresses with few.",
+            valueName: "n"))
+    var registrationsPerHour = 1000
+
     func validate() throws {
         try LimitOptions.check(applicationsPerDeveloper, of: "--applications-per-developer")
+        try LimitOptions.check(registrationsPerSource, of: "--registrations-per-source")
+        guard (2...1_000_000).contains(registrationsPerHour) else {
+            throw ValidationError("--registrations-per-hour must be a number from 2 to 1000000.")
+        }
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
             throw ValidationError(
                 "--plain-scheme \(scheme): a plain scheme has 2 to 64 lowercase letters, digits, + and -, starts with "

@@ -210,6 +210,8 @@ struct ServeCommand: ConfiguredCommand {
         )
         settings.registration = registration.policy
         settings.applicationsPerDeveloper = registration.applicationsPerDeveloper
+        settings.registrationsPerSource = registration.registrationsPerSource
+        settings.registrationsPerHour = registration.registrationsPerHour
         settings.unregisteredClients = registration.unregisteredClients?.kinds
         settings.plainSchemes.formUnion(registration.plainSchemes)
         settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs

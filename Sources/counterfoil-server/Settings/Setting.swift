@@ -62,8 +62,9 @@ struct Setting: Sendable, Hashable {
         "connections", "default-audience", "device-code-lifetime", "failures-per-person", "failures-per-source",
         "hsts-max-age", "id-token-lifetime", "key-lifetime", "log-level", "no-development-redirect-uris",
         "page-lifetime", "plain-scheme", "pushed-request-lifetime", "recent-sign-in", "refresh-idle-lifetime",
-        "refresh-lifetime", "registration", "require-dpop-nonce", "require-pushed-requests", "session-idle-lifetime",
-        "session-lifetime", "sign-in-delay-from", "sign-in-window", "tls-certificate", "tls-key", "trusted-proxy",
+        "refresh-lifetime", "registration", "registrations-per-hour", "registrations-per-source", "require-dpop-nonce",
+        "require-pushed-requests", "session-idle-lifetime", "session-lifetime", "sign-in-delay-from", "sign-in-window",
+        "tls-certificate", "tls-key", "trusted-proxy",
     ]
 
     /// The long names of the options of a command.

@@ -192,6 +192,14 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The unregistered apps to accept, in place of what the
                                       policy at /admin/unregistered says. (values: none,
                                       documents, registration, both)
+              --registrations-per-source <n>
+                                      The number of apps that register themselves in an
+                                      hour from one client address, changes included.
+                                      (default: 50)
+              --registrations-per-hour <n>
+                                      The same number from all addresses together, 2 to
+                                      1000000. The second half is for addresses with few.
+                                      (default: 1000)
 
             REQUIREMENTS:
               --require-pushed-requests
@@ -242,7 +250,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       (default: 100)
               --approvals-per-user <n>
                                       The number of authorizations that one user may
-                                      approve in a minute. (default: 60)
+                                      approve in a minute, and of sign-ins from one
+                                      address. (default: 60)
               --connections <n>       The number of connections open at once. One client
                                       address may have a tenth of them. (default: 10000)
 

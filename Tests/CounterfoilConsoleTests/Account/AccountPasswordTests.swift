@@ -98,12 +98,16 @@ struct AccountPasswordTests {
         #expect(try await other.signInToConsole(username: "alice", password: new).accountPage.notice == nil)
     }
 
+    /// The cookie of a browser in which a user has signed in before.
+    private static let earlier = "__Host-counterfoil-earlier"
+
     // SEC-52
     // With a stolen session, guesses are as slow as at the sign-in page, and both count together.
     @Test func `wrong current passwords are throttled as at the sign-in page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
+        browser.cookies[Self.earlier] = nil
         var judged = 0
         for _ in 0..<100 {
             let reply = try await Self.change(&browser, from: "wrong")
@@ -125,12 +129,29 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
+    // SEC-52, SEC-520
+    // In the browser of the user, the guesses of others do not count, and there are ten of its own.
+    @Test func `wrong passwords at another browser do not throttle the password change`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        for _ in 0..<5 {
+            var other = test.browser(source: "203.0.113.9")
+            _ = try await other.signInToConsole(username: "alice", password: "wrong")
+        }
+        for _ in 0..<5 { #expect(try await Self.change(&browser, from: "wrong").status == .badRequest) }
+        #expect(try await Self.change(&browser).status == .tooManyRequests)
+        test.clock.advance(by: 1)
+        #expect(try await Self.change(&browser).status == .seeOther)
+    }
+
     // SEC-52
-    // Guesses at the sign-in page also count here.
+    // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in.
     @Test func `wrong passwords at the sign-in page throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
+        browser.cookies[Self.earlier] = nil
         for _ in 0..<5 {
             var other = test.browser(source: "203.0.113.9")
             _ = try await other.signInToConsole(username: "alice", password: "wrong")
@@ -143,6 +164,7 @@ struct AccountPasswordTests {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
+        browser.cookies[Self.earlier] = nil
         for _ in 0..<10 {
             var other = test.browser(source: "203.0.113.9")
             #expect(

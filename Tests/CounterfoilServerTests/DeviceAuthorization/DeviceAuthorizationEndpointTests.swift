@@ -99,6 +99,18 @@ struct DeviceAuthorizationEndpointTests {
         #expect(await device.request().status == .ok)
     }
 
+    // SEC-254, SEC-521
+    @Test func `an IPv6 network of 48 bits has at most four hundred pending codes`() async throws {
+        let device = try await TestDevice(try await TestServer())
+        var statuses: [HTTPResponse.Status: Int] = [:]
+        for number in 0..<1000 {
+            let source = "2001:db8:2:\(String(number * 61, radix: 16))::/64"
+            statuses[await device.request(source: source).status, default: 0] += 1
+        }
+        #expect(statuses == [.ok: 400, .tooManyRequests: 600])
+        #expect(await device.request(source: "2001:db8:3:1::/64").status == .ok)
+    }
+
     @Test func `a failing store gives 503 and no code`() async throws {
         let store = FaultyStore()
         let device = try await TestDevice(try await TestServer(store: store))

@@ -117,7 +117,8 @@ struct RegistrationPolicyTests {
         }
     }
 
-    // EP-24, R243, SEC-287: ASVS 10.4.7
+    // EP-24, R243, SEC-287, SEC-526: ASVS 10.4.7
+    // Fifty addresses get half of the limit, and the rest is for those that have few registrations.
     @Test func `a flood of registrations is stopped, and unused clients are deleted`() async throws {
         let desk = try await RegistrationDesk()
         var statuses: [HTTPResponse.Status: Int] = [:]
@@ -128,8 +129,12 @@ struct RegistrationPolicyTests {
                 #expect(reply.fields[.retryAfter].flatMap { Int($0) } ?? 0 > 0)
             }
         }
-        #expect(statuses == [.created: 1000, .tooManyRequests: 9000])
-        #expect(try await desk.test.store.auditLog(after: nil, limit: 5000).count <= 1000 + 2 * 150)
+        #expect(statuses == [.created: 500, .tooManyRequests: 9500])
+        #expect(try await desk.test.store.auditLog(after: nil, limit: 5000).count <= 500 + 2 * 150)
+        for _ in 0..<5 {
+            #expect(try await desk.register(Self.metadata, source: "203.0.113.9").status == .created)
+        }
+        #expect(try await desk.register(Self.metadata, source: "203.0.113.9").status == .tooManyRequests)
         desk.test.clock.advance(by: 8 * 86_400)
         try await desk.test.server.maintenance.deleteAllExpired()
         #expect(try await desk.test.store.clients().map(\.id) == [desk.test.lightbox.id])
@@ -153,6 +158,66 @@ struct RegistrationPolicyTests {
         #expect(try await desk.register(Self.metadata, token: text.exposed).status == .created)
         desk.test.clock.advance(by: 3600)
         #expect(try await desk.register(Self.metadata).status == .created)
+    }
+
+    // SEC-521: a household has 256 networks of 64 bits, and an organization 65,536.
+    @Test func `one IPv6 network of 48 bits cannot use up the registrations of an hour`() async throws {
+        let desk = try await RegistrationDesk()
+        var statuses: [HTTPResponse.Status: Int] = [:]
+        for number in 0..<1000 {
+            let subnet = String(number * 61, radix: 16)
+            let reply = try await desk.register(Self.metadata, source: "2001:db8:2:\(subnet)::/64")
+            statuses[reply.status, default: 0] += 1
+        }
+        #expect(statuses == [.created: 200, .tooManyRequests: 800])
+        for source in ["198.51.100.7", "2001:db8:3:0::/64"] {
+            #expect(try await desk.register(Self.metadata, source: source).status == .created)
+        }
+    }
+
+    @Test func `one IPv6 network of 56 bits can register twice as many clients as one of 64 bits`() async throws {
+        let desk = try await RegistrationDesk()
+        var statuses: [HTTPResponse.Status: Int] = [:]
+        for number in 0..<256 {
+            let source = "2001:db8:2:\(String(0x1200 + number, radix: 16))::/64"
+            statuses[try await desk.register(Self.metadata, source: source).status, default: 0] += 1
+        }
+        #expect(statuses == [.created: 100, .tooManyRequests: 156])
+        #expect(try await desk.register(Self.metadata, source: "2001:db8:2:12::/64").status == .created)
+        #expect(try await desk.register(Self.metadata, source: "2001:db8:2:120::/64").status == .created)
+    }
+
+    // SEC-287
+    @Test func `the limits of registrations are settings`() async throws {
+        let desk = try await RegistrationDesk(configure: { settings in
+            settings.registrationsPerSource = 2
+            settings.registrationsPerHour = 4
+        })
+        for _ in 0..<2 { #expect(try await desk.register(Self.metadata).status == .created) }
+        #expect(try await desk.register(Self.metadata).status == .tooManyRequests)
+        #expect(try await desk.register(Self.metadata, source: "198.51.100.7").status == .created)
+        #expect(try await desk.register(Self.metadata, source: "198.51.100.7").status == .tooManyRequests)
+        #expect(try await desk.register(Self.metadata, source: "198.51.100.8").status == .created)
+        #expect(try await desk.register(Self.metadata, source: "198.51.100.9").status == .tooManyRequests)
+    }
+
+    // SEC-525
+    @Test func `unused clients are deleted sooner if half of the places for them are taken`() async throws {
+        let desk = try await RegistrationDesk(configure: { settings in
+            settings.registrationsPerSource = 10_000
+            settings.registrationsPerHour = 50_000
+        })
+        for number in 0..<4999 {
+            let reply = try await desk.register(Self.metadata, source: "198.51.100.\(number % 50)")
+            #expect(reply.status == .created)
+        }
+        desk.test.clock.advance(by: 3601)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        #expect(try await desk.test.store.clients().count == 5000)
+        #expect(try await desk.register(Self.metadata).status == .created)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        // The last one, which is new, and that of the developer.
+        #expect(try await desk.test.store.clients().count == 2)
     }
 
     @Test func `clients beyond the limit of unused ones are refused`() async throws {

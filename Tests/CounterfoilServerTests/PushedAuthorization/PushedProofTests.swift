@@ -77,7 +77,48 @@ struct PushedProofTests {
         let replayed = await Attempt(test).push(fields: fields)
         #expect(replayed.status == .badRequest)
         #expect(try replayed.tokenError.error == "invalid_dpop_proof")
-        #expect(store.calls(of: .addPushedRequest) == 1)
+        // The replayed request is removed again.
+        #expect(store.calls(of: .removePushedRequest) == 1)
+    }
+
+    // SEC-522
+    @Test func `a request beyond the limit uses up no proof`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let key = try TestProofKey()
+        for _ in 0..<500 { #expect(await Attempt(test).push().status == .created) }
+        let fields = try Self.fields(try key.proof(Self.url, at: test.clock.wall))
+        for _ in 0..<2 { #expect(await Attempt(test).push(fields: fields).status == .tooManyRequests) }
+        #expect(store.calls(of: .noteProof) == 0)
+        #expect(await Attempt(test).push(fields: fields, source: "198.51.100.7").status == .created)
+    }
+
+    // SEC-522
+    @Test func `the proofs of pushed requests leave room for those of tokens`() async throws {
+        let memory = ProcessProofs(capacity: 320)
+        let time = Date(timeIntervalSince1970: 1_800_000_000)
+        func note(_ holder: ProofHolder) async throws -> NoteProofOutcome {
+            let digest = try #require(ArtefactDigest(stored: RandomBytes().bytes(32)))
+            return await memory.noteProof(UsedProof(digest: digest, holder: holder, expires: time + 300), at: time)
+        }
+        func noted(_ count: Int, _ holder: (Int) throws -> ProofHolder) async throws -> Int {
+            var new = 0
+            for number in 0..<count { new += try await note(try holder(number)) == .new ? 1 : 0 }
+            return new
+        }
+        let key = try #require(KeyThumbprint(try TestProofKey().thumbprint))
+        func pushing(from source: String) -> ProofHolder {
+            .anyone(at: CountedSource(source), with: key).withoutGrant()
+        }
+        // A source has a thirty-second of the memory, and an IPv6 network of 48 bits four times as much.
+        #expect(try await noted(400) { _ in pushing(from: "192.0.2.1") } == 10)
+        #expect(try await noted(400) { pushing(from: "2001:db8:2:\(String($0 * 61, radix: 16))::/64") } == 40)
+        // All of them together have half.
+        #expect(try await noted(400) { pushing(from: "198.51.100.\($0 / 2)") } == 110)
+        // One user has an eighth, with any number of keys, and others have the rest.
+        let (alice, bob) = (PersonIdentifier(), PersonIdentifier())
+        #expect(try await noted(400) { _ in .user(alice) } == 40)
+        #expect(try await note(.user(bob)) == .new)
     }
 
     // R268: RFC 9449 §8

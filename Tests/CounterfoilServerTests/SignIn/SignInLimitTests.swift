@@ -52,7 +52,7 @@ struct SignInLimitTests {
         #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
     }
 
-    // SEC-48, SEC-51, SEC-98
+    // SEC-48, SEC-51
     // A user's identifiers share ten guesses, in any mixture; from the eleventh on even the right password
     // is refused, with the same response as a wrong one.
     @Test func `a second identifier of a user allows no more guesses`() async throws {
@@ -99,6 +99,93 @@ struct SignInLimitTests {
         }
     }
 
+    /// The cookie of a session.
+    private static let session = "__Host-counterfoil-session"
+
+    /// Signs in as alice with a browser, which is then signed out.
+    private static func signIn(
+        _ test: TestServer, with browser: inout ScriptedUserAgent, as name: String = "alice",
+        password: String = TestServer.password
+    ) async throws -> Reply {
+        let page = try await browser.open(Attempt(test).url)
+        let reply = try await browser.signIn(on: page, username: name, password: password)
+        browser.cookies[session] = nil
+        return reply
+    }
+
+    // SEC-98, SEC-520
+    // The attacker uses all guesses of both names again and again, at the address of the user.
+    @Test func `guesses of others lock no user out of a browser in which the user signed in before`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        #expect(try await Self.signIn(test, with: &browser).status == .ok)
+        for _ in 0..<40 {
+            test.clock.advance(by: 60)
+            for name in ["alice", "alice@example.com", "alice", "alice@example.com"] {
+                _ = try await Self.attempt(test, name, "wrong")
+            }
+            for name in ["alice", "alice@example.com"] {
+                let reply = try await Self.signIn(test, with: &browser, as: name)
+                #expect(try reply.consentPage.personName.description == "Alice")
+            }
+        }
+        #expect(try await Self.attempt(test, "alice", TestServer.password).status != .ok)
+    }
+
+    // SEC-520
+    @Test func `a browser in which a user signed in before has ten guesses of its own`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        var browser = test.browser()
+        #expect(try await Self.signIn(test, with: &browser).status == .ok)
+        var judged = 0
+        for _ in 0..<100 {
+            let reply = try await Self.signIn(test, with: &browser, password: "wrong")
+            judged += reply.status == .badRequest ? 1 : 0
+            test.clock.advance(by: 5)
+        }
+        #expect(judged == 10)
+        #expect(try await Self.signIn(test, with: &browser).status == .tooManyRequests)
+        // They count neither elsewhere nor for another user.
+        #expect(try await Self.attempt(test, "alice", TestServer.password).status == .ok)
+        #expect(try await Self.signIn(test, with: &browser, as: "bob").status == .ok)
+        // The cookie is that of bob now.
+        for _ in 0..<10 {
+            _ = try await Self.attempt(test, "alice", "wrong", source: "203.0.113.9")
+            test.clock.advance(by: 20)
+        }
+        #expect(try await Self.signIn(test, with: &browser).status == .tooManyRequests)
+    }
+
+    // SEC-523: a success counts, too, for one user from one source.
+    @Test func `a user can sign in sixty times in a minute from one source`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        for _ in 0..<60 { #expect(try await Self.attempt(test, "alice", TestServer.password).status == .ok) }
+        for name in ["alice", "alice@example.com"] {
+            let reply = try await Self.attempt(test, name, TestServer.password)
+            #expect(reply.status == .tooManyRequests)
+            #expect(reply.fields[.retryAfter] == "60")
+        }
+        #expect(try await Self.attempt(test, "bob", TestServer.password).status == .ok)
+        #expect(try await Self.attempt(test, "alice", TestServer.password, source: "198.51.100.7").status == .ok)
+        test.clock.advance(by: 60)
+        #expect(try await Self.attempt(test, "alice", TestServer.password).status == .ok)
+    }
+
+    // SEC-521: a household has 256 networks of 64 bits.
+    @Test func `failures of an IPv6 network of 48 bits are counted together`() async throws {
+        let test = try await TestServer { $0.signInLimits.failuresPerSource = 2 }
+        for number in 1...8 {
+            let source = "2001:db8:2:\(number)00::/64"
+            #expect(try await Self.attempt(test, "nobody\(number)", "wrong", source: source).status == .badRequest)
+        }
+        let stopped = try await Self.attempt(test, "nobody", "wrong", source: "2001:db8:2:900::/64")
+        #expect(stopped.status == .tooManyRequests)
+        let other = try await Self.attempt(test, "alice", TestServer.password, source: "2001:db8:3:900::/64")
+        #expect(other.status == .ok)
+    }
+
     // R331, UI-08: no user is locked out for longer than the window, and the right password then works.
     @Test func `after the window the right password works`() async throws {
         let test = try await TestServer()
@@ -128,7 +215,7 @@ struct SignInLimitTests {
         #expect(verified.count == judged)
     }
 
-    // Only failures count: a sign-in clears the failures, and the number of sign-ins is unlimited.
+    // A sign-in clears the failures.
     @Test func `a successful sign-in is not counted and clears the failures`() async throws {
         let test = try await TestServer()
         for _ in 0..<30 {

@@ -192,6 +192,8 @@ struct ServeOptionTests {
         (["--plain-scheme", "MyEditor"], "--plain-scheme MyEditor: a plain scheme has"),
         (["--plain-scheme", ""], "--plain-scheme : a plain scheme has"),
         (["--applications-per-developer", "0"], "--applications-per-developer must be a number from 1 to 1000000."),
+        (["--registrations-per-source", "0"], "--registrations-per-source must be a number from 1 to 1000000."),
+        (["--registrations-per-hour", "1"], "--registrations-per-hour must be a number from 2 to 1000000."),
         (["--failures-per-person", "0"], "--failures-per-person must be a number from 1 to 1000000."),
         (["--failures-per-source", "1000001"], "--failures-per-source must be a number from 1 to 1000000."),
         (["--connections", "15"], "--connections must be a number from 16 to 1000000."),

@@ -144,7 +144,7 @@ struct DocumentClientContractTests {
                     PushedRequest(
                         digest: ArtefactDigest(of: ClientSecret()), clientID: client, parameters: "a=b", source: source,
                         pushedAt: World.now, expiresAt: World.now + 60),
-                    within: PushedRequestLimits(ofClient: 3, fromSource: 2))
+                    within: PushedRequestLimits(ofClient: 4, fromSource: 2))
             }
             #expect(try await push(client.id) == .added)
             #expect(try await push(try #require(ClientIdentifier("app_unknown"))) == .clientDeleted)
@@ -153,6 +153,9 @@ struct DocumentClientContractTests {
             #expect(try await push(others[0]) == .added)
             #expect(try await push(others[1]) == .tooMany(until: World.now + 60))
             #expect(try await push(others[1], from: "192.0.2.2") == .added)
+            // The second half of the limit is for sources with few requests.
+            #expect(try await push(others[1], from: "192.0.2.2") == .tooMany(until: World.now + 60))
+            #expect(try await push(others[1], from: "192.0.2.4") == .added)
             #expect(try await push(others[2], from: "192.0.2.3") == .tooMany(until: World.now + 60))
             #expect(try await push(world.client.id) == .added)
 

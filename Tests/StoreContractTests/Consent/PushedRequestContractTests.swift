@@ -103,9 +103,37 @@ struct PushedRequestContractTests {
             #expect(try await store.addClient(other) == .added)
             #expect(try await store.addPushedRequest(Self.request(of: other), within: Self.limits) == .added)
             // An expired request does not count.
-            #expect(try await add(from: "2001:db8::7", at: World.now + 50) == .added)
+            #expect(try await add(from: "192.0.2.2", at: World.now + 50) == .added)
             let noSource = PushedRequestLimits(ofClient: 100, fromSource: nil)
             #expect(try await store.addPushedRequest(Self.request(of: client), within: noSource) == .added)
+        }
+    }
+
+    // SEC-521
+    @Test(arguments: StoreKind.allCases)
+    func `an IPv6 network of 56 or 48 bits has twice or four times the limit of one of 64 bits`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            func added(_ sources: [String], _ limits: PushedRequestLimits) async throws -> Int {
+                var added = 0
+                for source in sources {
+                    let request = Self.request(of: world.client, source: "\(source)::/64")
+                    if try await world.store.addPushedRequest(request, within: limits) == .added { added += 1 }
+                }
+                return added
+            }
+            let limits = PushedRequestLimits(ofClient: 1000, fromSource: 3)
+            // 56 bits: the second one has no leading zeros.
+            #expect(try await added((0..<9).map { "2001:db8:1:12f\($0)" }, limits) == 6)
+            #expect(try await added(["2001:db8:2:0", "2001:db8:2:9", "2001:db8:2:a"], limits) == 3)
+            #expect(try await added((0x10..<0x19).map { "2001:db8:2:\(String($0, radix: 16))" }, limits) == 3)
+            // 48 bits, of which six are counted already.
+            #expect(try await added((1..<10).map { "2001:db8:1:\($0)00" }, limits) == 6)
+            #expect(try await added(["2001:db8:11:1", "2001:db8:10:1"], limits) == 2)
+            // Twenty are stored. From the thirtieth on, the rest is for networks with fewer than two.
+            let few = PushedRequestLimits(ofClient: 60, fromSource: 20)
+            #expect(try await added((0..<60).map { "2001:db8:9:\($0)" }, few) == 10)
         }
     }
 

@@ -37,7 +37,7 @@ struct DeviceContractTests {
             ) async throws -> AddDeviceAuthorizationOutcome {
                 try await world.store.addDeviceAuthorization(
                     .example(of: world.client, userCode: code, source: source, at: time),
-                    within: DeviceAuthorizationLimits(perSource: perSource, total: 5))
+                    within: DeviceAuthorizationLimits(perSource: perSource, total: 8))
             }
             let code = UserCode()
             #expect(try await add(code, from: "192.0.2.1") == .added)
@@ -46,8 +46,11 @@ struct DeviceContractTests {
             #expect(try await add(from: "192.0.2.1") == .added)
             #expect(try await add(from: "192.0.2.1") == .tooMany)
             #expect(try await add(from: "192.0.2.1", perSource: nil) == .added)
+            // The second half of the total is for sources with few records.
             #expect(try await add(from: "192.0.2.2") == .added)
-            #expect(try await add(from: "192.0.2.3") == .tooMany)
+            #expect(try await add(from: "192.0.2.2") == .tooMany)
+            for number in 3...5 { #expect(try await add(from: "192.0.2.\(number)") == .added) }
+            #expect(try await add(from: "192.0.2.6") == .tooMany)
             #expect(try await add(from: "192.0.2.1", at: Self.now + 600) == .added)
         }
     }

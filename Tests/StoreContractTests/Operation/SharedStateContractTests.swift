@@ -109,7 +109,7 @@ struct SharedStateContractTests {
         }
     }
 
-    // SEC-98: failures from before the clock was set back lock no user for longer than the window.
+    // Failures from before the clock was set back lock no user for longer than the window.
     @Test(arguments: StoreKind.allCases)
     func `failures from the future do not count`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -145,7 +145,7 @@ struct SharedStateContractTests {
             let thumbprint = try #require(KeyThumbprint.example)
             func proof(_ text: String, lasting seconds: TimeInterval = 300) -> UsedProof {
                 UsedProof(
-                    digest: ArtefactDigest(ofFamily: Array(text.utf8)), thumbprint: thumbprint,
+                    digest: ArtefactDigest(ofFamily: Array(text.utf8)), holder: .key(thumbprint),
                     expires: World.now + seconds)
             }
             #expect(try await store.noteProof(proof("first"), at: World.now) == .new)

@@ -65,7 +65,9 @@ struct RefreshLine {
         case .refresh: try await present(newest)
         case .lostAnswer: try await present(max(0, newest - 1))
         case .manyRetries:
-            for _ in 0..<7 { try await present(max(0, newest - 1)) }
+            // Rarely more than may follow each other, because each is a request.
+            let isFlood = Int.random(in: 0..<8, using: &random) == 0
+            for _ in 0..<(isFlood ? RefreshModel.repeatLimit + 2 : 7) { try await present(max(0, newest - 1)) }
         case .oldToken: try await present(Int.random(in: 0...newest, using: &random))
         case .twoAtOnce:
             let other = Bool.random(using: &random) ? newest : Int.random(in: 0...newest, using: &random)

@@ -9,7 +9,7 @@ struct RefreshModel {
     static let gracePeriod: TimeInterval = 60
     static let idleLifetime: TimeInterval = 30 * 24 * 3600
     static let lifetime: TimeInterval = 180 * 24 * 3600
-    static let repeatLimit = 5
+    static let repeatLimit = 50
     static let repeatPause: TimeInterval = 2
     static let graceOfWaiting: TimeInterval = 10
 

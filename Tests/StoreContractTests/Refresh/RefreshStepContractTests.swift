@@ -119,7 +119,7 @@ struct RefreshStepContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a response is repeated five times at once, and then once in each pause`(_ kind: StoreKind) async throws {
+    func `a response is repeated fifty times at once, and then once in each pause`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world in
             let held = try await Held(world)
             #expect(try await held.record(.advance(to: 1), of: try await held.facts(), after: 1) == .recorded)

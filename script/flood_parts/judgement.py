@@ -1,0 +1,61 @@
+"""Judges whether an attacker has stopped a user, or slowed the user down."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+
+#: The largest ratio of the time during the flood to the usual time.
+RATIO = 2.0
+#: What a machine that also runs the attacker may add, in milliseconds.
+SLACK = 15.0
+
+
+@dataclass
+class Times:
+    """The times of the requests of a user in milliseconds, and the reasons of those that failed."""
+
+    taken: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.taken) if self.taken else 0.0
+
+
+@dataclass
+class Verdict:
+    """The times of a user without a flood and during one."""
+
+    part: str
+    attacker: str
+    calm: Times
+    flood: Times
+    #: The number of requests of the attacker by status.
+    statuses: dict[int, int]
+
+    @property
+    def ratio(self) -> float:
+        return self.flood.median / self.calm.median if self.calm.median else 0.0
+
+    @property
+    def problem(self) -> str | None:
+        """Why the part fails; None if it does not. Medians decide, because single times vary with the machine."""
+        if self.calm.errors:
+            return f"failed without a flood: {self.calm.errors[0]}"
+        if self.flood.errors:
+            return f"{len(self.flood.errors)} requests of the user failed, the first with {self.flood.errors[0]}"
+        if not self.calm.taken or not self.flood.taken:
+            return "the user sent no request"
+        if not self.statuses:
+            return "the attacker sent no request"
+        if self.flood.median > RATIO * self.calm.median + SLACK:
+            return f"the user waited {self.ratio:.1f} times as long as usual"
+        return None
+
+    def __str__(self) -> str:
+        sent = ", ".join(f"{count} × {status}" for status, count in sorted(self.statuses.items()))
+        return (
+            f"{self.part}, {self.attacker}: {len(self.flood.taken)} answered, {len(self.flood.errors)} failed; "
+            f"median {self.calm.median:.1f} → {self.flood.median:.1f} ms, ratio {self.ratio:.2f}; attacker: {sent}"
+        )

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import unittest
+
+from flood_parts.judgement import RATIO, SLACK, Times, Verdict
+
+
+def verdict(calm: list[float], flood: list[float], errors: list[str] | None = None) -> Verdict:
+    return Verdict("refresh", "address", Times(calm), Times(flood, errors or []), {429: 7, 200: 3})
+
+
+class JudgementTests(unittest.TestCase):
+    def test_the_median_decides(self) -> None:
+        self.assertIsNone(verdict([10, 10, 500], [12, 20, 900]).problem)
+        self.assertIsNone(verdict([100], [RATIO * 100 + SLACK]).problem)
+        self.assertEqual(
+            verdict([100], [RATIO * 100 + SLACK + 1]).problem, "the user waited 2.2 times as long as usual")
+
+    def test_one_request_that_is_not_answered_is_a_failure(self) -> None:
+        self.assertEqual(
+            verdict([10], [10, 10], ["Failed: 429"]).problem,
+            "1 requests of the user failed, the first with Failed: 429")
+
+    def test_a_flood_without_requests_proves_nothing(self) -> None:
+        self.assertEqual(verdict([10], []).problem, "the user sent no request")
+        self.assertEqual(
+            Verdict("refresh", "address", Times([1]), Times([1]), {}).problem, "the attacker sent no request")
+        self.assertEqual(
+            Verdict("refresh", "address", Times([1], ["Lost: x"]), Times([1]), {200: 1}).problem,
+            "failed without a flood: Lost: x")
+
+    def test_the_figures_are_one_line(self) -> None:
+        self.assertEqual(
+            str(verdict([10], [12])),
+            "refresh, address: 1 answered, 0 failed; median 10.0 → 12.0 ms, ratio 1.20; attacker: 3 × 200, 7 × 429")
