@@ -20,6 +20,9 @@ struct PhotoLibrary: Sendable {
 
     func router() throws -> Router<Context> {
         let router = Router(context: Context.self)
+        if resourceServer.metadata != nil {
+            router.add(middleware: try ProtectedResourceMetadataMiddleware(resourceServer))
+        }
         if let allowedOrigin {
             // Fetch §3.2: without these header fields, a browser hides the responses from pages of other origins.
             // The refusals and the middleware below name the fields that scripts can read.

@@ -88,11 +88,20 @@ struct Serve: AsyncParsableCommand {
             requiresBoundTokens: boundTokensOnly, nonces: requireNonce ? .required() : .offered(), publicURL: publicURL)
     }
 
+    /// The metadata of this API (RFC 9728); nil if clients do not reach it under its audience.
+    private var description: ResourceDescription? {
+        get throws {
+            guard publicURL == nil, audience != issuer.rawValue else { return nil }
+            return ResourceDescription(scopes: try Scope(parsing: "photos.read"), name: "Photo library")
+        }
+    }
+
     func run() async throws {
         var logger = Logger(label: "photo-library")
         logger.logLevel = .warning
         let resourceServer = ResourceServer(
-            issuer: issuer, audience: audience, introspection: introspection, proofs: proofs, realm: "photos")
+            issuer: issuer, audience: audience, introspection: introspection, proofs: proofs, realm: "photos",
+            publishing: try description)
         let application = Application(
             router: try PhotoLibrary(resourceServer: resourceServer, allowedOrigin: allowOrigin).router(),
             configuration: ApplicationConfiguration(

@@ -202,7 +202,7 @@ class Keys:
         """Dovecot finds a key under the `azp` of the token (else `default`), its algorithm and its `kid`."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-        if algorithm == "EdDSA":  # Dovecot 2.3 knows no such signature.
+        if algorithm in ("Ed25519", "EdDSA"):  # Dovecot 2.3 knows no such signature.
             return
         file = self._folder / algorithm / identifier
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -106,8 +106,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
         case .idTokenAlgorithm(let algorithm):
-            "the ID token is signed with \(algorithm.strippingControlCharacters), and this client accepts only ES256, RS256 and"
-                + " EdDSA; choose one of them for the client at the server"
+            "the ID token is signed with \(algorithm.strippingControlCharacters), and this client accepts only ES256, RS256,"
+                + " Ed25519 and EdDSA; choose one of them for the client at the server"
         case .userInfo(let refusal): "\(refusal)"
         case .registration(let refusal): "\(refusal)"
         case .deviceAuthorization: "the device authorization response is invalid"

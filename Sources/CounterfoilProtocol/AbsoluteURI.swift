@@ -15,6 +15,8 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         case badPort
         /// The authority, after its optional user information, is not a host with an optional port.
         case badAuthority
+        /// The host is an IPv6 address without its brackets (RFC 3986 §3.2.2).
+        case missingBrackets
 
         /// An explanation that is safe to show to users, such as "it is longer than 4096 bytes".
         public var description: String {
@@ -24,6 +26,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
             case .badCharacter: "it contains a character that is not allowed in a URI, or an invalid percent-encoding"
             case .badPort: "its port is not a number from 1 to 65535"
             case .badAuthority: "the part after // is not a host with an optional port"
+            case .missingBrackets: "its IPv6 address is not in brackets, as in http://[::1]/callback"
             }
         }
     }
@@ -165,6 +168,7 @@ private struct Parts: Sendable {
             guard !rest[..<end].contains(UInt8(ascii: "[")), !rest[..<end].contains(UInt8(ascii: "]")) else {
                 throw .badAuthority
             }
+            guard !Self.isAddress(rest) else { throw .missingBrackets }
         }
         host = rest.startIndex..<end
         rest = rest[end...]
@@ -176,6 +180,14 @@ private struct Parts: Sendable {
         let number = rest.reduce(0) { 10 * $0 + Int($1 - UInt8(ascii: "0")) }
         guard number <= 65535 else { throw .badPort }
         port = number
+    }
+
+    /// Returns true if an authority looks like an IPv6 address: hexadecimal digits and at least two colons.
+    private static func isAddress(_ authority: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        authority.count(where: { $0 == UInt8(ascii: ":") }) >= 2
+            && authority.allSatisfy {
+                $0.hexadecimalValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
     }
 
     private static func isSchemeCharacter(_ byte: UInt8) -> Bool {

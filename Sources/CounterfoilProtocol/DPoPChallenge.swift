@@ -1,7 +1,12 @@
 /// The `WWW-Authenticate` value with which a protected resource asks for a token that is bound to a key.
 ///
-/// RFC 9449 §7.1. In a response it follows the ``BearerChallenge``, because some clients read only the first challenge.
+/// RFC 9449 §7.1. In a response with both, it follows the ``BearerChallenge``, because some clients read only the first
+/// challenge. It is alone if only this scheme applies; it then has `realm` and `resource_metadata`, too.
 public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
+    /// The protection space (`realm`, RFC 9110 §11.5); omitted if nil.
+    public var realm: String?
+    /// The URL of the protected resource metadata (`resource_metadata`, RFC 9728 §5.1); omitted if nil.
+    public var resourceMetadata: String?
     /// The accepted algorithms of proofs (`algs`), the preferred one first.
     public var algorithms: [String]
     /// The scope that the request requires (`scope`); omitted if nil.
@@ -13,7 +18,7 @@ public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
     /// `max_age`, the maximum age of the authentication in seconds (RFC 9470 §3); omitted if nil.
     public var maxAge: Int?
 
-    /// Creates a challenge without `acr_values` and `max_age`.
+    /// Creates a challenge with accepted algorithms, a scope and an error; the other parameters are omitted.
     public init(algorithms: [String], scope: Scope? = nil, error: OAuthError? = nil) {
         self.algorithms = algorithms
         self.scope = scope
@@ -22,9 +27,10 @@ public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
 
     /// The value of the `WWW-Authenticate` field, with `error` before `algs` as in the examples of RFC 9449 §7.1.
     ///
-    /// In `error_description`, a colon replaces each equals sign, as in ``BearerChallenge``.
+    /// In `realm` and `error_description`, a colon replaces each equals sign, as in ``BearerChallenge``.
     public var description: String {
         let parameters = [
+            ("realm", BearerChallenge.searchable(realm ?? "")), ("resource_metadata", resourceMetadata ?? ""),
             ("scope", scope?.description ?? ""), ("acr_values", authenticationContexts.joined(separator: " ")),
             ("max_age", maxAge.map(String.init) ?? ""), ("error", error?.code.rawValue ?? ""),
             ("error_description", BearerChallenge.searchable(error?.description ?? "")),

@@ -63,7 +63,7 @@ public struct ResourceServer: Sendable {
         audience: String,
         keys: KeySetCache? = nil,
         tokenType: AccessTokenType = .atJWT,
-        algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
+        algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases),
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
         proofs: ProofPolicy = ProofPolicy(),
@@ -96,7 +96,7 @@ public struct ResourceServer: Sendable {
         audience: String,
         keys: KeySetCache,
         tokenType: AccessTokenType = .atJWT,
-        algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
+        algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases),
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
         proofs: ProofPolicy = ProofPolicy(),
@@ -168,7 +168,9 @@ public struct ResourceServer: Sendable {
     ) async throws(AccessRefusal) -> VerifiedAccess {
         let presented: PresentedToken
         do { presented = try PresentedToken(in: request, body: body) } catch {
-            throw .refused(OAuthError(.invalidRequest, "\(error)"), challenges(scope))
+            throw .refused(
+                OAuthError(.invalidRequest, "\(error)"), challenges(scope),
+                for: PresentedToken.usesProofScheme(request) ? .dpop : .bearer)
         }
         switch presented {
         case .absent:

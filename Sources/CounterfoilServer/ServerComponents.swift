@@ -166,7 +166,7 @@ package struct ServerComponents: Sendable {
             clientHandlers(flow),
             LogoutEndpoint(
                 settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
-                auditor: auditor, random: random, pages: pages
+                auditor: auditor, random: random, pages: pages, logger: logger
             ).handlers,
             SetupEndpoint(
                 settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
@@ -222,7 +222,8 @@ package struct ServerComponents: Sendable {
         return registrationHandlers(forgeries: throttle)
             + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(
-                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
+                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, keys: keys,
+                context: grants
             ).handlers
             + DeviceAuthorizationEndpoint(
                 settings: settings, authenticator: authenticator, registry: registry, store: store,

@@ -55,6 +55,10 @@ public struct ServerSettings: Sendable, Hashable {
     public var deviceCodeLifetime = 10 * 60
     /// Whether DPoP proofs must contain a nonce of this server (RFC 9449 §8).
     public var requiresProofNonce = false
+    /// Whether `token_type` of a bearer token is `bearer`, for clients that compare it as text.
+    ///
+    /// The value is case-insensitive (RFC 6749 §5.1); the default is `Bearer`, the name in RFC 6750 §6.1.1.
+    public var lowercasesTokenType = false
 
     /// The time in seconds for which browsers use https only, as sent by an https server (RFC 6797 §6.1.1).
     ///
@@ -67,7 +71,7 @@ public struct ServerSettings: Sendable, Hashable {
     public var applicationsPerDeveloper: Int = 50
     /// The private-use schemes that redirect URIs may have although they contain no period, such as those of
     /// well-known editors.
-    public var plainSchemes: Set<String> = Self.standardPlainSchemes
+    public var plainSchemes: Set<String> = []
 
     /// Whether web and single-page clients may have development redirect URIs: http on the developer's own device.
     ///
@@ -88,9 +92,6 @@ public struct ServerSettings: Sendable, Hashable {
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
-
-    /// The default of ``plainSchemes``: the schemes of the editors Cursor and Visual Studio Code.
-    public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
 
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
     /// after it.

@@ -31,7 +31,7 @@ extension NativeSignInTests {
         script.idToken.signature = signature
         let error = try await failure(script)
         #expect(error == .unsafe(.idTokenAlgorithm(name)))
-        #expect(error.map { "\($0)" }?.contains("accepts only ES256, RS256 and EdDSA") == true)
+        #expect(error.map { "\($0)" }?.contains("accepts only ES256, RS256, Ed25519 and EdDSA") == true)
     }
 
     // OpenID Connect Core §3.1.3.6 and §3.1.3.7

@@ -10,11 +10,11 @@ import Crypto
 
 /// A private key with which a client authenticates by `private_key_jwt`.
 ///
-/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256), Ed25519 (EdDSA) or RSA (RS256 or PS256), or a key of a
+/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256), Ed25519 (EdDSA or Ed25519), RSA (RS256 or PS256), or of a
 /// ``ClientSigner``. The server has the public key. The private key is stored with the tokens, because a refresh needs
 /// it. ``description`` does not contain the private key.
 public struct ClientKey: Sendable, Hashable {
-    /// A signature algorithm of client assertions, with its name in RFC 7518 §3.1 or RFC 8037 §3.1.
+    /// A signature algorithm of client assertions, with its name in RFC 7518 §3.1, RFC 8037 §3.1 or RFC 9864 §2.2.
     public struct Algorithm: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// `alg`, such as `ES256`.
         public let rawValue: String
@@ -30,7 +30,9 @@ public struct ClientKey: Sendable, Hashable {
         public static let rs256 = Self(rawValue: "RS256")
         /// RSASSA-PSS with SHA-256.
         public static let ps256 = Self(rawValue: "PS256")
-        /// EdDSA with Ed25519.
+        /// EdDSA with Ed25519 by its fully specified name, for a server that does not announce `EdDSA`.
+        public static let ed25519 = Self(rawValue: "Ed25519")
+        /// EdDSA with Ed25519, the algorithm of such a key unless it names ``ed25519``.
         public static let edDSA = Self(rawValue: "EdDSA")
 
         /// The name of the algorithm.
@@ -108,7 +110,7 @@ public struct ClientKey: Sendable, Hashable {
     ///
     /// `id` is the `kid` under which the server knows the key. If `id` is nil, the `kid` of the JSON Web Key is used.
     /// If the text contains no `kid` either, the thumbprint of the key is used (RFC 7638). An RSA key signs with RS256,
-    /// unless the JSON Web Key or `algorithm` names PS256.
+    /// unless the JSON Web Key or `algorithm` names PS256, and an Ed25519 key with EdDSA, unless they name Ed25519.
     public init(_ text: String, id: String? = nil, algorithm: Algorithm? = nil) throws(Refusal) {
         guard let read = PrivateKeyText(text) else { throw .unusable }
         try self.init(
@@ -119,14 +121,17 @@ public struct ClientKey: Sendable, Hashable {
         _ kind: SigningAlgorithm, _ representation: [UInt8], id: String?, signing algorithm: Algorithm?
     ) throws(Refusal) {
         if let id { guard (1...KeyIdentifier.byteLimit).contains(id.utf8.count) else { throw .badName } }
+        let usual = Algorithm(rawValue: kind.rawValue)
+        let chosen = algorithm ?? usual
+        guard chosen == usual || (kind == .rs256 && chosen == .ps256) || (kind == .edDSA && chosen == .ed25519) else {
+            throw .unusable
+        }
         let key: SigningKey
         do {
             key = try SigningKey(
-                algorithm: kind, privateRepresentation: representation, id: id.map { KeyIdentifier($0) })
+                algorithm: chosen == .ed25519 ? .ed25519 : kind, privateRepresentation: representation,
+                id: id.map { KeyIdentifier($0) })
         } catch { throw .unusable }
-        let usual = Algorithm(rawValue: kind.rawValue)
-        let chosen = algorithm ?? usual
-        guard chosen == usual || (kind == .rs256 && chosen == .ps256) else { throw .unusable }
         material = .inMemory(key)
         self.algorithm = chosen
     }

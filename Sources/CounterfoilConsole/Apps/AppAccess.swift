@@ -67,7 +67,7 @@ extension Console {
             edit: path(.editApp),
             connect: path(.connectApp),
             logo: path(.applicationLogo),
-            secrets: client.type.isConfidential ? path(.applicationSecrets) : nil,
+            secrets: client.isConfidential ? path(.applicationSecrets) : nil,
             association: claims ? path(.applicationAssociation) : nil,
             policy: visit.person.isAdministrator ? path(.applicationPolicy) : nil,
             delete: path(.deleteApp),

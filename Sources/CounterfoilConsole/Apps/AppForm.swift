@@ -112,7 +112,8 @@ struct AppForm: Sendable {
         let application = try await console.application(visit)
         let client = application.client
         let (form, _, isLate) = try console.formOrLate(visit)
-        let draft = try ClientDraft(form)
+        var draft = try ClientDraft(form)
+        draft.accept(redirectURIsOf: client)
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
         }

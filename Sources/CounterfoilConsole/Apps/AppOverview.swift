@@ -168,6 +168,8 @@ struct AppOverview: Sendable {
                     "applications.pkce.used-before", ["count": .number(use.count), "date": .date(use.lastAt)]))
         case .s256OrPlain:
             exception = words(LocalizedText("applications.pkce.plain-danger"))
+        case .optional:
+            exception = words(LocalizedText("applications.pkce.optional-danger"))
         case .exemptUntil(let day):
             exception = words(LocalizedText("applications.pkce.exempt-danger", ["day": .text(day.description)]))
         }

@@ -105,9 +105,8 @@ struct AppPolicyForm: Sendable {
             pkce: signsIn
                 ? choices(
                     .pkce, exemption == nil ? draft.pkce : "exempt-until",
-                    PKCEPolicy.safe(for: client.type).map { ($0.description, $0.text) } + [
-                        (PKCEPolicy.s256OrPlain.description, PolicyLabel.s256OrPlain.text),
-                        ("exempt-until", PolicyLabel.exemptUntilDay.text),
+                    PKCEPolicy.offered(for: client.type).map { ($0.description, $0.text) } + [
+                        ("exempt-until", PolicyLabel.exemptUntilDay.text)
                     ]) : nil,
             exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
             requireState: signsIn ? check(.requireState, draft.requiresState) : nil,

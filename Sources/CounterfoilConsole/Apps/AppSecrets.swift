@@ -75,7 +75,7 @@ struct AppSecrets: Sendable {
 
     private func confidential(_ visit: Console.Visit) async throws -> RegisteredClient {
         let client = try await console.application(visit).client
-        guard client.type.isConfidential else { throw NotFoundError() }
+        guard client.isConfidential else { throw NotFoundError() }
         return client
     }
 }

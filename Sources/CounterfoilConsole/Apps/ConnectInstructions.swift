@@ -52,7 +52,7 @@ extension ConnectPage {
                 Configuration(
                     product: $0.product, file: $0.file, text: $0.text.trimmingCharacters(in: .newlines))
             },
-            secretsPath: client.type.isConfidential && client.keys == nil ? paths.secrets : nil,
+            secretsPath: client.isConfidential && client.keys == nil ? paths.secrets : nil,
             callback: client.callbackToClaim(settings: console.settings)?.rawValue
         )
     }

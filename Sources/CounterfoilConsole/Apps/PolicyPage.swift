@@ -40,7 +40,7 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var claimedHTTPSVerified: FormCheck?
     /// The check box that marks https redirect URIs as verified; nil unless the client is a single-page app.
     package var httpsVerified: FormCheck?
-    /// The required PKCE: `s256`, `s256-or-plain` or `exempt-until`.
+    /// The required PKCE: `s256`, `s256-or-plain`, `optional` or `exempt-until`.
     package var pkce: FormChoices?
     /// The last day of the PKCE exemption, if `pkce` is `exempt-until`.
     package var exemptUntil: FormField?

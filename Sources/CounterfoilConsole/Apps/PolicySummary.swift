@@ -33,6 +33,7 @@ enum PolicyLabel: String, LocalizationKey {
     case s256 = "policy.pkce.s256"
     case s256OrNonce = "policy.pkce.s256-or-nonce"
     case s256OrPlain = "policy.pkce.s256-or-plain"
+    case pkceOptional = "policy.pkce.optional"
     /// The label of the choice that exempts a client from PKCE until a day; the field beside it contains the day.
     case exemptUntilDay = "policy.pkce.exempt-until-day"
 }
@@ -127,11 +128,17 @@ extension LocalizedText {
 }
 
 extension PKCEPolicy {
+    /// The policies that an administrator can choose for a client type, except the exemption until a day.
+    static func offered(for type: ClientType) -> [PKCEPolicy] {
+        safe(for: type) + [.s256OrPlain] + (type.isConfidential ? [.optional] : [])
+    }
+
     var text: LocalizedText {
         switch self {
         case .s256: PolicyLabel.s256.text
         case .s256OrNonce: PolicyLabel.s256OrNonce.text
         case .s256OrPlain: PolicyLabel.s256OrPlain.text
+        case .optional: PolicyLabel.pkceOptional.text
         case .exemptUntil(let day): LocalizedText("policy.pkce.exempt-until", ["day": .text(day.description)])
         }
     }

@@ -17,6 +17,8 @@ struct RedirectURIVerdicts: Sendable {
         let id: ClientIdentifier?
         let owner: PersonIdentifier?
         var isFirstParty = false
+        /// The registered client; nil for a new one.
+        var registered: RegisteredClient?
     }
 
     /// Responds to `/apps/verdict` with the verdicts as JSON, by the same rules and for the same client as when the
@@ -31,6 +33,8 @@ struct RedirectURIVerdicts: Sendable {
     /// Returns the verdict on each redirect URI of a draft.
     func rows(_ draft: ClientDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
         let rules = ClientRules(console.settings)
+        var draft = draft
+        if let registered = subject.registered { draft.accept(redirectURIsOf: registered) }
         let context = rules.context(
             draft, type: subject.type, id: subject.id, isFirstParty: subject.isFirstParty,
             schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
@@ -95,7 +99,8 @@ struct RedirectURIVerdicts: Sendable {
 extension RedirectURIVerdicts.Subject {
     init(_ client: RegisteredClient) {
         self.init(
-            type: client.type, id: client.id, owner: client.owner, isFirstParty: client.policy.isFirstParty)
+            type: client.type, id: client.id, owner: client.owner, isFirstParty: client.policy.isFirstParty,
+            registered: client)
     }
 }
 

@@ -9,7 +9,9 @@ public import HTTPTypes
 public struct AccessRefusal: Error, Sendable, Hashable {
     /// The HTTP status of the response: 400, 401, 403 or 503.
     public let status: HTTPResponse.Status
-    /// The first challenge of `WWW-Authenticate`; nil if another token would not help, as with status 503.
+    /// The challenge for a bearer token; nil if the request used the scheme DPoP, or if the API requires bound tokens.
+    ///
+    /// Both challenges are nil if another token would not help, as with status 503.
     public let challenge: BearerChallenge?
     /// The challenge for a token that is bound to a key, which follows ``challenge``; nil if the API accepts none.
     public let proofChallenge: DPoPChallenge?
@@ -104,9 +106,8 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     /// API itself must set `Access-Control-Allow-Origin`.
     public var headerFields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store"]
-        if let challenge {
-            fields[.wwwAuthenticate] = challenge.description + (proofChallenge.map { ", \($0)" } ?? "")
-        }
+        let challenges = [challenge?.description, proofChallenge?.description].compactMap(\.self)
+        if !challenges.isEmpty { fields[.wwwAuthenticate] = challenges.joined(separator: ", ") }
         if let name = HTTPField.Name.dpopNonce { fields[name] = proofNonce }
         fields[.retryAfter] = retryAfter.map(String.init)
         let exposed = ["WWW-Authenticate", "DPoP-Nonce", "Retry-After"].filter { name in

@@ -57,6 +57,11 @@ package enum PresentedToken: Sendable, Hashable {
         guard !form.pairs.contains(where: { $0.name == "access_token" }) else { throw .twoMethods }
     }
 
+    /// Returns true if the scheme of the `Authorization` field is DPoP, even if no token follows it.
+    package static func usesProofScheme(_ request: HTTPRequest) -> Bool {
+        request.headerFields[values: .authorization].contains { scheme(of: Array($0.utf8)) == "dpop" }
+    }
+
     /// Returns true if the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
     package static func mayBeInBody(of request: HTTPRequest) -> Bool {
         let type = request.headerFields[.contentType]?.prefix { $0 != ";" } ?? ""
@@ -69,18 +74,23 @@ package enum PresentedToken: Sendable, Hashable {
     /// The scheme is case-insensitive (RFC 9110 §11.4). For any other scheme, the function returns `.absent`.
     private static func read(_ field: String) throws(Refusal) -> PresentedToken {
         let bytes = Array(field.utf8)
-        let scheme = bytes.prefix(while: isTokenCharacter)
+        let scheme = scheme(of: bytes)
         let presented: (AccessToken) -> PresentedToken
-        switch String(decoding: scheme, as: UTF8.self).lowercased() {
+        switch scheme {
         case "bearer": presented = PresentedToken.bearer
         case "dpop": presented = PresentedToken.dpop
         default: return .absent
         }
-        let rest = bytes.dropFirst(scheme.count)
+        let rest = bytes.dropFirst(scheme.utf8.count)
         guard rest.first == UInt8(ascii: " "), isBase64Token(rest.dropFirst()),
             let token = AccessToken(String(decoding: rest.dropFirst(), as: UTF8.self))
         else { throw .malformed }
         return presented(token)
+    }
+
+    /// Returns the scheme of an `Authorization` field in lower case.
+    private static func scheme(of field: [UInt8]) -> String {
+        String(decoding: field.prefix(while: isTokenCharacter), as: UTF8.self).lowercased()
     }
 
     /// Returns true if the bytes are a `b64token` (RFC 6750 §2.1):

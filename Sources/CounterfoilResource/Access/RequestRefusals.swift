@@ -59,6 +59,7 @@ extension ResourceServer {
     func challenges(_ scope: Scope) -> Challenges {
         Challenges(
             realm: realm, resourceMetadata: resourceMetadata,
-            scope: scope.isEmpty ? metadata?.scopesSupported ?? scope : scope, acceptsProofs: proofs != nil)
+            scope: scope.isEmpty ? metadata?.scopesSupported ?? scope : scope, acceptsProofs: proofs != nil,
+            requiresBoundTokens: proofPolicy.requiresBoundTokens)
     }
 }

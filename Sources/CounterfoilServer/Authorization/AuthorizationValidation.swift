@@ -176,11 +176,16 @@ enum AuthorizationValidation {
         guard parsed.pushed == nil, settings.requiresPushedRequests || client.policy.requiresPushedRequests else {
             return
         }
+        let address = settings.issuer.endpoint(Endpoint.pushedAuthorization.path)
+        let cause =
+            settings.requiresPushedRequests
+            ? "this is the setting --require-pushed-requests of this server"
+            : setting("Require pushed requests", "--require-pushed-requests")
         throw OAuthError(
             .invalidRequest,
             "\(settings.requiresPushedRequests ? "this server" : "the registration of this client") requires pushed "
-                + "authorization requests; post the request to \(settings.issuer.endpoint(Endpoint.pushedAuthorization.path)) "
-                + "and send only client_id and request_uri (RFC 9126)")
+                + "authorization requests; post the request to \(address) and send only client_id and request_uri "
+                + "(RFC 9126); \(cause)")
     }
 
     /// Checks all other parameters (step two); an error is sent to the verified redirect URI.
@@ -202,7 +207,9 @@ enum AuthorizationValidation {
         }
         let pkce = try pkceUse(of: request, by: client, now: now)
         if client.policy.requiresState && request.state == nil {
-            throw OAuthError(.invalidRequest, "the parameter state is missing; this client must send it")
+            throw OAuthError(
+                .invalidRequest,
+                "state is missing: this client must send it; \(setting("Require state", "--require-state"))")
         }
         try checkAuthenticationContext(of: request)
         return CheckedAuthorization(
@@ -261,10 +268,13 @@ enum AuthorizationValidation {
     ) throws(OAuthError) -> PKCEUse {
         let policy = client.policy.pkce
         if let challenge = request.presentedChallenge { return try pkceUse(of: challenge, under: policy) }
-        if policy.isExempt(at: now) { return .none }
-        // A stored policy alone does not let a public client use `nonce`: nothing but PKCE protects its codes.
-        guard PKCEPolicy.safe(for: client.type).contains(.s256OrNonce), policy == .s256OrNonce else {
-            throw missing("code_challenge is missing", "PKCE (S256)")
+        if policy.isExempt(client.type, at: now) { return .none }
+        // A stored policy alone does not let a public client use `nonce`: nothing but PKCE protects its codes. A client
+        // that is not registered for `openid` could not use `nonce` either.
+        guard PKCEPolicy.safe(for: client.type).contains(.s256OrNonce), policy == .s256OrNonce,
+            client.scope.contains(.openID)
+        else {
+            throw missing("code_challenge is missing", policy == .s256OrPlain ? "PKCE (S256 or plain)" : "PKCE (S256)")
         }
         guard request.nonce != nil else {
             throw missing("code_challenge and nonce are missing", "PKCE (S256) or the scope openid with a nonce")
@@ -295,6 +305,11 @@ enum AuthorizationValidation {
     private static func missing(_ parameters: String, _ protection: String) -> OAuthError {
         OAuthError(
             .invalidRequest,
-            "\(parameters): this client must use \(protection); this is the setting PKCE in its registration")
+            "\(parameters): this client must use \(protection); \(setting("PKCE", "--pkce"))")
+    }
+
+    /// Names the setting of a client that is the cause of an error, by its label and by its option.
+    static func setting(_ label: String, _ option: String) -> String {
+        "this is the setting \(label) in its registration (app edit \(option))"
     }
 }

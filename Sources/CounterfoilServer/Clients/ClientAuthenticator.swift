@@ -122,7 +122,7 @@ struct ClientAuthenticator: Sendable {
     ) throws -> AuthenticatedClient {
         let isRight = isSecret(presented, among: secrets)
         // RFC 8252 §8.5: a secret that every copy of an app contains does not authenticate a client.
-        if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
+        if client?.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
         // OpenID Connect Core §9: a client authenticates with its registered method only.
         if client?.keys != nil { throw claim.refusal(Self.hasKeys) }
         guard let client, isRight else { throw claim.refusal(Self.wrongSecret) }
@@ -135,17 +135,16 @@ struct ClientAuthenticator: Sendable {
         from source: CountedSource?, now: Date
     ) async throws -> AuthenticatedClient {
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
-        guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
+        guard client.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
         guard let keys = try await directory.keys(of: client, from: source, now: now) else {
-            throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
+            throw claim.refusal(Self.mustAuthenticate)
         }
         let wall = wallClock()
         let verified: VerifiedClientAssertion
         do {
             verified = try await verify(assertion, of: client, keys: keys, from: source, at: wall, now: now)
         } catch let error as TokenRefusal {
-            throw claim.refusal(
-                "the client_assertion is invalid: \(error)", asksForAuthentication: true)
+            throw claim.refusal("the client_assertion is invalid: \(error)")
         }
         // RFC 7523 §3 point 7: an assertion can be used only once. Its digest is stored for longer than its
         // lifetime, because the wall clock may be set back.
@@ -157,7 +156,7 @@ struct ClientAuthenticator: Sendable {
                 expires: now.addingTimeInterval(left + Self.clockSetBack), attempt: attempt, now: now)
         }
         guard isNew else {
-            throw claim.refusal("the client_assertion was used before", asksForAuthentication: true)
+            throw claim.refusal("the client_assertion was used before")
         }
         return AuthenticatedClient(client)
     }
@@ -184,9 +183,10 @@ struct ClientAuthenticator: Sendable {
     {
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         // RFC 6749 §3.2.1: a confidential client must authenticate.
-        guard !client.type.isConfidential else {
-            throw claim.refusal(
-                client.keys == nil ? Self.mustAuthenticate : Self.hasKeys, asksForAuthentication: true)
+        guard !client.isConfidential else {
+            // A challenge of Basic does not apply to a client that authenticates with a key (RFC 9110 §11.6.1).
+            guard client.keys == nil else { throw claim.refusal(Self.hasKeys) }
+            throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
         }
         return AuthenticatedClient(client)
     }

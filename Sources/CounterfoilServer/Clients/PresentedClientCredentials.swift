@@ -47,8 +47,7 @@ struct PresentedClientCredentials: Sendable {
             guard values.assertion == nil else {
                 throw ClientRefusal(
                     OAuthError(.invalidClient, "the client_assertion is not a JWT with a sub claim"),
-                    asksForAuthentication: true
-                )
+                    asksForAuthentication: false)
             }
             return nil
         }
@@ -92,9 +91,10 @@ struct PresentedClientCredentials: Sendable {
 
 /// A failed client authentication (RFC 6749 §5.2).
 ///
-/// The response has the status 401 and a `WWW-Authenticate` challenge if a known client must authenticate and did not,
-/// or if the request used the `Authorization` field. In other cases, such as a wrong `client_secret` in the body, the
-/// status is 400.
+/// The response has the status 401 and a `WWW-Authenticate` challenge if the request used the `Authorization` field, or
+/// if a known client with a secret did not authenticate. In other cases, such as a wrong `client_secret` in the body or
+/// an invalid `client_assertion`, the status is 400: a challenge of Basic would hide the `error_description` from
+/// clients that read only the challenge.
 struct ClientRefusal: Error {
     let error: OAuthError
     let asksForAuthentication: Bool

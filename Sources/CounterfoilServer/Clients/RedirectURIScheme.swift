@@ -7,12 +7,16 @@ enum PrivateUseScheme {
     static let windowsLimit = 39
 
     static func check(
-        _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
+        _ scheme: String, of uri: RedirectURI, for context: RedirectURIContext
     ) throws(RedirectURIRegistration.Refusal) {
-        // The operator has allowed these schemes, so the following rules do not apply to them. The rule that requires a
+        // The operator has allowed these schemes and URIs, so the rules do not apply to them. The rule that requires a
         // single slash, for example, would refuse the redirect URIs of well-known editors, which begin with
         // `scheme://`.
-        guard !plainSchemes.contains(scheme) else { return }
+        guard !context.plainSchemes.contains(scheme), !context.acceptedURIs.contains(uri.rawValue) else { return }
+        try check(scheme, of: uri)
+    }
+
+    private static func check(_ scheme: String, of uri: RedirectURI) throws(RedirectURIRegistration.Refusal) {
         guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
         // RFC 8252 §8.4: a private-use scheme must contain a period.
         guard scheme.utf8.contains(UInt8(ascii: ".")) else { throw .schemeWithoutPeriod(scheme) }
@@ -21,10 +25,14 @@ enum PrivateUseScheme {
         guard !uri.uri.hasAuthority, uri.uri.path.hasPrefix("/") else { throw .notASingleSlash }
     }
 
-    static func warnings(of scheme: String, for context: RedirectURIContext) -> [RedirectURIWarning] {
+    static func warnings(
+        of scheme: String, in uri: RedirectURI, for context: RedirectURIContext
+    ) -> [RedirectURIWarning] {
         var warnings: [RedirectURIWarning] = []
         if context.plainSchemes.contains(scheme) {
             warnings.append(.plainScheme(scheme))
+        } else if (try? check(scheme, of: uri)) == nil {
+            warnings.append(.acceptedException(scheme))
         } else if DomainName.perhapsNotReversed(scheme) {
             warnings.append(.perhapsNotReversed(scheme))
         }

@@ -20,6 +20,8 @@ extension UnregisteredClientRules {
     /// Returns the members with which the server registers a client: those of the request that it supports, and the
     /// defaults (RFC 7591 §3.2.1).
     ///
+    /// A link that is no https URL is left out, because pages would not show it.
+    ///
     /// `scope` contains the requested scopes that the client can get. It is no limit: a client can request further
     /// scopes later, as long as the policy allows them.
     func members(
@@ -49,12 +51,15 @@ extension UnregisteredClientRules {
         }
         let texts: [(String, String?)] = [
             ("backchannel_logout_uri", client.backchannelLogoutURI?.rawValue), ("client_name", metadata.name),
-            ("client_uri", metadata.clientURI), ("initiate_login_uri", request.initiateLoginURI?.rawValue),
-            ("jwks_uri", metadata.keysURI), ("logo_uri", metadata.logoURI), ("policy_uri", metadata.policyURI),
+            ("client_uri", Self.link(metadata.clientURI)), ("initiate_login_uri", request.initiateLoginURI?.rawValue),
+            ("jwks_uri", metadata.keysURI), ("logo_uri", Self.link(metadata.logoURI)),
+            ("policy_uri", Self.link(metadata.policyURI)),
             ("sector_identifier_uri", metadata.sectorIdentifierURI), ("software_id", request.softwareID),
-            ("software_version", request.softwareVersion), ("tos_uri", metadata.termsURI),
+            ("software_version", request.softwareVersion), ("tos_uri", Self.link(metadata.termsURI)),
         ]
         for (name, text) in texts { members[name] = text.map(JSONValue.string) }
         return members
     }
+
+    private static func link(_ text: String?) -> String? { text.flatMap { pageURL($0) == nil ? nil : $0 } }
 }

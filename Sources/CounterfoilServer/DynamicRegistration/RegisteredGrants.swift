@@ -1,6 +1,8 @@
 import CounterfoilProtocol
 
 /// The grant types and response types of a registration, which agree (RFC 7591 §2.1).
+///
+/// Values that the server does not support are left out, and the response shows the rest (RFC 7591 §3.2.1).
 struct RegisteredGrants: Sendable {
     let grantTypes: [String]
     let responseTypes: [String]
@@ -11,28 +13,20 @@ struct RegisteredGrants: Sendable {
     private static let supported = ["authorization_code", "refresh_token", DeviceCodeGrant.grantType]
 
     init(_ metadata: ClientMetadata) throws(ClientMetadata.Refusal) {
-        grantTypes = metadata.grantTypes ?? ["authorization_code"]
-        guard !grantTypes.contains("client_credentials") else {
-            throw ClientMetadata.Refusal(
-                "grant_types contains client_credentials; only an administrator registers clients without users")
-        }
-        if let other = grantTypes.first(where: { !Self.supported.contains($0) }) {
-            throw ClientMetadata.Refusal(
-                "grant_types contains \(other.prefix(100)), which is not supported; "
-                    + "use \(Self.supported.joined(separator: ", "))")
-        }
+        let named = metadata.grantTypes ?? ["authorization_code"]
+        grantTypes = named.filter(Self.supported.contains)
         let usesCode = grantTypes.contains("authorization_code")
         guard usesCode || grantTypes.contains(DeviceCodeGrant.grantType) else {
             throw ClientMetadata.Refusal(
-                "grant_types contains neither authorization_code nor \(DeviceCodeGrant.grantType)")
+                "grant_types contains neither authorization_code nor \(DeviceCodeGrant.grantType)"
+                    + (named.contains("client_credentials")
+                        ? "; only an administrator registers clients without users" : ""))
         }
-        responseTypes = metadata.responseTypes ?? (usesCode ? ["code"] : [])
-        guard responseTypes.allSatisfy({ $0 == "code" }) else {
-            throw ClientMetadata.Refusal("response_types must be code, the only response type of this server")
-        }
+        responseTypes = usesCode ? (metadata.responseTypes ?? ["code"]).filter { $0 == "code" } : []
         guard responseTypes.isEmpty != usesCode else {
             throw ClientMetadata.Refusal(
-                "response_types and grant_types do not agree: code belongs to authorization_code")
+                "response_types must contain code, the response type of authorization_code and the only one of this "
+                    + "server")
         }
     }
 }

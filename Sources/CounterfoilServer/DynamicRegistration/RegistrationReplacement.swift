@@ -41,7 +41,9 @@ struct RegistrationReplacement: Sendable {
         replacedBy registration: CheckedRegistration, _ source: DynamicRegistration, now: Date
     ) throws(Refusal) -> RegisteredClient {
         let asked = registration.client
-        guard asked.type == former.type, (asked.keys == nil) == (former.keys == nil) else {
+        guard asked.type == former.type, (asked.keys == nil) == (former.keys == nil),
+            registration.usesSecret == registered.usesSecret
+        else {
             throw Refusal(
                 "the change makes the client one of another type, or one that authenticates in another way; "
                     + "register a new client")

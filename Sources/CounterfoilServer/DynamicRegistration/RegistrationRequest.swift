@@ -48,18 +48,18 @@ struct RegistrationRequest: Sendable {
         try Self.checkResponses(members)
     }
 
-    /// The members with which a client asks for another form of the server's responses than the one it sends.
-    private static let responseForms = [
-        "authorization_encrypted_response_alg", "authorization_signed_response_alg", "id_token_encrypted_response_alg",
-        "userinfo_encrypted_response_alg", "userinfo_signed_response_alg",
-    ]
+    /// The members with which a client asks for an encryption of the user's data that the server does not make.
+    ///
+    /// Other forms of responses that the server does not have, such as a signed UserInfo response or those of JARM, are
+    /// ignored like unknown members: the response shows that the client is registered without them (RFC 7591 §3.2.1).
+    private static let encryptions = ["id_token_encrypted_response_alg", "userinfo_encrypted_response_alg"]
 
     /// The members with which a client asks for checks that the server does not make.
     private static let checks = ["require_signed_request_object", "tls_client_certificate_bound_access_tokens"]
 
     /// Refuses what the client would rely on, although the server does not support it.
     private static func checkResponses(_ members: [String: JSONValue]) throws(Refusal) {
-        for name in responseForms {
+        for name in encryptions {
             guard try members.string(name) == nil else { throw Refusal("\(name) is not supported; omit it") }
         }
         for name in checks {

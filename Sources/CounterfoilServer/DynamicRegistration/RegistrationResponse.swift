@@ -43,4 +43,10 @@ struct RegistrationResponse: Sendable {
 extension DynamicRegistration {
     /// The registered metadata; empty if they cannot be read.
     var members: [String: JSONValue] { (try? JSONReader.object(metadata)) ?? [:] }
+
+    /// Whether the client authenticates with a secret that the server created.
+    var usesSecret: Bool {
+        guard case .string(let method)? = members["token_endpoint_auth_method"] else { return false }
+        return UnregisteredClientRules.symmetricMethods.contains(method)
+    }
 }

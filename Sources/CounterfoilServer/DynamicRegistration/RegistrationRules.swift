@@ -5,15 +5,22 @@ import Foundation
 extension UnregisteredClientRules {
     /// Returns the client that a registration describes (RFC 7591 §2).
     ///
-    /// A value that the server does not support is refused. A native client or a device gets the method `none`,
-    /// whatever it asked for, because a secret in a program on a device protects nothing (RFC 8252 §8.5).
+    /// A value that the client relies on, and that the server does not support, is refused. What the server does not
+    /// use is left out, and the response shows the rest (RFC 7591 §3.2.1). A native client gets the method `none`,
+    /// whatever it asked for, because a secret in a program on the device of a user protects nothing (RFC 8252 §8.5).
+    /// A client with only the device grant gets the method that it names, and `none` if it names none (RFC 8628 §3.1).
     func registration(
         _ request: RegistrationRequest, id: ClientIdentifier, now: Date
     ) throws(Refusal) -> CheckedRegistration {
         let metadata = request.metadata
         let grants = try RegisteredGrants(metadata)
         let type = try type(of: metadata, grants: grants)
-        let method = type.isConfidential ? metadata.authenticationMethod ?? "client_secret_basic" : "none"
+        let method =
+            switch type {
+            case .web, .service: metadata.authenticationMethod ?? "client_secret_basic"
+            case .device: metadata.authenticationMethod ?? "none"
+            case .native, .singlePage: "none"
+            }
         let usesKeys = method == "private_key_jwt"
         let redirectURIs = try redirectURIs(metadata, of: type, id: id)
         let keys = try publishedKeys(metadata, isNeeded: usesKeys)
@@ -51,12 +58,7 @@ extension UnregisteredClientRules {
                 "token_endpoint_auth_method \(method.prefix(100)) is not supported; "
                     + "use one of \(Self.authenticationMethods.joined(separator: ", "))")
         }
-        guard grants.usesCode else {
-            guard method != "private_key_jwt" else {
-                throw Refusal("a client with only the device grant does not authenticate; omit private_key_jwt")
-            }
-            return .device
-        }
+        guard grants.usesCode else { return .device }
         let type = codeType(of: metadata)
         guard !grants.usesDevice || type.usesDeviceGrant else {
             throw Refusal("grant_types contains the device grant, which only a client with application_type native has")
@@ -128,26 +130,11 @@ extension UnregisteredClientRules {
         return uri
     }
 
-    /// Checks the texts and links for users (RFC 7591 §5).
+    /// Checks the name for users (RFC 7591 §5); a link that pages cannot show is left out.
     private func checkPresentation(_ metadata: ClientMetadata) throws(Refusal) {
         if let name = metadata.name, Self.shownName(name) == nil {
             throw Refusal("client_name must have 1 to 100 characters, none of which is invisible")
         }
-        for (member, text) in [
-            ("logo_uri", metadata.logoURI), ("policy_uri", metadata.policyURI), ("tos_uri", metadata.termsURI),
-        ] {
-            guard let text else { continue }
-            guard Self.pageURL(text) != nil else { throw Refusal("\(member) must be an https URL") }
-        }
-        // The server neither fetches nor shows this URL, and tools on the device of a developer name themselves.
-        guard metadata.clientURI.map({ Self.pageURL($0) != nil || Self.isLocalPage($0) }) ?? true else {
-            throw Refusal("client_uri must be an https URL, or an http URL of a loopback host")
-        }
-    }
-
-    private static func isLocalPage(_ text: String) -> Bool {
-        guard let uri = try? AbsoluteURI(parsing: text), uri.scheme == "http", let host = uri.host else { return false }
-        return LoopbackHost(rawValue: host) != nil
     }
 
     private func registrationPolicy(

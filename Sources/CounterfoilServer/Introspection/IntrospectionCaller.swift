@@ -41,7 +41,7 @@ struct IntrospectionAuthenticator: Sendable {
             throw ClientRefusal(refusal.error, asksForAuthentication: true, clientID: refusal.clientID)
         }
         // A `client_id` alone is not authentication, because it is public.
-        guard client.type.isConfidential else { throw Self.refusal(of: claim) }
+        guard client.isConfidential else { throw Self.refusal(of: claim) }
         return .client(client)
     }
 

@@ -36,8 +36,13 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// The algorithms with which the server signs; at each start, it creates the keys that are missing.
-    public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
+    /// The algorithms with which the server signs.
+    public static let algorithms: [SigningAlgorithm] = SigningAlgorithm.allCases
+    /// The algorithms whose missing keys the server creates at each start.
+    ///
+    /// A key for `Ed25519` is created for the first ID token that needs it (``prepare(_:)``): some libraries reject a
+    /// whole key set if they do not know the `alg` of one key.
+    package static let algorithmsFromStart: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
     private struct State {
         /// The records of the store, oldest first.
@@ -86,13 +91,8 @@ public final class KeyRing: Sendable, SigningKeys {
         var revision = try await store.registryRevision()
         var records = try await store.signingKeys()
         let origin = records.first.flatMap { serverKey.key(of: $0) } ?? serverKey
-        for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
-            // If another process creates the key first, `rotate` returns nil, and the read below returns that key.
-            _ = try await rotation.rotate(
-                algorithm, .atOnce,
-                recording: { key in
-                    [AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)")]
-                }, now: now)
+        for algorithm in algorithmsFromStart where !records.contains(where: { $0.algorithm == algorithm }) {
+            try await rotation.createFirst(algorithm, now: now)
             revision = try await store.registryRevision()
             records = try await store.signingKeys()
         }
@@ -122,6 +122,13 @@ public final class KeyRing: Sendable, SigningKeys {
         if let sealed = try? await store.identifierKeys(), (try? serverKey.open(identifierKeys: sealed)) == nil {
             throw .wrongServerKeyOfIdentifiers
         }
+    }
+
+    /// Creates the key of an algorithm if it has none, and records it in the audit log.
+    func prepare(_ algorithm: SigningAlgorithm) async throws {
+        guard key(for: algorithm) == nil else { return }
+        try await KeyRotation(store, serverKey: serverKey).createFirst(algorithm, now: clock())
+        _ = try await reloadIfChanged()
     }
 
     /// Returns the key that signs with an algorithm now; nil if there is none.

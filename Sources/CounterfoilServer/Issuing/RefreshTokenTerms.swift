@@ -23,7 +23,7 @@ package struct RefreshTokenTerms: Sendable, Hashable {
         // RFC 9700 §2.2.2: tokens of public clients always rotate, even if an earlier version of the server has
         // stored a policy without rotation. Confidential clients authenticate at each refresh, so they need no
         // rotation.
-        rotates = !client.type.isConfidential || policy.rotates ?? false
+        rotates = !client.isConfidential || policy.rotates ?? false
         gracePeriod = TimeInterval(policy.gracePeriod ?? (inBrowser ? 10 : 60))
         idleLifetime = TimeInterval(
             policy.idleLifetime ?? (inBrowser ? settings.sessionIdleLifetime : settings.refreshTokenIdleLifetime))

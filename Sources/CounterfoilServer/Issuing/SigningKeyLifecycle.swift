@@ -107,6 +107,15 @@ package struct KeyRotation: Sendable {
         return try await succeed(former, beginning, recording: events, now: now)
     }
 
+    /// Creates the first key of an algorithm, which signs at once, and records it in the audit log.
+    ///
+    /// Nothing happens if another process creates the key first.
+    func createFirst(_ algorithm: SigningAlgorithm, now: Date) async throws {
+        let first = try sealed(algorithm, createdAt: now, signsFrom: now)
+        let event = AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(first.id)")
+        _ = try await store.addFirstSigningKey(first, recording: [event])
+    }
+
     /// Creates successors of the keys that have signed for at least `lifetime` seconds, and returns the new keys.
     ///
     /// - Parameters:

@@ -55,7 +55,7 @@ struct TokenIssuer: Sendable {
             ), type: facts.target.type)
         return TokenResponse(
             accessToken: accessToken,
-            tokenType: Self.tokenType(boundTo: facts.provenKey),
+            tokenType: tokenType(boundTo: facts.provenKey),
             expiresIn: lifetime,
             refreshToken: refreshToken,
             scope: statedScope(of: facts),
@@ -92,12 +92,15 @@ struct TokenIssuer: Sendable {
                 keyThumbprint: provenKey
             ), type: access.target.type)
         return TokenResponse(
-            accessToken: accessToken, tokenType: Self.tokenType(boundTo: provenKey), expiresIn: lifetime,
+            accessToken: accessToken, tokenType: tokenType(boundTo: provenKey), expiresIn: lifetime,
             refreshToken: nil, scope: access.target.scope, idToken: nil)
     }
 
     /// Returns `token_type` (RFC 6750 §6.1.1, RFC 9449 §5).
-    private static func tokenType(boundTo provenKey: KeyThumbprint?) -> String { provenKey == nil ? "Bearer" : "DPoP" }
+    private func tokenType(boundTo provenKey: KeyThumbprint?) -> String {
+        guard provenKey == nil else { return "DPoP" }
+        return settings.lowercasesTokenType ? "bearer" : "Bearer"
+    }
 
     private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
         let key = try key(.es256)

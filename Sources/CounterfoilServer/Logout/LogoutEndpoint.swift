@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
+import Logging
 
 /// The endpoint `/oauth2/logout` (OpenID Connect RP-Initiated Logout §2), for GET with a query or POST with a
 /// form, and the endpoint that receives the form of the sign-out page.
@@ -14,6 +15,24 @@ struct LogoutEndpoint: Sendable {
     let auditor: Auditor
     let random: RandomBytes
     let pages: ServerPages
+    let logger: Logger
+    /// The rate limit of the lines above the level of every request, which strangers can cause.
+    private let noticedRefusals = LogLimiter(linesPerMinute: 10)
+
+    init(
+        settings: ServerSettings, directory: ClientDirectory, sessions: SessionManager, hints: IDTokenHints,
+        tickets: TicketAuthority, auditor: Auditor, random: RandomBytes, pages: ServerPages, logger: Logger
+    ) {
+        self.settings = settings
+        self.directory = directory
+        self.sessions = sessions
+        self.hints = hints
+        self.tickets = tickets
+        self.auditor = auditor
+        self.random = random
+        self.pages = pages
+        self.logger = logger
+    }
 
     /// The decision of the user, the form field `decision`.
     private enum Decision: String {
@@ -37,7 +56,7 @@ struct LogoutEndpoint: Sendable {
             // proxy logs.
             guard request.head.method != .post else { return question(logout, form) }
             try await revokeDependentsOfEndedSession(logout, now: now)
-            return signedOut(logout, on: .none)
+            return signedOut(logout, on: .none, request, now: now)
         }
         return try await answer(try await validated(form), form, request, session: session, now: now)
     }
@@ -49,7 +68,7 @@ struct LogoutEndpoint: Sendable {
     ) async throws -> Reply {
         guard try means(logout, session) else { return question(logout, form, session, now: now) }
         let cookie = try await end(session, logout, request, now: now)
-        return signedOut(logout, on: .session, onPage: onPage).setting(cookie)
+        return signedOut(logout, on: .session, request, onPage: onPage, now: now).setting(cookie)
     }
 
     /// Responds to the form of the sign-out page.
@@ -60,7 +79,7 @@ struct LogoutEndpoint: Sendable {
         let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
             try await revokeDependentsOfEndedSession(logout, now: now)
-            return signedOut(logout, on: decision == .ask ? .none : .confirmation, onPage: true)
+            return signedOut(logout, on: decision == .ask ? .none : .confirmation, request, onPage: true, now: now)
         }
         if decision == .ask {
             return try await answer(logout, carried, request, session: session, onPage: true, now: now)
@@ -69,8 +88,8 @@ struct LogoutEndpoint: Sendable {
         switch decision {
         case .signOut:
             let cookie = try await end(session, logout, request, now: now)
-            return signedOut(logout, on: try means(logout, session) ? .session : .confirmation, onPage: true)
-                .setting(cookie)
+            let ground = try means(logout, session) ? ValidatedLogout.Ground.session : .confirmation
+            return signedOut(logout, on: ground, request, onPage: true, now: now).setting(cookie)
         case .stay: return .seeOther(settings.issuer.path + pages.home.path)
         case .ask, nil: throw PageProblem.noDecision
         }
@@ -177,8 +196,16 @@ struct LogoutEndpoint: Sendable {
     ///
     /// If the request was posted from a page of this server (`onPage`), it is always the page, because Chromium would
     /// block a redirect to the client after such a form.
-    private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
-    {
+    private func signedOut(
+        _ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, _ request: IncomingRequest, onPage: Bool = false,
+        now: Date
+    ) -> Reply {
+        if let refused = logout.refused {
+            logger.log(
+                level: noticedRefusals.admit(now: now) == nil ? .info : .notice,
+                "did not redirect to post_logout_redirect_uri after a sign-out: it is not registered for the client",
+                metadata: refused.metadata.merging(["request": "\(request.id)"]) { own, _ in own })
+        }
         let continuesAutomatically = logout.continuesAutomatically(on: ground)
         if let destination = logout.destination, continuesAutomatically, !onPage { return .seeOther(destination.url) }
         let needsButton = !continuesAutomatically && logout.destination?.isReachedWithoutChoice == false
@@ -186,7 +213,8 @@ struct LogoutEndpoint: Sendable {
             applicationName: logout.client?.displayName, destination: logout.destination?.url,
             continuesAutomatically: continuesAutomatically,
             host: needsButton ? logout.destination?.uri.uri.host : nil,
-            signInPath: settings.issuer.path + pages.signIn.path)
+            signInPath: settings.issuer.path + pages.signIn.path,
+            developer: logout.refused?.section(in: request.words, issuer: settings.issuer, pages: pages))
         return Reply(.ok, .page(page))
     }
 }

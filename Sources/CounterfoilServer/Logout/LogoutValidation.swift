@@ -11,6 +11,8 @@ struct ValidatedLogout: Sendable {
     let hint: IDTokenHint?
     /// The redirect after the logout; nil if the request names no registered redirect URI.
     let destination: Destination?
+    /// The redirect URI of the request, if it is not the ``destination``; nil if the request has none.
+    let refused: RefusedLogoutDetails?
 
     /// A post-logout redirect URI that is registered for the client.
     struct Destination: Sendable {
@@ -36,10 +38,13 @@ struct ValidatedLogout: Sendable {
         case none
     }
 
-    fileprivate init(client: RegisteredClient?, hint: IDTokenHint?, destination: Destination?) {
+    fileprivate init(
+        client: RegisteredClient?, hint: IDTokenHint?, destination: Destination?, redirectURI: String?
+    ) {
         self.client = client
         self.hint = hint
         self.destination = destination
+        refused = destination == nil ? redirectURI.map { RefusedLogoutDetails($0, of: client) } : nil
     }
 
     /// Returns true if the browser continues to the destination automatically, and false if the user must press
@@ -93,12 +98,16 @@ enum LogoutValidation {
     static func validate(
         _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, settings: ServerSettings
     ) -> ValidatedLogout {
-        guard let client else { return ValidatedLogout(client: nil, hint: nil, destination: nil) }
+        guard let client else {
+            return ValidatedLogout(
+                client: nil, hint: nil, destination: nil, redirectURI: request.postLogoutRedirectURI)
+        }
         var genuine: IDTokenHint?
         if case .genuine(let hint) = hint { genuine = hint }
         return ValidatedLogout(
             client: client, hint: genuine,
-            destination: destination(of: request, client: client, settings: settings))
+            destination: destination(of: request, client: client, settings: settings),
+            redirectURI: request.postLogoutRedirectURI)
     }
 
     /// Returns the redirect after the logout, if the client has registered the URI for this purpose (OpenID

@@ -45,15 +45,18 @@ package struct SignedOutPage: Sendable, Hashable {
     package var host: String?
     /// The path of the sign-in page, to which a button leads if there is no ``destination``.
     package var signInPath: String
+    /// The section about a redirect URI to which the server does not redirect; nil if there is none.
+    package var developer: ProblemPage.DeveloperSection?
 
     package init(
         applicationName: DisplayName? = nil, destination: String? = nil, continuesAutomatically: Bool = false,
-        host: String? = nil, signInPath: String
+        host: String? = nil, signInPath: String, developer: ProblemPage.DeveloperSection? = nil
     ) {
         self.applicationName = applicationName
         self.destination = destination
         self.continuesAutomatically = continuesAutomatically
         self.host = host
         self.signInPath = signInPath
+        self.developer = developer
     }
 }

@@ -102,9 +102,10 @@ extension OAuthError {
     }
 
     /// Creates the error for a request without the proof that the client or an API requires (RFC 9449 §5.2).
-    static func proofMissing(_ whoRequiresIt: String) -> OAuthError {
+    static func proofMissing(_ whoRequiresIt: String, _ setting: String) -> OAuthError {
         OAuthError(
-            .invalidDPoPProof, "the DPoP proof is missing: \(whoRequiresIt) requires tokens that are bound to a key")
+            .invalidDPoPProof,
+            "the DPoP proof is missing: \(whoRequiresIt) requires tokens that are bound to a key; \(setting)")
     }
 }
 

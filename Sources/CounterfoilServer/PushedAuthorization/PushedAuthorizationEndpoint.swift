@@ -90,7 +90,7 @@ struct PushedAuthorizationEndpoint: Sendable {
         let limits = PushedRequestLimits(
             ofClient: client.source.kind == .document ? Self.documentLimit : Self.limit,
             // Everyone can also publish a document with a key.
-            fromSource: client.type.isConfidential && client.source.kind != .document ? nil : Self.limitPerSource)
+            fromSource: client.isConfidential && client.source.kind != .document ? nil : Self.limitPerSource)
         switch try await flow.store.addPushedRequest(pushed, within: limits) {
         case .added: return
         case .clientDeleted: throw OAuthError(.invalidClient, PresentedClientCredentials.unknownClient)

@@ -9,6 +9,10 @@ package struct ClientDraft: Sendable, Hashable {
     package var publisher = ""
     /// The redirect URIs, `redirect_uris` (RFC 7591 §2).
     package var redirectURIs: [String] = []
+    /// The redirect URIs that may break the rules for private-use schemes (``RedirectURIContext/acceptedURIs``).
+    ///
+    /// A form cannot set them.
+    package var acceptedRedirectURIs: Set<String> = []
     /// The names of the scopes that the client may request.
     package var scopes: [String] = []
     /// The names of the scopes in ``scopes`` that a user may decline on the consent page.
@@ -62,6 +66,7 @@ package struct ClientDraft: Sendable, Hashable {
         name = client.presentation.name
         publisher = client.presentation.publisher ?? ""
         redirectURIs = client.redirectURIs.map(\.rawValue)
+        accept(redirectURIsOf: client)
         scopes = client.scope.tokens.map(\.rawValue)
         optionalScopes = client.optionalScope.tokens.map(\.rawValue)
         consentText = client.presentation.consentText ?? ""
@@ -79,6 +84,14 @@ package struct ClientDraft: Sendable, Hashable {
         idTokenAlgorithm = client.policy.idTokenAlgorithm.rawValue
         userClaimsInIDToken = String(client.policy.putsUserClaimsInIDToken)
     }
+
+    /// Accepts the redirect URIs that are registered for a client.
+    ///
+    /// A change of something else is then not refused for a URI that an administrator has accepted, or whose scheme the
+    /// operator does not allow any more.
+    package mutating func accept(redirectURIsOf client: RegisteredClient) {
+        acceptedRedirectURIs.formUnion((client.redirectURIs + client.postLogoutRedirectURIs).map(\.rawValue))
+    }
 }
 
 /// The policy of a client as an administrator entered it, before ``ClientRules`` checks it.
@@ -89,10 +102,10 @@ package struct PolicyDraft: Sendable, Hashable {
     package var isVouchedFor = false
     /// Whether an administrator has verified that the claimed https redirect URIs belong to the client.
     package var isClaimedHTTPSVerified = false
-    /// The PKCE policy: `s256`, `s256-or-nonce`, `s256-or-plain` or `exempt-until:DATE`.
+    /// The PKCE policy: `s256`, `s256-or-nonce`, `s256-or-plain`, `optional` or `exempt-until:DATE`.
     package var pkce = ""
     /// Whether an authorization request without `state` is refused.
-    package var requiresState = true
+    package var requiresState = false
     /// Whether the client must push its authorization requests (RFC 9126 §6).
     package var requiresPushedRequests = false
     /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
@@ -114,7 +127,7 @@ package struct PolicyDraft: Sendable, Hashable {
     package var idTokenLifetime = ""
     /// The policy for sign-ins in an embedded web-view: `block`, `warn` or `allow`.
     package var webViews = ""
-    /// The algorithm that signs ID tokens: `ES256`, `RS256` or `EdDSA`.
+    /// The algorithm that signs ID tokens: `ES256`, `RS256`, `Ed25519` or `EdDSA`.
     package var idTokenAlgorithm = ""
     /// Whether ID tokens contain the claims of the scopes `profile` and `email`: `true` or `false`.
     package var userClaimsInIDToken = ""

@@ -60,7 +60,7 @@ package struct ClientRules: Sendable {
     /// Creates the rules for the command line, which may run before the first start of the server.
     package init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
-        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes, allowsDevelopment: Bool
+        plainSchemes: Set<String> = [], allowsDevelopment: Bool
     ) {
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
@@ -127,6 +127,7 @@ package struct ClientRules: Sendable {
             issuer: issuer,
             callbackOrigin: callbackOrigin,
             plainSchemes: plainSchemes,
+            acceptedURIs: draft.acceptedRedirectURIs,
             allowsDevelopment: allowsDevelopment,
             isFirstParty: isFirstParty,
             appNames: Set(

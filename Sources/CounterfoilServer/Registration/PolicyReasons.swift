@@ -6,9 +6,11 @@ package enum PolicyReason: String, LocalizationKey, CaseIterable {
     case s256Confidential = "policy.reason.s256-confidential"
     case s256OrNonce = "policy.reason.s256-or-nonce"
     case s256OrPlain = "policy.reason.s256-or-plain"
+    case optional = "policy.reason.optional"
     case exempt = "policy.reason.exempt"
     case es256 = "policy.reason.es256"
     case rs256 = "policy.reason.rs256"
+    case ed25519 = "policy.reason.ed25519"
     case edDSA = "policy.reason.eddsa"
     case userClaims = "policy.reason.user-claims"
     case noUserClaims = "policy.reason.no-user-claims"
@@ -20,6 +22,7 @@ package enum PolicyReason: String, LocalizationKey, CaseIterable {
             case .s256: type.isConfidential ? .s256Confidential : .s256Public
             case .s256OrNonce: .s256OrNonce
             case .s256OrPlain: .s256OrPlain
+            case .optional: .optional
             case .exemptUntil: .exempt
             }
     }
@@ -29,6 +32,7 @@ package enum PolicyReason: String, LocalizationKey, CaseIterable {
         self =
             switch algorithm {
             case .rs256: .rs256
+            case .ed25519: .ed25519
             case .edDSA: .edDSA
             default: .es256
             }

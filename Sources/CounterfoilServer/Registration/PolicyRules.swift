@@ -44,7 +44,7 @@ extension ClientRules {
         if let pkce = PKCEPolicy(draft.pkce) {
             policy.pkce = pkce
             // RFC 9700 §2.1.1: a nonce can take the place of PKCE only if the client authenticates.
-            if pkce == .s256OrNonce, !PKCEPolicy.safe(for: type).contains(pkce) {
+            if [.s256OrNonce, .optional].contains(pkce), !PKCEPolicy.safe(for: type).contains(.s256OrNonce) {
                 problems.append(ClientProblem(.pkce, .onlyS256))
             }
             if case .exemptUntil(let day) = pkce, day < CalendarDay(of: now) {

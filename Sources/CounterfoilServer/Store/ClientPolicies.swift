@@ -84,7 +84,8 @@ public struct ClientPolicy: Sendable, Hashable {
     /// Returns the default policy of a new client of a type.
     public static func standard(for type: ClientType) -> ClientPolicy {
         switch type {
-        case .native: ClientPolicy(requiresState: true, webViews: .block, putsUserClaimsInIDToken: true)
+        // RFC 9700 §4.7.1: PKCE protects the request as well as `state`, which many clients therefore omit.
+        case .native: ClientPolicy(requiresState: false, webViews: .block, putsUserClaimsInIDToken: true)
         case .singlePage: ClientPolicy(requiresState: false, accessTokenLifetime: 600, webViews: .warn)
         case .web:
             // Web frameworks verify ID tokens with RS256 unless configured otherwise (OpenID Connect Core §3.1.3.7),
@@ -100,9 +101,9 @@ public struct ClientPolicy: Sendable, Hashable {
 
 /// The PKCE challenge that the server requires of a client (RFC 7636).
 ///
-/// The text form is `s256`, `s256-or-nonce`, `s256-or-plain` or `exempt-until:2027-01-31`. The last two are exceptions
-/// for clients older than PKCE, which only an administrator can make. The server counts every authorization that
-/// needs an exception (``ClientStore/pkceExceptionUse(of:)``).
+/// The text form is `s256`, `s256-or-nonce`, `s256-or-plain`, `optional` or `exempt-until:2027-01-31`. The last three
+/// are exceptions for clients older than PKCE, which only an administrator can make. The server counts every
+/// authorization that needs an exception (``ClientStore/pkceExceptionUse(of:)``).
 public enum PKCEPolicy: Sendable, Hashable {
     /// Every request needs an S256 challenge.
     case s256
@@ -113,6 +114,11 @@ public enum PKCEPolicy: Sendable, Hashable {
     case s256OrNonce
     /// Every request needs a challenge, with the method S256 or `plain` (RFC 7636 §4.2).
     case s256OrPlain
+    /// A request can omit the challenge. A challenge that is present must have the method S256.
+    ///
+    /// The policy is for confidential clients only: no other client can redeem a stolen code. The client does not
+    /// notice a code that was injected into its session (RFC 9700 §4.5).
+    case optional
     /// A request can omit the challenge until the end of this day in UTC; after that day, every request needs an S256
     /// challenge.
     ///
@@ -123,7 +129,7 @@ public enum PKCEPolicy: Sendable, Hashable {
     public var isException: Bool {
         switch self {
         case .s256, .s256OrNonce: false
-        case .s256OrPlain, .exemptUntil: true
+        case .s256OrPlain, .optional, .exemptUntil: true
         }
     }
 
@@ -132,10 +138,12 @@ public enum PKCEPolicy: Sendable, Hashable {
         type.usesAuthorizationCode && type.isConfidential ? [.s256OrNonce, .s256] : [.s256]
     }
 
-    /// Returns whether the policy exempts requests from PKCE at the time `now`.
-    func isExempt(at now: Date) -> Bool {
+    /// Returns whether the policy exempts requests of a client of a type from PKCE at the time `now`.
+    func isExempt(_ type: ClientType, at now: Date) -> Bool {
         switch self {
         case .s256, .s256OrNonce, .s256OrPlain: false
+        // A stored policy alone does not exempt a public client, whose codes nothing else protects.
+        case .optional: type.isConfidential
         case .exemptUntil(let day): CalendarDay(of: now) <= day
         }
     }
@@ -198,6 +206,7 @@ extension PKCEPolicy: CustomStringConvertible {
         case "s256": self = .s256
         case "s256-or-nonce": self = .s256OrNonce
         case "s256-or-plain": self = .s256OrPlain
+        case "optional": self = .optional
         case _ where text.hasPrefix(exemption):
             guard let day = CalendarDay(String(text.dropFirst(exemption.count))) else { return nil }
             self = .exemptUntil(day)
@@ -211,6 +220,7 @@ extension PKCEPolicy: CustomStringConvertible {
         case .s256: "s256"
         case .s256OrNonce: "s256-or-nonce"
         case .s256OrPlain: "s256-or-plain"
+        case .optional: "optional"
         case .exemptUntil(let day): "exempt-until:\(day)"
         }
     }
@@ -224,7 +234,7 @@ public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
     case nonce
     /// A `plain` challenge, which only ``PKCEPolicy/s256OrPlain`` accepts.
     case plain
-    /// No challenge, which only ``PKCEPolicy/exemptUntil(_:)`` accepts.
+    /// No challenge, which only ``PKCEPolicy/optional`` and ``PKCEPolicy/exemptUntil(_:)`` accept.
     case none
     /// No rule, because no authorization code travels through a browser: the user approved a `device_code` (RFC 8628).
     case notNeeded = "not-needed"

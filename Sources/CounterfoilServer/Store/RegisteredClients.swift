@@ -11,12 +11,13 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
     case singlePage = "spa"
     /// A web application with its own server: confidential.
     case web
-    /// A device without a browser: public, without a secret.
+    /// A device without a browser: public, unless it registered itself with a secret or a key (RFC 8628 §3.1).
     case device
     /// A program that acts without a user: confidential.
     case service
 
-    /// Whether the client can keep a secret (RFC 6749 §2.1).
+    /// Whether clients of the type can keep a secret (RFC 6749 §2.1); a device can, if it registered itself for it
+    /// (``RegisteredClient/isConfidential``).
     public var isConfidential: Bool {
         switch self {
         case .native, .singlePage, .device: false
@@ -137,10 +138,18 @@ public struct RegisteredClient: Sendable, Hashable {
         self.revision = revision
     }
 
+    /// Whether the client must authenticate (RFC 6749 §2.1 and §3.2.1).
+    public var isConfidential: Bool {
+        guard type == .device else { return type.isConfidential }
+        if keys != nil { return true }
+        guard case .registration(let registration) = source else { return false }
+        return registration.usesSecret
+    }
+
     /// The allowed methods of client authentication, the preferred one first (`token_endpoint_auth_method`, RFC
     /// 7591 §2).
     public var authenticationMethods: [String] {
-        guard type.isConfidential else { return ["none"] }
+        guard isConfidential else { return ["none"] }
         return keys == nil ? ["client_secret_basic", "client_secret_post"] : ["private_key_jwt"]
     }
 }

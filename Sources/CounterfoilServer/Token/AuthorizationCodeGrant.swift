@@ -22,7 +22,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         case .redeem(let approval):
             return try await redeem(approval, exchange)
         case .refuse(let error):
-            throw error
+            throw asked.codeVerifier == nil ? Self.namingMissingVerifier(error) : error
         case .refuseAndCount(let error):
             try await context.store.countFailedRedemption(digest)
             if let grant = facts?.grant {
@@ -165,6 +165,17 @@ struct AuthorizationCodeGrant: TokenGrant {
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
     }
 
+    /// Adds to the description of a refused code that the request has no `code_verifier`.
+    ///
+    /// It depends on the request only, so it tells an attacker nothing about the code.
+    private static func namingMissingVerifier(_ error: OAuthError) -> OAuthError {
+        guard error.code == .invalidGrant, let description = error.description else { return error }
+        return OAuthError(
+            error.code,
+            "\(description); code_verifier is missing, which the code of a request with code_challenge needs",
+            reason: error.reason)
+    }
+
     /// Creates the error for a refused code.
     ///
     /// The description is the same for every reason, so that an attacker does not learn which check failed. Only
@@ -183,7 +194,7 @@ extension RegisteredClient {
     ///
     /// The policy is that of now, not that of the authorization request.
     fileprivate func accepts(_ facts: CodeFacts, withoutChallengeAt now: Date) -> Bool {
-        if policy.pkce.isExempt(at: now) { return true }
+        if policy.pkce.isExempt(type, at: now) { return true }
         return type.isConfidential && policy.pkce == .s256OrNonce && facts.code.nonce != nil
             && facts.grant.scope.contains(.openID)
     }

@@ -236,7 +236,7 @@ struct RefreshTokenGrant: TokenGrant {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))
         }
         // RFC 9449 §5: the refresh token that a public client gets for a request with a proof is bound to the key.
-        let newKey = client.client.type.isConfidential || family.keyThumbprint != nil ? nil : provenKey
+        let newKey = client.client.isConfidential || family.keyThumbprint != nil ? nil : provenKey
         // RFC 9700 §2.2.2: a token that is bound to a key needs no rotation, because a thief cannot use it.
         let rotates = terms.rotates && family.keyThumbprint == nil
         // A retry does not bind the valid token, which was issued without a proof: it replaces that, too. Otherwise a

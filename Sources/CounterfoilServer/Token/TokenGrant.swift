@@ -110,7 +110,7 @@ struct GrantContext: Sendable {
         else { return nil }
         let terms = RefreshTokenTerms(of: client, settings: settings)
         let record = RefreshFamily(
-            digest: name.digest, grantID: grant.id, keyThumbprint: client.type.isConfidential ? nil : provenKey,
+            digest: name.digest, grantID: grant.id, keyThumbprint: client.isConfidential ? nil : provenKey,
             rotatedAt: now, lastUsedAt: now, expiresAt: now.addingTimeInterval(terms.lifetime))
         return (record, token)
     }

@@ -153,7 +153,9 @@ struct TokenTarget: Sendable {
     /// Throws `invalid_dpop_proof` if an API in the audience requires bound tokens and there is no proof.
     func requireProof(_ proof: VerifiedDPoPProof?) throws(OAuthError) {
         guard requiresBoundTokens, proof == nil else { return }
-        throw OAuthError.proofMissing("the resource \(audience.joined(separator: " "))")
+        throw OAuthError.proofMissing(
+            "the resource \(audience.joined(separator: " "))",
+            "this is a setting of the API (api edit --require-bound-tokens)")
     }
 
     private static func nothing(of scope: Scope, for named: NamedResources) -> OAuthError {

@@ -168,8 +168,6 @@ final class UnregisteredClientRules: Sendable {
 
     func policy(for type: ClientType, _ metadata: ClientMetadata) -> ClientPolicy {
         var clientPolicy = ClientPolicy.standard(for: type)
-        // Many of these clients send no `state`, because PKCE protects them against the same attack.
-        clientPolicy.requiresState = false
         clientPolicy.pkce = .s256
         clientPolicy.webViews = .warn
         clientPolicy.requiresPushedRequests = metadata.requiresPushedRequests

@@ -14,22 +14,13 @@ struct PresentedAccessToken: Sendable {
     let isBoundToKey: Bool
 
     init(_ request: IncomingRequest) throws(BearerRefusal) {
-        let (inField, scheme) = try Self.inField(request.head.headerFields[values: .authorization])
-        isBoundToKey = scheme == .dpop
-        let inBody = try Self.inBody(of: request)
-        // RFC 6750 §2: a request must not use more than one method.
-        guard inField == nil || inBody == nil else {
-            throw BearerRefusal(
-                .invalidRequest, "the access token is in both the Authorization header and the form body")
+        let fields = request.head.headerFields[values: .authorization]
+        isBoundToKey = fields.contains { Self.scheme(of: $0) == .dpop }
+        do { token = try Self.token(in: fields, or: request) } catch {
+            var refused = error
+            refused.isOfBoundToken = isBoundToKey
+            throw refused
         }
-        guard let text = inField ?? inBody else {
-            token = nil
-            return
-        }
-        guard let token = AccessToken(text) else {
-            throw BearerRefusal(.invalidToken, "the access token contains invalid characters")
-        }
-        self.token = token
     }
 
     private enum Scheme: String {
@@ -37,20 +28,39 @@ struct PresentedAccessToken: Sendable {
         case dpop
     }
 
-    private static func inField(_ fields: [String]) throws(BearerRefusal) -> (token: String?, Scheme?) {
-        guard let field = fields.first else { return (nil, nil) }
+    /// Returns the scheme of an `Authorization` field, which is case-insensitive (RFC 9110 §11.1).
+    private static func scheme(of field: String) -> Scheme? {
+        Scheme(rawValue: field.prefix { $0 != " " }.lowercased())
+    }
+
+    private static func token(in fields: [String], or request: IncomingRequest) throws(BearerRefusal) -> AccessToken? {
+        let inField = try token(in: fields)
+        let inBody = try inBody(of: request)
+        // RFC 6750 §2: a request must not use more than one method.
+        guard inField == nil || inBody == nil else {
+            throw BearerRefusal(
+                .invalidRequest, "the access token is in both the Authorization header and the form body")
+        }
+        guard let text = inField ?? inBody else { return nil }
+        guard let token = AccessToken(text) else {
+            throw BearerRefusal(.invalidToken, "the access token contains invalid characters")
+        }
+        return token
+    }
+
+    private static func token(in fields: [String]) throws(BearerRefusal) -> String? {
+        guard let field = fields.first else { return nil }
         guard fields.count == 1 else {
             throw BearerRefusal(.invalidRequest, "the request has more than one Authorization header")
         }
+        guard scheme(of: field) != nil else { return nil }
         let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        // RFC 9110 §11.1: the scheme is case-insensitive.
-        guard let scheme = Scheme(rawValue: halves[0].lowercased()) else { return (nil, nil) }
         guard halves.count == 2, !halves[1].isEmpty, !halves[1].contains(" ") else {
             throw BearerRefusal(
                 .invalidRequest,
                 "the Authorization header must be the word Bearer or DPoP, one space and one access token")
         }
-        return (String(halves[1]), scheme)
+        return String(halves[1])
     }
 
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {
@@ -68,7 +78,7 @@ struct BearerRefusal: Error {
     let error: OAuthError
     /// The scope that the token would need; nil unless the error is `insufficient_scope`.
     var scope: Scope?
-    /// Whether the request has the scheme `DPoP`, so that its challenge contains the error.
+    /// Whether the request has the scheme `DPoP`, whose challenge then is the only one.
     var isOfBoundToken = false
 
     init(_ code: OAuthError.Code, _ description: String, reason: String? = nil, scope: Scope? = nil) {
@@ -92,12 +102,14 @@ struct BearerRefusal: Error {
         }
     }
 
-    /// The value of `WWW-Authenticate`: a challenge for each scheme, with the error in that of the request.
+    /// The value of `WWW-Authenticate`.
     ///
-    /// The challenge `Bearer` comes first, because some clients read only the first one.
+    /// `Bearer` comes first, because some clients read only the first challenge. A request with the scheme `DPoP` gets
+    /// the challenge of this scheme alone, as in RFC 9449 §7.1 and §9: some clients recognize the demand for a nonce
+    /// only then.
     var challenges: String {
         isOfBoundToken
-            ? Self.challenges(BearerChallenge(), Self.dpop(scope: scope, error: error))
+            ? Self.dpop(scope: scope, error: error).description
             : Self.challenges(BearerChallenge(scope: scope, error: error), Self.dpop())
     }
 

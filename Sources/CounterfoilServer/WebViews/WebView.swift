@@ -8,6 +8,11 @@ import CounterfoilProtocol
 /// - Android's web-view.
 /// - On Apple's systems, a user agent with `AppleWebKit` but without `Safari`.
 /// - The in-app browsers of large social apps.
+/// - The frameworks for desktop apps that name themselves: Electron, Qt WebEngine, JavaFX, the web-view of the
+///   Universal Windows Platform, and the WebBrowser control of Windows, which Office plug-ins use. The control names
+///   `MSIE` beside a newer `Trident`; Internet Explorer 11 and the IE mode of Edge do not.
+///
+/// WebView2 of Windows and WebKitGTK of Linux send the fields of a browser, so they cannot be recognized.
 ///
 /// In-app browser tabs of the system (Custom Tabs, `ASWebAuthenticationSession`) send the fields of the browser
 /// and are not web-views. A web page on the home screen of an iPhone cannot be distinguished from a web-view and
@@ -39,7 +44,8 @@ package struct WebView: Sendable, Hashable {
             Self.isInSocialApplication(agent)
                 || !agent.says(anyOf: Self.browsers)
                     && (isAndroid && (agent.says("wv") || Self.isApplication(requestedWith))
-                        || isApple && agent.says("AppleWebKit") && !agent.says("Safari"))
+                        || isApple && agent.says("AppleWebKit") && !agent.says("Safari")
+                        || agent.says(anyOf: Self.desktopFrameworks) || agent.says("MSIE") && agent.says("Trident"))
         else { return nil }
         if isAndroid {
             platform = .android
@@ -78,14 +84,17 @@ package struct WebView: Sendable, Hashable {
         "Snapchat", "Pinterest", "LinkedInApp", "BytedanceWebview", "TikTok", "trill", "KAKAOTALK",
     ]
 
+    /// The words of `User-Agent` fields that identify the web-views of frameworks for desktop apps.
+    private static let desktopFrameworks: Set<String> = ["Electron", "QtWebEngine", "JavaFX", "WebView"]
+
     /// The words of `User-Agent` fields that identify browsers.
     ///
-    /// Without this list, these browsers could be mistaken for web-views. They use the web-view of the system, or
-    /// they may omit `Safari` on Apple's systems.
+    /// Without this list, these browsers could be mistaken for web-views. They use the web-view of the system or of a
+    /// framework, or they may omit `Safari` on Apple's systems.
     private static let browsers: Set<String> = [
         "CriOS", "FxiOS", "EdgiOS", "OPT", "OPiOS", "OPX", "DuckDuckGo", "Ddg", "Focus", "Klar", "Brave", "Vivaldi",
         "YaBrowser", "Ecosia", "EdgA", "OPR", "SamsungBrowser", "MiuiBrowser", "UCBrowser", "HeyTapBrowser",
-        "VivoBrowser", "HuaweiBrowser",
+        "VivoBrowser", "HuaweiBrowser", "Falkon", "Konqueror", "Otter", "Dooble", "Angelfish", "qutebrowser",
     ]
 
     /// Returns true if the value of `X-Requested-With` is the package name of an Android app that is not a browser.

@@ -28,7 +28,7 @@ public struct AccessTokenVerifier: Sendable {
     ///   - clockSkew: The tolerated difference between the clocks of issuer and verifier, in seconds.
     public init(
         issuer: Issuer, audience: String, type: AccessTokenType = .atJWT,
-        algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA], clockSkew: TimeInterval = 30
+        algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases), clockSkew: TimeInterval = 30
     ) {
         self.issuer = issuer
         self.audience = audience

@@ -32,7 +32,7 @@ package struct IssuedAccessTokenVerifier: Sendable {
     private let issuer: Issuer
     private let header: TokenHeader.Expectation
 
-    package init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
+    package init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases)) {
         self.issuer = issuer
         header = TokenHeader.Expectation(
             types: AccessTokenType.allCases.map(\.header), mayBeUntyped: false, algorithms: algorithms)

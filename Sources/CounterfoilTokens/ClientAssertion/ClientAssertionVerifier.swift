@@ -33,7 +33,7 @@ package struct ClientAssertionVerifier: Sendable {
     ///   - algorithms: The accepted signature algorithms.
     ///   - clockSkew: The tolerated difference between the clocks of client and server, in seconds.
     package init(
-        audiences: Set<String>, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
+        audiences: Set<String>, algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases),
         clockSkew: TimeInterval = 30
     ) {
         self.audiences = Array(audiences)

@@ -59,10 +59,11 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// Computes `at_hash`, the digest that binds an ID token to an access token.
     ///
     /// OpenID Connect Core §3.1.3.6. The digest is the left half of a hash, in base64url. The signature
-    /// algorithm of the ID token determines the hash function: SHA-512 for EdDSA, SHA-256 for ES256 and RS256.
+    /// algorithm of the ID token determines the hash function: SHA-512 for Ed25519 and EdDSA, SHA-256 for ES256 and
+    /// RS256.
     public static func accessTokenHash(of token: AccessToken, algorithm: SigningAlgorithm) -> String {
         let bytes = Array(token.exposed.utf8)
-        return algorithm == .edDSA
+        return [.ed25519, .edDSA].contains(algorithm)
             ? Base64URL.encode(SHA512.hash(data: bytes).copiedBytes.prefix(32))
             : Base64URL.encode(SHA256.hash(data: bytes).copiedBytes.prefix(16))
     }

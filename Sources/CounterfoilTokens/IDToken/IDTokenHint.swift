@@ -26,7 +26,7 @@ package struct IDTokenHint: Sendable, Hashable {
 package struct IDTokenHintVerifier: Sendable {
     private let issuer: Issuer
     private let header = TokenHeader.Expectation(
-        types: [.idToken], mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
+        types: [.idToken], mayBeUntyped: true, algorithms: Set(SigningAlgorithm.allCases))
 
     package init(issuer: Issuer) { self.issuer = issuer }
 

@@ -65,7 +65,7 @@ public struct IDTokenVerifier: Sendable {
     ///   - trustedAudiences: The audiences that `aud` may contain in addition to the client.
     ///   - clockSkew: The tolerated difference between the clocks of provider and client, in seconds.
     public init(
-        issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
+        issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases),
         trustedAudiences: Set<String> = [], clockSkew: TimeInterval = 30
     ) {
         self.issuer = issuer

@@ -27,7 +27,7 @@ package struct SignedUserInfoVerifier: Sendable {
         _ response: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> [String: JSONValue] {
         let header = TokenHeader.Expectation(
-            types: [.idToken], mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
+            types: [.idToken], mayBeUntyped: true, algorithms: Set(SigningAlgorithm.allCases))
         let signed = try SignedToken(parsing: response).authenticate(with: keys, expecting: header)
         if let stated = try signed.optionalText("iss") {
             guard stated.hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

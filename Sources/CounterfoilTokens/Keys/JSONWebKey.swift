@@ -4,7 +4,7 @@ import Crypto
 /// A public key for verifying signatures, as a JSON Web Key.
 ///
 /// RFC 7517 §4. The supported keys are EC keys on P-256, RSA keys of 2048 to 8192 bits, and OKP keys on Ed25519. A
-/// key is parsed once and is used with exactly one algorithm. A value never contains a private or symmetric key.
+/// key is parsed once and verifies exactly one kind of signature. A value never contains a private or symmetric key.
 public struct JSONWebKey: Sendable {
     /// The error of decoding a single key that cannot be used; a ``JSONWebKeySet`` skips such a key instead.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct JSONWebKey: Sendable {
         case privateMaterial
         /// `kty` or `crv` is not supported.
         case unsupportedKeyType
-        /// `alg` is not the one algorithm that is supported for keys of this type.
+        /// `alg` is no name of the one algorithm that is supported for keys of this type.
         case unsupportedAlgorithm
         /// `use` or `key_ops` does not allow verifying signatures.
         case notForSignatures
@@ -37,20 +37,26 @@ public struct JSONWebKey: Sendable {
     /// The SHA-256 thumbprint of the key in base64url, which depends only on the public numbers (RFC 7638 §3).
     public let thumbprint: String
 
+    /// The algorithm of the key: its `alg`, or the usual name for keys of its type if the key has no `alg`.
+    public let algorithm: SigningAlgorithm
+
     let material: PublicKeyMaterial
 
-    init(_ material: PublicKeyMaterial, id: KeyIdentifier? = nil) {
+    init(_ material: PublicKeyMaterial, algorithm: SigningAlgorithm, id: KeyIdentifier? = nil) {
         var writer = JSONWriter()
         writer.object { writer in
             for member in material.members { writer.member(member.name, member.value) }
         }
         thumbprint = Base64URL.encode(SHA256.hash(data: writer.bytes))
         self.id = id ?? KeyIdentifier(thumbprint)
+        self.algorithm = algorithm
         self.material = material
     }
 
-    /// The only algorithm with which the key verifies signatures.
-    public var algorithm: SigningAlgorithm { material.algorithm }
+    /// Returns true if the key verifies the signatures of a token with this `alg`.
+    ///
+    /// RFC 9864 §2.2: a key on Ed25519 does so for `Ed25519` and for `EdDSA`, whichever of the names its own `alg` is.
+    func verifies(_ algorithm: SigningAlgorithm) -> Bool { material.algorithms.contains(algorithm) }
 }
 
 extension JSONWebKey: Hashable {

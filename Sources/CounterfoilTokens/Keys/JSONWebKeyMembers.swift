@@ -51,10 +51,11 @@ struct JSONWebKeyMembers: Decodable {
         guard texts[.use] ?? "sig" == "sig", operations?.contains("verify") ?? true else { throw .notForSignatures }
         guard (texts[.kid]?.utf8.count ?? 0) <= KeyIdentifier.byteLimit else { throw .malformed }
         let material = try material()
-        guard texts[.alg] ?? material.algorithm.rawValue == material.algorithm.rawValue else {
+        let names = material.algorithms
+        guard let algorithm = texts[.alg].map({ name in names.first { $0.rawValue == name } }) ?? names.first else {
             throw .unsupportedAlgorithm
         }
-        return JSONWebKey(material, id: texts[.kid].map { KeyIdentifier($0) })
+        return JSONWebKey(material, algorithm: algorithm, id: texts[.kid].map { KeyIdentifier($0) })
     }
 
     private func material() throws(JSONWebKey.Refusal) -> PublicKeyMaterial {

@@ -62,7 +62,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
     /// without `kid`, the result is the only key that matches `alg`. It is empty if several keys match `alg`, because
     /// the token must then have a `kid` (OpenID Connect Core §10.1).
     public func keys(for kid: KeyIdentifier?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
-        let fitting = keys.filter { $0.algorithm == algorithm && (kid == nil || $0.id == kid) }
+        let fitting = keys.filter { $0.verifies(algorithm) && (kid == nil || $0.id == kid) }
         return kid == nil && fitting.count > 1 ? [] : fitting
     }
 

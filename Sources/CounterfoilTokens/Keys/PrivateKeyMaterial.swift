@@ -6,7 +6,7 @@ import Crypto
     import Foundation
 #endif
 
-/// The private half of a signing key, with one case for each algorithm.
+/// The private half of a signing key, with one case for each kind of signature.
 enum PrivateKeyMaterial: Sendable {
     case p256(P256.Signing.PrivateKey)
     case rsa(RSAPrivateKey)
@@ -17,7 +17,7 @@ enum PrivateKeyMaterial: Sendable {
         switch algorithm {
         case .es256: self = .p256(P256.Signing.PrivateKey())
         case .rs256: self = .rsa(try RSAPrivateKey())
-        case .edDSA: self = .ed25519(Curve25519.Signing.PrivateKey())
+        case .ed25519, .edDSA: self = .ed25519(Curve25519.Signing.PrivateKey())
         default: throw SigningKey.Failure.unusableKey
         }
     }
@@ -31,7 +31,7 @@ enum PrivateKeyMaterial: Sendable {
         case .rs256:
             guard let key = RSAPrivateKey(derRepresentation: representation) else { return nil }
             self = .rsa(key)
-        case .edDSA:
+        case .ed25519, .edDSA:
             guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: representation) else { return nil }
             self = .ed25519(key)
         default: return nil

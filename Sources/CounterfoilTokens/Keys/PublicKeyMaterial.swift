@@ -9,7 +9,7 @@ import Crypto
 
 /// The public half of a signing key, parsed and ready to verify signatures.
 ///
-/// Each case is used with exactly one algorithm, so that a token cannot select another algorithm (RFC 8725 §3.1).
+/// Each case makes exactly one kind of signature, so that a token cannot select another algorithm (RFC 8725 §3.1).
 enum PublicKeyMaterial: Sendable {
     /// A key with the coordinates of its point, 64 octets, which take long to compute from the key.
     case p256(P256.Signing.PublicKey, point: [UInt8])
@@ -49,12 +49,14 @@ enum PublicKeyMaterial: Sendable {
         self = .ed25519(key)
     }
 
-    /// The only algorithm with which the key verifies signatures.
-    var algorithm: SigningAlgorithm {
+    /// The names of the only algorithm with which the key verifies signatures, the most widely known one first.
+    ///
+    /// RFC 9864 §2.2: `Ed25519` is `EdDSA` with an Ed25519 key.
+    var algorithms: [SigningAlgorithm] {
         switch self {
-        case .p256: .es256
-        case .rsa: .rs256
-        case .ed25519: .edDSA
+        case .p256: [.es256]
+        case .rsa: [.rs256]
+        case .ed25519: [.edDSA, .ed25519]
         }
     }
 

@@ -38,9 +38,9 @@ public struct SigningKey: Sendable {
     private let accessTokenHeader: [UInt8]
     private let idTokenHeader: [UInt8]
 
-    private init(_ material: PrivateKeyMaterial, id: KeyIdentifier? = nil) throws {
+    private init(_ material: PrivateKeyMaterial, _ algorithm: SigningAlgorithm, id: KeyIdentifier? = nil) throws {
         self.material = material
-        publicKey = JSONWebKey(try material.publicHalf(), id: id)
+        publicKey = JSONWebKey(try material.publicHalf(), algorithm: algorithm, id: id)
         accessTokenHeader = Self.header(of: publicKey, type: .accessToken)
         idTokenHeader = Self.header(of: publicKey, type: .idToken)
     }
@@ -49,7 +49,7 @@ public struct SigningKey: Sendable {
     ///
     /// An RSA key has 2048 bits, and its generation takes up to one second.
     public static func generate(_ algorithm: SigningAlgorithm) throws -> SigningKey {
-        try SigningKey(PrivateKeyMaterial(generating: algorithm))
+        try SigningKey(PrivateKeyMaterial(generating: algorithm), algorithm)
     }
 
     /// Restores a key from the bytes of ``privateRepresentation``.
@@ -65,7 +65,7 @@ public struct SigningKey: Sendable {
         guard let material = PrivateKeyMaterial(algorithm, representation: Array(privateRepresentation)) else {
             throw Failure.unusableKey
         }
-        try self.init(material, id: id)
+        try self.init(material, algorithm, id: id)
     }
 
     /// The identifier of the key: the given `kid`, or the thumbprint of the public half if none was given.
@@ -74,7 +74,7 @@ public struct SigningKey: Sendable {
     /// The only algorithm with which the key signs.
     public var algorithm: SigningAlgorithm { publicKey.algorithm }
 
-    /// The private key, which must be stored encrypted: 32 bytes for ES256 and EdDSA, DER for RS256.
+    /// The private key, which must be stored encrypted: 32 bytes for ES256, Ed25519 and EdDSA, DER for RS256.
     public var privateRepresentation: [UInt8] { material.representation }
 
     /// Signs claims of any type as a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).

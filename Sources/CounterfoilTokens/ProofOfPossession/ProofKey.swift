@@ -18,7 +18,7 @@ struct ProofKey: Sendable {
         do { (_, algorithm) = try header.accept(Self.expected) } catch { throw .token(error) }
         guard case .object(let members)? = header.key else { throw .keyMissing }
         do { key = try JSONWebKeyMembers(members).key() } catch { throw .unusableKey(error) }
-        guard key.algorithm == algorithm else { throw .token(.badSignature) }
+        guard key.verifies(algorithm) else { throw .token(.badSignature) }
         guard let thumbprint = KeyThumbprint(key.thumbprint) else { throw .unusableKey(.malformed) }
         self.thumbprint = thumbprint
     }

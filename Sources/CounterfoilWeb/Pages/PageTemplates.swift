@@ -75,6 +75,7 @@ final class PageTemplates: Sendable {
         "way-to-browser": PackageResources.way_to_browser_mustache,
         "web-view-note": PackageResources.web_view_note_mustache,
         "alert": PackageResources.alert_mustache,
+        "developer": PackageResources.developer_mustache,
         "pair": PackageResources.pair_mustache,
         "icon-alert": PackageResources.icon_alert_mustache,
         "icon-app": PackageResources.icon_app_mustache,

@@ -46,6 +46,9 @@ struct AppCreate: AsyncParsableCommand {
         help: ArgumentHelp("The existing client_id of the app. (default: a new one)", valueName: "id"))
     var clientID: String?
 
+    @Option(name: .long, help: ArgumentHelp("The user who owns the app and finds it at /apps.", valueName: "user"))
+    var developer: String?
+
     @OptionGroup var registration: AppOptions
 
     @OptionGroup var options: AdministrationOptions
@@ -78,24 +81,29 @@ struct AppCreate: AsyncParsableCommand {
         try await options.withInstallation { installation in
             let id = chosen ?? ClientIdentifier()
             let now = installation.store.now()
-            let review = try await AppReview(of: type, id: id, owner: nil, in: installation)
+            let developer: Person? =
+                if let developer { try await installation.person(developer) } else { nil }
+            let review = try await AppReview(of: type, id: id, owner: developer?.id, in: installation)
             let checked = try review.check(draft, policy: policyDraft, now: now)
             let client = RegisteredClient(
-                id: id, type: type, owner: nil, checked.application, policy: checked.policy ?? .standard(for: type),
-                logo: logo?.id, now: now)
+                id: id, type: type, owner: developer?.id, checked.application,
+                policy: checked.policy ?? .standard(for: type), logo: logo?.id, now: now)
             let secret = type.isConfidential && client.keys == nil ? ClientSecret() : nil
             let record = secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)
             }
-            let events = installation.events(ofChange: "registered", from: nil, to: client)
+            let events =
+                installation.events(ofChange: "registered", from: nil, to: client)
+                + installation.events(ofOwner: client.owner, after: nil, of: id)
             let outcome = try await installation.store.addClient(
                 client, logo: logo, secret: record, ownerLimit: .max, recording: events)
             switch outcome {
             case .added:
-                review.warn(of: draft)
+                review.warn(of: draft, policy: client.policy)
                 let connection = AppDocument.Connection(of: client, in: installation)
                 let document = AppDocument(
-                    client, secrets: record.map { [$0] } ?? [], newSecret: secret, connection: connection)
+                    client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret,
+                    connection: connection)
                 if options.json {
                     try Output.json(document)
                     return connection.warnIfUnknown()

@@ -9,6 +9,8 @@ import Foundation
 /// that name is used.
 struct AppDocument: Encodable {
     private let client: RegisteredClient
+    /// The name of the user who owns the client; nil if no user does, or if the document omits it.
+    private let developer: Username?
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
     private let exceptionUse: PKCEExceptionUse?
@@ -27,10 +29,11 @@ struct AppDocument: Encodable {
     }
 
     init(
-        _ client: RegisteredClient, secrets: [ClientSecretRecord] = [], newSecret: ClientSecret? = nil,
-        exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
+        _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
+        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
     ) {
         self.client = client
+        self.developer = developer
         self.secrets = secrets
         self.newSecret = newSecret
         self.exceptionUse = exceptionUse
@@ -44,6 +47,7 @@ struct AppDocument: Encodable {
         case applicationType = "application_type"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
         case owner
+        case developer
         case clientName = "client_name"
         case pendingMachineScope = "pending_machine_scope"
         case pkceExceptionUse = "pkce_exception_use"
@@ -77,6 +81,7 @@ struct AppDocument: Encodable {
         try values.encode(client.authenticationMethods[0], forKey: .tokenEndpointAuthMethod)
         try fields.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
         try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
+        try values.encodeIfPresent(developer?.rawValue, forKey: .developer)
         try values.encode(client.presentation.name, forKey: .clientName)
         try encodePresentation(into: &fields)
         try fields.encode(client.redirectURIs, forKey: .redirectURIs)
@@ -151,7 +156,8 @@ extension AppDocument {
     var words: String {
         var lines = ["\(client.displayName)", "  client_id: \(client.id)"]
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
-        lines.append("  type: \(client.type.rawValue)" + (client.type.isConfidential ? "" : ", no secret"))
+        lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
+        if let developer { lines.append("  developer: \(developer)") }
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }

@@ -24,6 +24,13 @@ struct AppEdit: AsyncParsableCommand {
     @Option(name: .long, help: "The name shown to users.")
     var name: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The user who owns the app and finds it at /apps. Only administrators see it if the name is empty.",
+            valueName: "user"))
+    var developer: String?
+
     @OptionGroup var registration: AppOptions
 
     @Flag(name: .long, help: "Remove the logo of the app.")
@@ -32,7 +39,7 @@ struct AppEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard name != nil || removeLogo || registration.hasChanges else {
+        guard name != nil || developer != nil || removeLogo || registration.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
         }
         guard !removeLogo || registration.presentation.logo == nil else {
@@ -49,7 +56,8 @@ struct AppEdit: AsyncParsableCommand {
             try registration.write(into: &draft)
 
             let now = installation.store.now()
-            let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: installation)
+            let owner = try await owner(after: former.owner, in: installation)
+            let review = try await AppReview(of: former.type, id: former.id, owner: owner, in: installation)
             // If no option changes the policy, the policy is not checked again. An expired exemption from PKCE
             // therefore does not block other changes.
             var policyDraft = PolicyDraft(former.policy)
@@ -60,13 +68,17 @@ struct AppEdit: AsyncParsableCommand {
                 draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
             if let policy = checked.policy { client.policy = policy }
-            let events = installation.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
+            client.owner = owner
+            let events =
+                installation.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
+                + installation.events(ofOwner: owner, after: former.owner, of: client.id)
             switch try await installation.store.updateClient(client, logo: picture, recording: events) {
             case .updated:
-                review.warn(of: draft)
+                review.warn(of: draft, policy: client.policy)
                 let changed = try await installation.client(app.clientID)
                 let document = AppDocument(
-                    changed, secrets: try await installation.store.clientSecrets(of: changed.id))
+                    changed, developer: try await installation.developer(of: changed),
+                    secrets: try await installation.store.clientSecrets(of: changed.id))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
@@ -75,6 +87,15 @@ struct AppEdit: AsyncParsableCommand {
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }
+    }
+
+    /// Returns the owner after the change: the named user, nil for an empty name, or the former owner.
+    private func owner(
+        after former: PersonIdentifier?, in installation: Installation
+    ) async throws -> PersonIdentifier? {
+        guard let developer else { return former }
+        guard !developer.isEmpty else { return nil }
+        return try await installation.person(developer).id
     }
 
     private func logoChange() throws -> LogoChange {

@@ -6,8 +6,8 @@ struct AppPolicyOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The PKCE policy: s256; for web apps also s256-or-nonce; for old apps also s256-or-plain or "
-                + "exempt-until:DATE.", valueName: "policy"))
+            "The PKCE policy: s256; for web apps also s256-or-nonce; for old apps also s256-or-plain, "
+                + "exempt-until:DATE and, with a secret or key, optional.", valueName: "policy"))
     var pkce: String?
 
     @Option(

@@ -7,6 +7,13 @@ struct AppRequestOptions: ParsableArguments {
     @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("A redirect URI. Can be repeated.", valueName: "uri"))
     var redirectURIs: [String] = []
 
+    @Option(
+        name: .customLong("legacy-redirect-uri"),
+        help: ArgumentHelp(
+            "A redirect URI of an app that moves here, accepted although its scheme breaks the rules: "
+                + "lightbox://oauth. Can be repeated.", valueName: "uri"))
+    var legacyRedirectURIs: [String] = []
+
     @Option(name: .customLong("scope"), help: "A scope that the app may request. Can be repeated.")
     var scopes: [ScopeNames] = []
 
@@ -56,7 +63,7 @@ struct AppRequestOptions: ParsableArguments {
     var hasChanges: Bool {
         [backchannelLogoutURI, jwks].contains { $0 != nil }
             || [
-                redirectURIs, scopes.names, optionalScopes.names, origins, appleApps, androidApps,
+                redirectURIs, legacyRedirectURIs, scopes.names, optionalScopes.names, origins, appleApps, androidApps,
                 postLogoutRedirectURIs,
             ].contains { !$0.isEmpty }
     }
@@ -66,7 +73,8 @@ struct AppRequestOptions: ParsableArguments {
         func replace(_ list: inout [String], by values: [String]) {
             if !values.isEmpty { list = values.filter { !$0.isEmpty } }
         }
-        replace(&draft.redirectURIs, by: redirectURIs)
+        replace(&draft.redirectURIs, by: redirectURIs + legacyRedirectURIs)
+        draft.acceptedRedirectURIs.formUnion(legacyRedirectURIs)
         replace(&draft.scopes, by: scopes.names)
         replace(&draft.optionalScopes, by: optionalScopes.names)
         replace(&draft.origins, by: origins)

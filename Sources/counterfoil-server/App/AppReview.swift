@@ -57,13 +57,13 @@ struct AppReview {
     }
 
     /// Prints the warnings and notes about accepted redirect URIs on standard error.
-    func warn(of draft: ClientDraft) {
+    func warn(of draft: ClientDraft, policy: ClientPolicy) {
         let context = rules.context(draft, type: type, id: id, isFirstParty: false, schemesInUse: schemesInUse)
         for text in draft.redirectURIs {
             guard case .accepted(let uri, let warnings) = RedirectURIRegistration.verdict(on: text, for: context) else {
                 continue
             }
-            for warning in warnings {
+            for warning in warnings where warning != .claimed || !policy.isClaimedHTTPSVerified {
                 Output.note("\(warning.isNote ? "note" : "warning"): \(uri): \(Localizer.english(warning.text))")
             }
         }
@@ -99,6 +99,26 @@ extension Installation {
         let change = event(.application, client: client.id, detail: detail)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, client: client.id, detail: access.detail)]
+    }
+}
+
+extension Installation {
+    /// Creates the event of a change of the developer who owns a client; none if the owner stays.
+    func events(
+        ofOwner owner: PersonIdentifier?, after former: PersonIdentifier?, of client: ClientIdentifier
+    ) -> [AuditEvent] {
+        guard owner != former else { return [] }
+        return [
+            event(
+                .application, person: owner ?? former, client: client,
+                detail: owner == nil ? "taken from its developer" : "given to a developer")
+        ]
+    }
+
+    /// Returns the name of the user who owns a client; nil if no user does.
+    func developer(of client: RegisteredClient) async throws -> Username? {
+        guard let owner = client.owner else { return nil }
+        return try await store.person(owner)?.username
     }
 }
 

@@ -38,7 +38,7 @@ struct AppSecret: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let client = try await installation.client(app.clientID)
-            guard client.type.isConfidential else {
+            guard client.isConfidential else {
                 throw CommandFailure.refused(
                     "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a "
                         + "program is not secret")

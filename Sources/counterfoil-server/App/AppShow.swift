@@ -43,6 +43,7 @@ struct AppShow: AsyncParsableCommand {
             }
             let document = AppDocument(
                 client,
+                developer: try await installation.developer(of: client),
                 secrets: try await installation.store.clientSecrets(of: client.id),
                 exceptionUse: try await installation.store.pkceExceptionUse(of: client.id),
                 connection: connection

@@ -41,7 +41,8 @@ struct AppTokenOptions: ParsableArguments {
 
     @Option(
         name: .customLong("id-token-signed-response-alg"),
-        help: ArgumentHelp("The signing algorithm of its ID tokens: ES256, RS256 or EdDSA.", valueName: "algorithm"))
+        help: ArgumentHelp(
+            "The signing algorithm of its ID tokens: ES256, RS256, Ed25519 or EdDSA.", valueName: "algorithm"))
     var idTokenAlgorithm: String?
 
     @Option(

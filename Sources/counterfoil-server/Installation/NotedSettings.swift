@@ -89,8 +89,7 @@ struct NotedSettings: Sendable, Hashable {
     }
 
     var plainSchemes: Set<String> {
-        guard let text = texts[.plainSchemes] else { return ServerSettings.standardPlainSchemes }
-        return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
+        Set((texts[.plainSchemes] ?? "").split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
 
     var allowsDevelopmentRedirectURIs: Bool { texts[.developmentRedirectURIs] != "no" }

@@ -41,8 +41,12 @@ struct KeyRotate: AsyncParsableCommand {
             let moment = installation.store.now()
             let rotation = KeyRotation(installation.store, serverKey: installation.serverKey)
             var made: [KeyDocument] = []
-            for algorithm in algorithm.map({ [$0] }) ?? KeyRing.algorithms {
-                let former = try await installation.store.signingKeys().filter { $0.algorithm == algorithm }
+            let known = try await installation.store.signingKeys()
+            let kept = KeyRing.algorithms.filter { algorithm in
+                KeyRing.algorithmsFromStart.contains(algorithm) || known.contains { $0.algorithm == algorithm }
+            }
+            for algorithm in algorithm.map({ [$0] }) ?? kept {
+                let former = known.filter { $0.algorithm == algorithm }
                 let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
                 let key: SealedSigningKey?
                 do {

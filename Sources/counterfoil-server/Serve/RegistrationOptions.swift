@@ -13,7 +13,7 @@ struct RegistrationOptions: ParsableArguments {
     @Option(
         name: .customLong("plain-scheme"),
         help: ArgumentHelp(
-            "A scheme without a period that redirect URIs may use, besides cursor and vscode. Can be repeated.",
+            "A scheme without a period that redirect URIs may use, such as cursor or vscode. Can be repeated.",
             valueName: "scheme"))
     var plainSchemes: [String] = []
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options of `serve` for what the requests of every client must have.
+/// The options of `serve` for what the requests of every client must have, and for the form of the responses.
 struct RequirementOptions: ParsableArguments {
     @Flag(
         name: .customLong("require-pushed-requests"),
@@ -11,4 +11,9 @@ struct RequirementOptions: ParsableArguments {
         name: .customLong("require-dpop-nonce"),
         help: "Refuse DPoP proofs without a nonce of this server (RFC 9449).")
     var requiresProofNonce = false
+
+    @Flag(
+        name: .customLong("lowercase-token-type"),
+        help: "Send token_type as bearer in lower case, for clients that compare it as text.")
+    var lowercasesTokenType = false
 }

@@ -213,10 +213,11 @@ struct ServeCommand: ConfiguredCommand {
         settings.registrationsPerSource = registration.registrationsPerSource
         settings.registrationsPerHour = registration.registrationsPerHour
         settings.unregisteredClients = registration.unregisteredClients?.kinds
-        settings.plainSchemes.formUnion(registration.plainSchemes)
+        settings.plainSchemes = Set(registration.plainSchemes)
         settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
         settings.requiresPushedRequests = requirements.requiresPushedRequests
         settings.requiresProofNonce = requirements.requiresProofNonce
+        settings.lowercasesTokenType = requirements.lowercasesTokenType
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime

@@ -61,6 +61,7 @@ struct Setting: Sendable, Hashable {
         "access-token-lifetime", "applications-per-developer", "approvals-per-user", "audit-retention", "code-lifetime",
         "connections", "default-audience", "device-code-lifetime", "failures-per-person", "failures-per-source",
         "hsts-max-age", "id-token-lifetime", "key-lifetime", "log-level", "no-development-redirect-uris",
+        "lowercase-token-type",
         "page-lifetime", "plain-scheme", "pushed-request-lifetime", "recent-sign-in", "refresh-idle-lifetime",
         "refresh-lifetime", "registration", "registrations-per-hour", "registrations-per-source", "require-dpop-nonce",
         "require-pushed-requests", "session-idle-lifetime", "session-lifetime", "sign-in-delay-from", "sign-in-window",

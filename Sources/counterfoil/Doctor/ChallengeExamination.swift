@@ -30,7 +30,10 @@ extension Examination {
     }
 
     private mutating func order(of challenges: [AuthenticationChallenge]) {
-        guard let first = challenges.first, first.scheme != "bearer" else { return }
+        // An API that accepts only tokens that are bound to a key has no challenge of Bearer.
+        guard let first = challenges.first, first.scheme != "bearer",
+            challenges.contains(where: { $0.scheme == "bearer" })
+        else { return }
         advise(
             "challenge-order", "the first challenge of the API is \(Self.shown(first.scheme)) and not Bearer",
             why:

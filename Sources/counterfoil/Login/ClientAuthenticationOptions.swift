@@ -46,7 +46,8 @@ struct ClientAuthenticationOptions: ParsableArguments {
     @Option(
         name: .customLong("client-key-algorithm"),
         help: ArgumentHelp(
-            "The signature algorithm of an RSA key: RS256 or PS256. (default: RS256)", valueName: "algorithm"))
+            "The signature algorithm of an RSA key, RS256 or PS256, or of an Ed25519 key, EdDSA or Ed25519. (default: RS256, EdDSA)",
+            valueName: "algorithm"))
     var keyAlgorithm: String?
 
     @Option(

@@ -38,6 +38,37 @@ struct AppChangeTests {
         }
     }
 
+    @Test func `the developer of an app is a user who finds it under My Apps`() async throws {
+        try await Site.make { site in
+            let user = try await site.administer(
+                ["user", "create", "dora", "--email", "dora@example.com", "--password-stdin"],
+                input: "correct horse battery staple\n")
+            #expect(user.status == 0, "\(user.errors)")
+            let create = AppCommandTests.create(redirectURI: "http://127.0.0.1/callback")
+            let created = try await site.administer(create + ["--developer", "dora", "--json"])
+            #expect(created.status == 0, "\(created.errors)")
+            let application = try AppCommandTests.object(created.output)
+            #expect(application["developer"] as? String == "dora")
+            let owner = try #require(application["owner"] as? String)
+            let id = try #require(application["client_id"] as? String)
+            #expect(try await site.administer(["app", "show", id]).output.contains("\n  developer: dora\n"))
+
+            let cleared = try await site.administer(["app", "edit", id, "--developer", ""])
+            #expect(cleared.status == 0 && !cleared.output.contains("developer: "))
+            #expect(try await Self.shown(id, at: site)["owner"] == nil)
+            let given = try await site.administer(["app", "edit", id, "--developer", "dora"])
+            #expect(given.output.contains("\n  developer: dora\n"))
+            #expect(try await Self.shown(id, at: site)["owner"] as? String == owner)
+            let log = try await site.administer(["audit", "list", "--client", id])
+            #expect(log.output.components(separatedBy: "given to a developer").count == 3, "\(log.output)")
+            #expect(log.output.contains("taken from its developer"))
+
+            for arguments in [create + ["--developer", "nobody"], ["app", "edit", id, "--developer", "nobody"]] {
+                #expect(try await site.administer(arguments).errors.contains("nobody"))
+            }
+        }
+    }
+
     @Test func `a list replaces the list, and an empty value clears it`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -45,7 +45,7 @@ struct AppCommandTests {
                 application["redirect_uris"] as? [String]
                     == ["http://127.0.0.1/callback", "com.example.lightbox:/callback"])
             #expect(application["scope"] as? String == "openid photos.read")
-            #expect(application["require_state"] as? Bool == true)
+            #expect(application["require_state"] as? Bool == false)
             #expect(application["first_party"] as? Bool == false)
             #expect(application["vouched_for"] as? Bool == true)
             #expect(application["claimed_https_verified"] as? Bool == false)

@@ -76,6 +76,10 @@ extension HelpText {
 
             REQUESTS:
               --redirect-uri <uri>    A redirect URI. Can be repeated.
+              --legacy-redirect-uri <uri>
+                                      A redirect URI of an app that moves here, accepted
+                                      although its scheme breaks the rules:
+                                      lightbox://oauth. Can be repeated.
               --scope <scope>         A scope that the app may request. Can be repeated.
               --optional-scope <scope>
                                       A scope of the app that users may decline. Can be
@@ -115,8 +119,8 @@ extension HelpText {
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
               --id-token-signed-response-alg <algorithm>
-                                      The signing algorithm of its ID tokens: ES256, RS256
-                                      or EdDSA.
+                                      The signing algorithm of its ID tokens: ES256, RS256,
+                                      Ed25519 or EdDSA.
               --user-claims-in-id-token <bool>
                                       Put the claims of the scopes profile and email into
                                       its ID tokens: true or false.
@@ -125,8 +129,8 @@ extension HelpText {
 
             POLICY:
               --pkce <policy>         The PKCE policy: s256; for web apps also
-                                      s256-or-nonce; for old apps also s256-or-plain or
-                                      exempt-until:DATE.
+                                      s256-or-nonce; for old apps also s256-or-plain,
+                                      exempt-until:DATE and, with a secret or key, optional.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
               --require-pushed-requests <bool>
@@ -156,6 +160,7 @@ extension HelpText {
               --name <name>           The name shown to users.
               --client-id <id>        The existing client_id of the app. (default: a new
                                       one)
+              --developer <user>      The user who owns the app and finds it at /apps.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
@@ -270,6 +275,10 @@ extension HelpText {
 
             REQUESTS:
               --redirect-uri <uri>    A redirect URI. Can be repeated.
+              --legacy-redirect-uri <uri>
+                                      A redirect URI of an app that moves here, accepted
+                                      although its scheme breaks the rules:
+                                      lightbox://oauth. Can be repeated.
               --scope <scope>         A scope that the app may request. Can be repeated.
               --optional-scope <scope>
                                       A scope of the app that users may decline. Can be
@@ -309,8 +318,8 @@ extension HelpText {
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
               --id-token-signed-response-alg <algorithm>
-                                      The signing algorithm of its ID tokens: ES256, RS256
-                                      or EdDSA.
+                                      The signing algorithm of its ID tokens: ES256, RS256,
+                                      Ed25519 or EdDSA.
               --user-claims-in-id-token <bool>
                                       Put the claims of the scopes profile and email into
                                       its ID tokens: true or false.
@@ -319,8 +328,8 @@ extension HelpText {
 
             POLICY:
               --pkce <policy>         The PKCE policy: s256; for web apps also
-                                      s256-or-nonce; for old apps also s256-or-plain or
-                                      exempt-until:DATE.
+                                      s256-or-nonce; for old apps also s256-or-plain,
+                                      exempt-until:DATE and, with a secret or key, optional.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
               --require-pushed-requests <bool>
@@ -346,6 +355,8 @@ extension HelpText {
 
             OPTIONS:
               --name <name>           The name shown to users.
+              --developer <user>      The user who owns the app and finds it at /apps. Only
+                                      administrators see it if the name is empty.
               --remove-logo           Remove the logo of the app.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)

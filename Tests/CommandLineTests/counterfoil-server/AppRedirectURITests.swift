@@ -24,6 +24,41 @@ extension AppCommandTests {
         }
     }
 
+    // RFC 8252 §7.1: an administrator accepts the exact URI of an app that moves here, and any change keeps it.
+    @Test(arguments: ["com.example.app://callback", "lightbox://oauth", "vscode://publisher.app/cb"])
+    func `an administrator accepts a redirect URI that breaks the rules for schemes`(uri: String) async throws {
+        try await Site.make { site in
+            let create = ["app", "create", "--type", "native", "--name", "Lightbox", "--json"]
+            let created = try await site.administer(
+                create + ["--redirect-uri", "http://127.0.0.1/callback", "--legacy-redirect-uri", uri])
+            #expect(created.status == 0, "\(created.errors)")
+            #expect(created.errors.contains("warning: \(uri): This URI breaks the rules for the scheme"))
+            let application = try Self.object(created.output)
+            #expect(application["redirect_uris"] as? [String] == ["http://127.0.0.1/callback", uri])
+            let id = try #require(application["client_id"] as? String)
+            #expect(try await site.administer(["app", "check", id, uri]).status == 0)
+            #expect(try await site.administer(["app", "check", id, uri + "x"]).status == 1)
+            #expect(try await site.administer(["app", "edit", id, "--name", "Darkroom"]).status == 0)
+            // Neither another URI nor another app has the exception.
+            #expect(try await site.administer(["app", "edit", id, "--redirect-uri", uri + "x"]).status == 3)
+            #expect(try await site.administer(create + ["--redirect-uri", uri]).status == 3)
+            // No option accepts what a browser would run.
+            let script = try await site.administer(create + ["--legacy-redirect-uri", "javascript:alert(1)"])
+            #expect(script.status == 3)
+        }
+    }
+
+    @Test func `an https redirect URI that is verified at once is not called untrusted`() async throws {
+        try await Site.make { site in
+            let uri = "https://app.example.com/callback"
+            let plain = try await site.administer(Self.create(redirectURI: uri))
+            #expect(plain.errors.contains("Not trusted yet"))
+            let verified = try await site.administer(Self.create(redirectURI: uri) + ["--claimed-https-verified"])
+            #expect(verified.status == 0)
+            #expect(!verified.errors.contains("Not trusted yet"))
+        }
+    }
+
     @Test func `a development redirect URI is registered with a note`() async throws {
         try await Site.make { site in
             let uri = "http://localhost:5173/callback"

@@ -184,7 +184,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The number of apps that one developer may register.
                                       (default: 50)
               --plain-scheme <scheme> A scheme without a period that redirect URIs may use,
-                                      besides cursor and vscode. Can be repeated.
+                                      such as cursor or vscode. Can be repeated.
               --no-development-redirect-uris
                                       Refuse redirect URIs for development: http on
                                       loopback, of web and single-page apps.
@@ -207,6 +207,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       (PAR, RFC 9126).
               --require-dpop-nonce    Refuse DPoP proofs without a nonce of this server
                                       (RFC 9449).
+              --lowercase-token-type  Send token_type as bearer in lower case, for clients
+                                      that compare it as text.
 
             LIFETIMES:
               --code-lifetime <time>  The lifetime of an authorization code, 10s to 10m.

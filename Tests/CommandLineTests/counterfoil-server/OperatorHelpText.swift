@@ -83,7 +83,7 @@ extension HelpText {
 
             OPTIONS:
               --algorithm <algorithm> Rotate only the key of this algorithm. (values:
-                                      ES256, RS256, EdDSA)
+                                      ES256, RS256, Ed25519, EdDSA)
               --now                   Sign with the new key immediately.
               --withdraw              Sign with the new key immediately, and delete the
                                       previous keys.

@@ -13,6 +13,7 @@ struct DoctorChallengeTests {
         arguments: [
             (["DPoP algs=\"ES256\", \(place), scope=\"a\"", "Bearer \(place), scope=\"a\""], "challenge-order", 0),
             (["Basic realm=\"a\"", "Bearer \(place), scope=\"a\""], "challenge-order", 0),
+            (["DPoP \(place), scope=\"a\", algs=\"ES256\""], nil, 0),
             (["Bearer scope=\"a\""], "challenge-metadata-missing", 0),
             (["Bearer \(place)"], "challenge-scope-missing", 0),
             (

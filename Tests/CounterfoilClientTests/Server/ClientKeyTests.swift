@@ -125,6 +125,26 @@ struct ClientKeyTests {
         }
     }
 
+    // RFC 9864 §2.2: for a server that does not know the older name.
+    @Test func `an Ed25519 key signs with EdDSA, and with Ed25519 if that is named`() async throws {
+        let usual = try ClientKey(Self.edwardsKey)
+        let key = try ClientKey(Self.edwardsKey, algorithm: .ed25519)
+        #expect(usual.algorithm == .edDSA && key != usual)
+        #expect(key.publicKey?.algorithm == .ed25519)
+        #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(Self.keys[0], algorithm: .ed25519) }
+        #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(RSAKeyText.pkcs8, algorithm: .ed25519) }
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await Self.signIn(at: server, with: key).run()
+            let request = try #require(server.requests(to: .token).first)
+            _ = try Self.verify(request, of: key, at: server.issuer)
+            let assertion = try #require(request.form["client_assertion"])
+            let header = try #require(Base64URL.decode(String(assertion.prefix { $0 != "." })))
+            #expect(String(decoding: header, as: UTF8.self).contains(#""alg":"Ed25519""#))
+            let kept = try JSONDecoder().decode(Credentials.self, from: JSONEncoder().encode(credentials))
+            #expect(kept.authentication == .privateKey(key))
+        }
+    }
+
     @Test func `an RSA key is read from each format, and signs with RS256 or PS256`() async throws {
         let texts = [RSAKeyText.pkcs8, RSAKeyText.pkcs1, RSAKeyText.jsonWebKey()]
         let keys = try texts.map { try ClientKey($0) }

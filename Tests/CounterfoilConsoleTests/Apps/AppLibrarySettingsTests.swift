@@ -15,6 +15,26 @@ struct AppLibrarySettingsTests {
         (choices?.choices ?? []).filter(\.isChosen).map(\.value)
     }
 
+    // The form cannot add the exception, and a developer can change everything else.
+    @Test func `a redirect URI that an administrator accepted outlives the changes of the developer`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let uri = "lightbox://oauth"
+        let form = Developer.form(type: "native", redirectURIs: "http://127.0.0.1/callback")
+        let client = try await developer.registered(form)
+        let accepted = try RedirectURI(uri)
+        try await test.change(client) { $0.redirectURIs = [accepted] }
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        func changed(to uri: String) -> FormParameters {
+            Developer.form(type: "native", redirectURIs: uri)
+                .adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+        }
+        let refused = try await developer.browser.submit(changed(to: uri + "x"), to: edit.action)
+        #expect(refused.status == .badRequest)
+        _ = try await developer.browser.submit(changed(to: uri), to: edit.action).applicationPage
+        #expect(try await test.store.client(client.id)?.redirectURIs.map(\.rawValue) == [uri])
+    }
+
     // B-19
     @Test(arguments: [
         ("native", ["s256"], "s256", "ES256", "true"), ("spa", ["s256"], "s256", "ES256", "false"),

@@ -16,7 +16,9 @@ import Testing
 
             let plain = try await #require(throws: AccessRefusal.self) { try await bare.access(for: .get()) }
             #expect(plain.status == .unauthorized)
-            #expect(plain.headerFields[.wwwAuthenticate] == "Bearer realm=\"api\", DPoP algs=\"ES256 RS256 EdDSA\"")
+            #expect(
+                plain.headerFields[.wwwAuthenticate]
+                    == "Bearer realm=\"api\", DPoP algs=\"ES256 RS256 Ed25519 EdDSA\"")
             #expect(plain.body.isEmpty)
 
             let told = try await #require(throws: AccessRefusal.self) {
@@ -25,7 +27,7 @@ import Testing
             #expect(
                 told.headerFields[.wwwAuthenticate]
                     == "Bearer resource_metadata=\"\(metadata)\", scope=\"photos.read photos.write\", "
-                    + "DPoP algs=\"ES256 RS256 EdDSA\"")
+                    + "DPoP algs=\"ES256 RS256 Ed25519 EdDSA\"")
             // A request without a token does not cause a request for keys.
             #expect(authority.keyRequests == 0)
         }
@@ -92,6 +94,23 @@ import Testing
         }
     }
 
+    // RFC 9728 §5.1, RFC 9449 §7.1: the challenge of DPoP has everything that a client needs if it is alone.
+    @Test func `the challenge of DPoP names the metadata and the scope if it is alone`() async throws {
+        try await Authority.run { authority async throws in
+            let metadata = "https://photos.example/.well-known/oauth-protected-resource"
+            let server = authority.resourceServer(
+                proofs: ProofPolicy(requiresBoundTokens: true), resourceMetadata: metadata)
+            let scope = try Scope(parsing: "photos.read")
+            let unasked = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(), requiring: scope)
+            }
+            #expect(
+                unasked.headerFields[.wwwAuthenticate]
+                    == "DPoP resource_metadata=\"\(metadata)\", scope=\"photos.read\", "
+                    + "algs=\"ES256 RS256 Ed25519 EdDSA\"")
+        }
+    }
+
     // R200. RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
         try await Authority.run { authority async throws in
@@ -104,7 +123,14 @@ import Testing
             }
             #expect(malformed.status == .badRequest)
             #expect(malformed.error?.code == .invalidRequest)
-            #expect(malformed.headerFields[.wwwAuthenticate]?.contains("error=\"invalid_request\"") == true)
+            #expect(malformed.headerFields[.wwwAuthenticate]?.hasPrefix("Bearer error=\"invalid_request\"") == true)
+            for field in ["DPoP", "dpop a b"] {
+                let malformed = try await #require(throws: AccessRefusal.self) {
+                    try await server.access(for: .get(authorization: field))
+                }
+                #expect(malformed.status == .badRequest)
+                #expect(malformed.headerFields[.wwwAuthenticate]?.hasPrefix("DPoP error=\"invalid_request\"") == true)
+            }
 
             let bad = try await #require(throws: AccessRefusal.self) {
                 try await server.access(for: .get(authorization: "Bearer \(token.dropLast(4))AAAA"))

@@ -50,7 +50,8 @@ import Testing
             #expect(members["bearer_methods_supported"] as? [String] == ["header"])
             #expect(members["resource_name"] as? String == "Notes")
             #expect(members["resource_documentation"] as? String == "https://notes.example/help")
-            #expect(members["dpop_signing_alg_values_supported"] as? [String] == ["ES256", "RS256", "EdDSA"])
+            #expect(
+                members["dpop_signing_alg_values_supported"] as? [String] == ["ES256", "RS256", "Ed25519", "EdDSA"])
             #expect(members.count == 7)
         }
     }

@@ -111,6 +111,29 @@ import Testing
         }
     }
 
+    // RFC 9728 §3 and §5.1
+    @Test func `the API publishes its metadata, and its challenge names them`() async throws {
+        try await Authority.run { authority async throws in
+            let description = ResourceDescription(scopes: try Scope(parsing: "photos.read"), name: "Photo library")
+            let library = PhotoLibrary(
+                resourceServer: authority.resourceServer(publishing: description),
+                allowedOrigin: "http://localhost:5173")
+            try await Application(router: library.router()).test(.router) { client in
+                let visitor = Visitor(client: client)
+                let place = "/.well-known/oauth-protected-resource"
+                let metadata = try await visitor.send(.get, place)
+                #expect(metadata.status == .ok)
+                #expect(metadata.headers[.accessControlAllowOrigin] == "*")
+                let text = String(buffer: metadata.body)
+                #expect(text.contains(#""resource":"https://photos.example""#))
+                #expect(text.contains(#""scopes_supported":["photos.read"]"#))
+                let nobody = try await visitor.send()
+                let field = try #require(nobody.headers[.wwwAuthenticate])
+                #expect(field.contains(#"resource_metadata="https://photos.example\#(place)""#))
+            }
+        }
+    }
+
     // R198. Each route requires its own scope.
     @Test func `reading and writing need separate scopes`() async throws {
         try await Authority.run { authority async throws in
@@ -120,7 +143,8 @@ import Testing
                 let nobody = try await visitor.send()
                 #expect(nobody.status == .unauthorized)
                 #expect(
-                    nobody.headers[.wwwAuthenticate] == "Bearer scope=\"photos.read\", DPoP algs=\"ES256 RS256 EdDSA\"")
+                    nobody.headers[.wwwAuthenticate]
+                        == "Bearer scope=\"photos.read\", DPoP algs=\"ES256 RS256 Ed25519 EdDSA\"")
                 #expect(try await visitor.send(token: writing).status == .forbidden)
                 let refused = try await visitor.send(.post, token: reading, body: #"{"title":"x"}"#)
                 #expect(refused.status == .forbidden)

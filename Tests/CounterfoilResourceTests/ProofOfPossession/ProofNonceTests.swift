@@ -18,7 +18,7 @@ import Testing
             }
             #expect(refusal.status == .unauthorized)
             #expect(refusal.error?.code == .useDPoPNonce)
-            #expect(refusal.headerFields[.wwwAuthenticate]?.contains(#"DPoP error="use_dpop_nonce""#) == true)
+            #expect(refusal.headerFields[.wwwAuthenticate]?.hasPrefix(#"DPoP error="use_dpop_nonce""#) == true)
             let nonces = refusal.headerFields.proofNonces
             #expect(nonces.count == 1)
             let access = try await server.access(for: prover.request(token, nonce: nonces.first))

@@ -42,7 +42,7 @@ struct AuthorizationParameterTests {
         let description = try #require(error.description)
         #expect(description.hasPrefix("code_challenge"))
         #expect(description.contains("is missing: this client must use PKCE (S256)") != (type == .web))
-        #expect(description.hasSuffix("this is the setting PKCE in its registration"))
+        #expect(description.hasSuffix("this is the setting PKCE in its registration (app edit --pkce)"))
         #expect(try await Attempt(test, by: client, at: address).authorize().code.exposed.utf8.count == 43)
     }
 
@@ -111,8 +111,14 @@ struct AuthorizationParameterTests {
         let strict = try await test.register("Strict", redirectURIs: ["https://app.example/cb"], requiresState: true)
         for state in [nil, ""] {
             let attempt = Attempt(test, by: strict, at: "https://app.example/cb").with("state", state)
-            #expect(try await attempt.error().code == .invalidRequest)
+            let error = try await attempt.error()
+            #expect(error.code == .invalidRequest)
+            #expect(
+                error.description == "state is missing: this client must send it; this is the setting Require state "
+                    + "in its registration (app edit --require-state)")
         }
+        // RFC 9700 §4.7.1: PKCE or OpenID's nonce protects the request of a new client of any type.
+        for type in ClientType.allCases { #expect(!ClientPolicy.standard(for: type).requiresState) }
         let free = try await test.register("Free", redirectURIs: ["https://app.example/cb"], requiresState: false)
         let reply = try await Attempt(test, by: free, at: "https://app.example/cb").with("state", nil).authorize()
         #expect(try reply.authorizationResponse.state == nil)

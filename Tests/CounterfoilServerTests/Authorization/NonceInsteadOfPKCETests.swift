@@ -58,7 +58,16 @@ struct NonceInsteadOfPKCETests {
         #expect(
             error.description
                 == "\(begin): this client must use PKCE (S256) or the scope openid with a nonce; "
-                + "this is the setting PKCE in its registration")
+                + "this is the setting PKCE in its registration (app edit --pkce)")
+    }
+
+    @Test func `a web client that cannot request openid is not told to send a nonce`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register(
+            "Archive", type: .web, redirectURIs: ["https://archive.example/cb"], scope: "photos.read")
+        let error = try await Attempt(test, by: client, at: "https://archive.example/cb")
+            .with("code_challenge", nil).with("code_challenge_method", nil).error()
+        #expect(error.description?.hasPrefix("code_challenge is missing: this client must use PKCE (S256); ") == true)
     }
 
     // R021, R137, B-17, SEC-05: whatever the store says, a client that does not authenticate must use PKCE.

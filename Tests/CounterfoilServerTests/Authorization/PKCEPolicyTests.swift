@@ -7,7 +7,8 @@ import Testing
 /// Exemptions from PKCE that an administrator grants to clients older than PKCE, and their limits.
 struct PKCEPolicyTests {
     private static let challengeMissing =
-        "code_challenge is missing: this client must use PKCE (S256); this is the setting PKCE in its registration"
+        "code_challenge is missing: this client must use PKCE (S256); "
+        + "this is the setting PKCE in its registration (app edit --pkce)"
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     private static func day(_ test: TestServer, later days: Double) -> CalendarDay {
@@ -62,7 +63,9 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
         #expect(try await test.redeem(form).tokenResponse.isBearer)
         #expect(try await Attempt(test, by: client).tokens().isBearer)
-        #expect(try await Self.bare(test, client).error().description == Self.challengeMissing)
+        // The description names every method that this client may use.
+        let missing = try await Self.bare(test, client).error().description
+        #expect(missing == Self.challengeMissing.replacing("(S256)", with: "(S256 or plain)"))
     }
 
     // R086, R090, SEC-07: a plain challenge is the verifier itself, so only its SHA-256 digest is stored.
@@ -130,6 +133,40 @@ struct PKCEPolicyTests {
         let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
         try await test.setPolicy(ClientPolicy(pkce: pkce, requiresState: false), of: client.id)
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+    }
+
+    // RFC 7636 §4.4.1: PKCE is optional for a client that authenticates, if an administrator says so.
+    @Test func `a confidential client whose PKCE is optional gets a token without a challenge`() async throws {
+        let test = try await TestServer()
+        let secret = ClientSecret()
+        let client = try await test.register(
+            "Archive", type: .web, at: ["https://archive.example/cb"],
+            under: ClientPolicy(pkce: .optional, requiresState: false), secret: secret)
+        let attempt = Attempt(test, by: client, at: "https://archive.example/cb")
+            .with("code_challenge", nil).with("code_challenge_method", nil)
+        let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_client")
+        #expect(try await test.redeem(form, fields: .basic(client.id, secret)).tokenResponse.isBearer)
+        // Every use is counted and logged. A challenge that was sent is enforced.
+        #expect(try await test.store.pkceExceptionUse(of: client.id)?.count == 1)
+        #expect(test.log.lines.contains { $0.hasPrefix("notice ") && $0.contains("app_archive") })
+        let bound = Attempt(test, by: client, at: "https://archive.example/cb")
+        let without = bound.exchange(try await bound.authorize().code).setting("code_verifier", to: nil)
+        #expect(try await test.redeem(without, fields: .basic(client.id, secret)).tokenError.error == "invalid_grant")
+    }
+
+    // RFC 8252 §8.1: whatever the store says, a client that does not authenticate must use PKCE.
+    @Test func `PKCE is not optional for a public client`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .optional)
+        #expect(try await Self.bare(test, client).error().description == Self.challengeMissing)
+        let problems = try #require(throws: ClientRegistrationRefusal.self) {
+            var draft = PolicyDraft(ClientPolicy.standard(for: .native))
+            draft.pkce = "optional"
+            _ = try ClientRules(issuer: nil, allowsDevelopment: true).check(
+                draft, of: .native, redirectURIs: [], postLogoutRedirectURIs: [], scope: Scope(), now: test.clock.now)
+        }
+        #expect(problems.problems.map(\.field) == [.pkce])
     }
 
     // R180, TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that an attacker removed the challenge.

@@ -99,7 +99,9 @@ struct ClientAssertionTests {
     }
 
     private static func expectRefused(_ reply: Reply, _ reason: String? = nil) throws {
-        #expect(reply.status == .unauthorized || reply.status == .badRequest)
+        // RFC 6749 §5.2: an assertion is no HTTP authentication. A challenge of Basic would hide the description.
+        #expect(reply.status == .badRequest)
+        #expect(reply.fields[.wwwAuthenticate] == nil)
         let error = try reply.tokenError
         #expect(error.error == "invalid_client")
         if let reason { #expect(error.errorDescription?.contains(reason) == true) }

@@ -119,6 +119,10 @@ struct RegistrationTests {
             testDescription: "a device",
             body: #"{"grant_types": ["\#(device)", "refresh_token"], "client_name": "Television"}"#,
             type: .device, method: "none"),
+        Case(
+            testDescription: "a device with a posted secret",
+            body: #"{"grant_types": ["\#(device)"], "token_endpoint_auth_method": "client_secret_post"}"#,
+            type: .device, method: "client_secret_post"),
     ])
     func `the type of the client decides whether it has a secret`(registration: Case) async throws {
         let desk = try await RegistrationDesk()
@@ -133,6 +137,58 @@ struct RegistrationTests {
         if registration.type == .device {
             #expect(client.members["redirect_uris"] == nil)
             #expect(client.members["response_types"] as? [String] == [])
+        }
+    }
+
+    // RFC 8628 §3.1 and §3.4
+    @Test(arguments: ["client_secret_basic", "client_secret_post", "private_key_jwt"])
+    func `a device gets the client authentication that it asked for, and needs it`(method: String) async throws {
+        let desk = try await RegistrationDesk()
+        let key = try SigningKey.generate(.ed25519)
+        let keys = try JSONSerialization.jsonObject(with: Data(JSONWebKeySet(keys: [key.publicKey]).encoded()))
+        var metadata: [String: Any] = [
+            "grant_types": [Self.device, "refresh_token"], "token_endpoint_auth_method": method,
+            "client_name": "Television",
+        ]
+        if method == "private_key_jwt" { metadata["jwks"] = keys }
+        let client = try await desk.registered(metadata)
+        #expect(client.members["token_endpoint_auth_method"] as? String == method)
+        #expect((client.secret == nil) == (method == "private_key_jwt"))
+
+        /// Adds the credentials of the client to a request.
+        func authenticated(_ form: FormParameters) throws -> (FormParameters, HTTPFields) {
+            switch method {
+            case "client_secret_basic":
+                return (form, [.authorization: client.basic])
+            case "client_secret_post":
+                let secret = try #require(client.secret)
+                return (form.adding("client_id", client.id.rawValue).adding("client_secret", secret), [:])
+            default:
+                let now = Int(desk.test.clock.wall.timeIntervalSince1970)
+                let claims: [String: ClientAssertionTests.Claim] = [
+                    "iss": .text(client.id.rawValue), "sub": .text(client.id.rawValue),
+                    "aud": .text("https://id.example.com"), "exp": .seconds(now + 60), "iat": .seconds(now),
+                    "jti": .text(Base64URL.encode(RandomBytes().bytes(16))),
+                ]
+                let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+                let assertion = try key.sign(claims, type: .idToken)
+                return (form.adding("client_assertion_type", type).adding("client_assertion", assertion), [:])
+            }
+        }
+        let (form, fields) = try authenticated(FormParameters(["scope": "openid"]))
+        let begun = await desk.test.post(form, to: .deviceAuthorization, fields: fields)
+        #expect(begun.status == .ok)
+        let code = try #require(try begun.members["device_code"] as? String)
+        let (poll, pollFields) = try authenticated(
+            FormParameters(["grant_type": Self.device, "device_code": code]))
+        let polled = await desk.test.post(poll, to: .token, fields: pollFields)
+        #expect(try polled.tokenError.error == "authorization_pending")
+        // A request without the credentials is refused.
+        for endpoint in [Endpoint.deviceAuthorization, .token] {
+            let alone = FormParameters([
+                "client_id": client.id.rawValue, "grant_type": Self.device, "device_code": code, "scope": "openid",
+            ])
+            #expect(try await desk.test.post(alone, to: endpoint).tokenError.error == "invalid_client")
         }
     }
 

@@ -77,6 +77,15 @@ struct IssuedTokenTests {
         #expect(idClaims["exp"] as? Int == now + idLifetime)
     }
 
+    // RFC 6749 §5.1: the value is case-insensitive, and some clients compare it as text.
+    @Test func `the owner can have token_type in lower case`() async throws {
+        let test = try await TestServer { $0.lowercasesTokenType = true }
+        #expect(try await Attempt(test).tokens().tokenType == "bearer")
+        let bound = Attempt(test)
+        let form = bound.exchange(try await bound.authorize().code)
+        #expect(try await test.redeem(form, fields: try test.proving(TestProofKey())).tokenResponse.tokenType == "DPoP")
+    }
+
     // R207, R336: neither is accepted in place of the other.
     @Test func `an ID token is not an access token, and a client is not a user`() async throws {
         let test = try await TestServer()

@@ -60,11 +60,11 @@ struct KeyRotationTests {
         #expect(try await test.store.signingKeys().allSatisfy { $0.id != former })
     }
 
-    @Test(arguments: KeyRing.algorithms)
+    @Test(arguments: KeyRing.algorithmsFromStart)
     func `an old key gets one successor of the same algorithm`(algorithm: SigningAlgorithm) async throws {
         let maintenance = test.server.maintenance
         try await maintenance.maintainKeys()
-        #expect(try await test.store.signingKeys().count == KeyRing.algorithms.count)
+        #expect(try await test.store.signingKeys().count == KeyRing.algorithmsFromStart.count)
         test.clock.advance(by: TimeInterval(SigningKeyLifecycle.standardLifetime) * 86_400)
         try await maintenance.maintainKeys()
         try await maintenance.maintainKeys()
@@ -72,7 +72,7 @@ struct KeyRotationTests {
         #expect(keys.count == 2)
         #expect(keys.map { $0.state(at: test.clock.now).state } == [.signing, .published])
         let noted = try await test.store.audit(AuditQuery(kind: .signingKey))
-        #expect(noted.count == KeyRing.algorithms.count)
+        #expect(noted.count == KeyRing.algorithmsFromStart.count)
     }
 
     // Two servers with one store: a key that one rotated, the other publishes and uses.
@@ -97,7 +97,7 @@ struct KeyRotationTests {
         _ = try await rotate()
         let restarted = try await TestServer(store: test.store, clock: test.clock)
         #expect(try kid(try await Attempt(restarted, for: "photos.read").tokens().accessToken) == former)
-        #expect(try await keySet(of: restarted).keys.count == KeyRing.algorithms.count + 1)
+        #expect(try await keySet(of: restarted).keys.count == KeyRing.algorithmsFromStart.count + 1)
     }
 
     @Test func `while the store is unavailable the cached keys are used`() async throws {
@@ -106,7 +106,7 @@ struct KeyRotationTests {
         for verb in [FaultyStore.Verb.signingKeys, .registryRevision] {
             store.fail(verb)
             test.clock.advance(by: 60)
-            #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+            #expect(try await keySet(of: test).keys.count == KeyRing.algorithmsFromStart.count)
             #expect(test.log.lines.contains { $0.contains("failed to reload the signing keys") })
         }
     }
@@ -143,7 +143,7 @@ struct KeyRotationTests {
         #expect(try await test.store.addSigningKey(foreign, replacing: former.id) == .added)
         for _ in 1...3 {
             test.clock.advance(by: 60)
-            #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+            #expect(try await keySet(of: test).keys.count == KeyRing.algorithmsFromStart.count)
         }
         #expect(test.log.lines.count { $0.contains("failed to decrypt a signing key") } == 1)
     }
@@ -168,5 +168,31 @@ struct KeyRotationTests {
         #expect(json?["alg"] as? String == "EdDSA")
         let kid = try #require(json?["kid"] as? String)
         #expect(try await keySet(of: test).keys.contains { $0.id.rawValue == kid })
+    }
+
+    // RFC 9864 §2.2: jose and oauth4webapi verify a token only with a key whose `alg` is that of the token.
+    @Test func `the key for Ed25519 is created for the first ID token that needs it`() async throws {
+        let client = try await test.register(
+            "Edward", redirectURIs: ["http://127.0.0.1/callback"], idTokenAlgorithm: .ed25519)
+        let other = try await TestServer(store: test.store, clock: test.clock)
+        _ = try await Attempt(test, for: "openid").tokens()
+        #expect(try await keySet(of: test).keys.map(\.algorithm) == KeyRing.algorithmsFromStart)
+        for server in [test, other, test] {
+            let token = try #require(try await Attempt(server, by: client, for: "openid").tokens().idToken)
+            let head = try #require(token.exposed.split(separator: ".").first)
+            let header = try JSONSerialization.jsonObject(with: Data(try #require(Base64URL.decode(head))))
+            let json = try #require(header as? [String: Any])
+            #expect(json["alg"] as? String == "Ed25519")
+            // A key set is cached for a second.
+            test.clock.advance(by: 2)
+            let keys = try await keySet(of: server).keys.filter { $0.algorithm == .ed25519 }
+            #expect(keys.map(\.id.rawValue) == [json["kid"] as? String])
+        }
+        let created = try await test.store.audit(AuditQuery(kind: .signingKey)).map(\.event.detail)
+        #expect(created.count { $0?.hasPrefix("Ed25519: created the first key") == true } == 1)
+        // It is rotated like the others.
+        test.clock.advance(by: TimeInterval(SigningKeyLifecycle.standardLifetime) * 86_400)
+        try await test.server.maintenance.maintainKeys()
+        #expect(try await test.store.signingKeys().count { $0.algorithm == .ed25519 } == 2)
     }
 }

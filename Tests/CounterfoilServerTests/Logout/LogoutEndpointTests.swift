@@ -56,6 +56,37 @@ struct LogoutEndpointTests {
         #expect(try reply.signOutPage.applicationName == nil)
     }
 
+    // OpenID Connect RP-Initiated Logout §3: the user is signed out, and the developer reads why nothing follows.
+    @Test func `a refused post_logout_redirect_uri is named on the page and in the log`() async throws {
+        let party = try await RelyingParty()
+        let mistyped = "https://rp.example.com/<bye>"
+        let id = party.client.id.rawValue
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        let reply = try await browser.open(
+            Self.query(["id_token_hint": hint, "post_logout_redirect_uri": mistyped]))
+        let page = try reply.signedOutPage
+        #expect(page.destination == nil)
+        let section = try #require(page.developer)
+        #expect(section.clientID == id)
+        #expect(section.redirectURI == mistyped)
+        #expect(section.advice?.contains("--post-logout-redirect-uri") == true)
+        #expect(section.settings == "/apps/\(id)/edit")
+        let html = try reply.html()
+        #expect(html.contains("https://rp.example.com/&lt;bye&gt;") && !html.contains("<bye>"))
+        let line = try #require(party.test.log.lines.first { $0.contains("did not redirect to post_logout") })
+        #expect(line.hasPrefix("notice "))
+        #expect(line.contains(id) && line.contains("rp.example.com"))
+        // A request that identifies no client says so, and a good one or none has no section.
+        let unnamed = try await browser.open(Self.query(["post_logout_redirect_uri": RelyingParty.afterLogout]))
+        #expect(try unnamed.signedOutPage.developer?.advice?.contains("id_token_hint") == true)
+        #expect(try unnamed.signedOutPage.developer?.settings == nil)
+        #expect(try await browser.open("/oauth2/logout").signedOutPage.developer == nil)
+        let good = try await browser.open(
+            Self.query(["client_id": id, "post_logout_redirect_uri": RelyingParty.afterLogout]))
+        #expect(try good.signedOutPage.developer == nil)
+    }
+
     // LO-05, R324, SEC-21: a URL that some page loads signs no user out.
     @Test func `a GET from another site signs no user out`() async throws {
         let party = try await RelyingParty()

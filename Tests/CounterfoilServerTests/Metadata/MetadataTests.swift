@@ -79,7 +79,7 @@ struct MetadataTests {
             metadata.revocationEndpointAuthSigningAlgValuesSupported,
             metadata.introspectionEndpointAuthSigningAlgValuesSupported,
         ] {
-            #expect(algorithms == ["ES256", "RS256", "EdDSA"])
+            #expect(algorithms == ["ES256", "RS256", "Ed25519", "EdDSA"])
         }
     }
 

@@ -44,13 +44,17 @@ struct BoundUserInfoTests {
         }
     }
 
-    private static func expectRefused(_ reply: Reply, _ code: String) throws {
-        #expect(reply.status == .unauthorized)
-        let challenge = try #require(reply.fields[.wwwAuthenticate])
-        #expect(challenge.hasPrefix("Bearer "))
-        #expect(challenge.contains(", DPoP "))
-        #expect(challenge.contains(#"error="\#(code)""#))
-        #expect(challenge.contains(#"algs="ES256 RS256 EdDSA""#))
+    /// Expects status 401 with an error in the first challenge; a request with the scheme DPoP gets no other.
+    private static func expectRefused(
+        _ reply: Reply, _ code: String, schemes: [String] = ["dpop"],
+        status: HTTPResponse.Status = .unauthorized
+    ) throws {
+        #expect(reply.status == status)
+        let field = try #require(reply.fields[.wwwAuthenticate])
+        let challenges = AuthenticationChallenge.list(in: field)
+        #expect(challenges.map(\.scheme) == schemes)
+        #expect(challenges.first?["error"] == code)
+        #expect(challenges.last?["algs"] == "ES256 RS256 Ed25519 EdDSA")
     }
 
     // R266: RFC 9449 §7.1
@@ -68,7 +72,7 @@ struct BoundUserInfoTests {
         let bound = try await Bound()
         for proof in [nil, try bound.proof(carrying: bound.token)] {
             let reply = try await bound.userInfo(scheme: "Bearer", proof)
-            try Self.expectRefused(reply, "invalid_token")
+            try Self.expectRefused(reply, "invalid_token", schemes: ["bearer", "dpop"])
         }
     }
 
@@ -120,6 +124,15 @@ struct BoundUserInfoTests {
         try Self.expectRefused(reply, "invalid_token")
     }
 
+    // RFC 9449 §7.1: an error before the token is verified is in the challenge of DPoP, too.
+    @Test(arguments: ["DPoP", "DPoP a b", "dpop a,b"])
+    func `a malformed field of the scheme DPoP gets the challenge of DPoP alone`(field: String) async throws {
+        let reply = try await TestServer().send(.get, to: .userInfo, fields: [.authorization: field])
+        let isToken = field.hasSuffix("a,b")
+        try Self.expectRefused(
+            reply, isToken ? "invalid_token" : "invalid_request", status: isToken ? .unauthorized : .badRequest)
+    }
+
     // RFC 9449 §9
     @Test func `a required nonce is demanded with 401`() async throws {
         let bound = try await Bound { $0.requiresProofNonce = true }
@@ -135,7 +148,7 @@ struct BoundUserInfoTests {
         let reply = await test.send(.get, to: .userInfo)
         #expect(reply.status == .unauthorized)
         #expect(
-            reply.fields[.wwwAuthenticate] == #"Bearer realm="api", DPoP algs="ES256 RS256 EdDSA""#)
+            reply.fields[.wwwAuthenticate] == #"Bearer realm="api", DPoP algs="ES256 RS256 Ed25519 EdDSA""#)
     }
 
     // R238: RFC 9449 §6.2

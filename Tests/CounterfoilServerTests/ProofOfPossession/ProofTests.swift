@@ -153,6 +153,6 @@ struct ProofTests {
         let proof = try TestProofKey(algorithm).proof(Self.url, at: ready.test.clock.wall)
         #expect(try await ready.redeem(proof).tokenResponse.tokenType == "DPoP")
         let metadata = await ready.test.send(.get, to: .metadata)
-        #expect(try metadata.text.contains(#""dpop_signing_alg_values_supported":["ES256","RS256","EdDSA"]"#))
+        #expect(try metadata.text.contains(#""dpop_signing_alg_values_supported":["ES256","RS256","Ed25519","EdDSA"]"#))
     }
 }

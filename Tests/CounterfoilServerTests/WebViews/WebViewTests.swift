@@ -70,6 +70,35 @@ struct WebViewTests {
             "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/107.0 Safari/537.36 MicroMessenger/7.0.20.1781(0x6700143B)",
             .other
         ),
+        // Electron, also in Teams and on macOS; Qt WebEngine; JavaFX; the web view of UWP; the WebBrowser control
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Lightbox/1.0 Chrome/120.0 Electron/28.1.0 Safari/537.36",
+            .other
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Teams/1.6.00.4472 Chrome/102.0 Electron/19.1.8 Safari/537.36",
+            .other
+        ),
+        (
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Electron/28.1.0 Safari/537.36",
+            .apple(opensSafari: false)
+        ),
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) QtWebEngine/5.15.2 Chrome/83.0 Safari/537.36",
+            .other
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/615.1 (KHTML, like Gecko) JavaFX/20 Safari/615.1",
+            .other
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64; WebView/3.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/70.0 Safari/537.36 Edge/18.19045",
+            .other
+        ),
+        (
+            "Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; Win64; x64; Trident/7.0; .NET4.0C; .NET4.0E; Microsoft Outlook 16.0)",
+            .other
+        ),
     ])
     func `a web view is recognized`(userAgent: String, platform: WebView.Platform) {
         #expect(WebView(userAgent: userAgent)?.platform == platform)
@@ -118,6 +147,15 @@ struct WebViewTests {
         // Other browsers, and programs that are no browser
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15 Epiphany/605.1.15",
         "Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko",
+        // Internet Explorer 11 and the IE mode of Edge, which differ from the WebBrowser control; Edge before Chromium
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64; Trident/7.0; .NET4.0C; .NET4.0E; rv:11.0) like Gecko",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/70.0 Safari/537.36 Edge/18.19045",
+        "Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; en) Opera 8.54",
+        // Browsers with Qt WebEngine
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Falkon/24.08 QtWebEngine/6.7 Chrome/118.0 Safari/537.36",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Konqueror (WebEnginePart) QtWebEngine/6.7 Chrome/118.0 Safari/537.36",
+        // WebView2 and WebKitGTK cannot be told from Edge and Epiphany.
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15",
         "curl/8.5.0", "Wget/1.21.4", "python-requests/2.31.0", "Lynx/2.9.0dev.12 libwww-FM/2.14", "okhttp/4.12.0",
         "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Offline/1 Online/2",
         "Twitterbot/1.0",

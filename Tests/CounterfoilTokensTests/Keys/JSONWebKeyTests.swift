@@ -33,6 +33,20 @@ struct JSONWebKeyTests {
         #expect(try JSONWebKeySet(parsing: JSONWebKeySet(keys: [key]).encoded()).keys == [key])
     }
 
+    // RFC 9864 §2.2: a key of another party verifies both names, whichever of them it states.
+    @Test(arguments: [nil, "EdDSA", "Ed25519"])
+    func `a key on Ed25519 verifies EdDSA and Ed25519`(stated: String?) throws {
+        let member = stated.map { #","alg":"\#($0)""# } ?? ""
+        let key = try decode(PublishedVector.edDSA.key.replacing("}", with: member + "}"))
+        #expect(key.algorithm.rawValue == stated ?? "EdDSA")
+        let set = JSONWebKeySet(keys: [key])
+        for algorithm in [SigningAlgorithm.edDSA, .ed25519] {
+            #expect(set.keys(for: key.id, algorithm: algorithm) == [key])
+            #expect(set.keys(for: nil, algorithm: algorithm) == [key])
+        }
+        #expect(set.keys(for: key.id, algorithm: .es256).isEmpty)
+    }
+
     // RFC 7517 §9.2: private members are never published.
     @Test(arguments: SigningAlgorithm.allCases)
     func `a published key contains nothing private`(algorithm: SigningAlgorithm) throws {
@@ -60,6 +74,7 @@ struct JSONWebKeyTests {
         (#"{"kty":"EC","crv":"P-256",POINT,"alg":"ES384"}"#, .unsupportedAlgorithm),
         (#"{"kty":"EC","crv":"P-256",POINT,"alg":"none"}"#, .unsupportedAlgorithm),
         (#"{"kty":"EC","crv":"P-256",POINT,"alg":"HS256"}"#, .unsupportedAlgorithm),
+        (#"{"kty":"EC","crv":"P-256",POINT,"alg":"Ed25519"}"#, .unsupportedAlgorithm),
         (#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#, .malformed),
         (#"{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}"#, .malformed),
         (

@@ -41,6 +41,8 @@ struct ProofHeaderTests {
         (#""ES256""#, #""PS256""#, .token(.algorithmNotAllowed)),
         (#""ES256""#, #""RS256""#, .token(.badSignature)),
         (#""ES256""#, #""EdDSA""#, .token(.badSignature)),
+        (#""ES256""#, #""Ed25519""#, .token(.badSignature)),
+        (#""ES256""#, #""Ed448""#, .token(.algorithmNotAllowed)),
         (#""typ""#, #""crit":["exp"],"exp":1,"typ""#, .token(.headerNotAllowed("crit"))),
         (#""typ""#, #""jku":"https://evil.example/jwks","typ""#, .token(.headerNotAllowed("jku"))),
         (#""typ""#, #""x5u":"https://evil.example/x","typ""#, .token(.headerNotAllowed("x5u"))),

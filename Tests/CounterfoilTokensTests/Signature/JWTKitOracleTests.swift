@@ -28,8 +28,11 @@ struct JWTKitOracleTests {
         )
     }
 
+    /// The algorithms that jwt-kit has, too; it does not know the newer name of EdDSA.
+    private static let common: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
+
     // Another implementation accepts our tokens with our published keys.
-    @Test(arguments: SigningAlgorithm.allCases)
+    @Test(arguments: common)
     func `jwt-kit verifies our signatures`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)
         let collection = JWTKeyCollection()
@@ -38,7 +41,7 @@ struct JWTKitOracleTests {
         #expect(try await collection.verify(token, as: Payload.self) == payload())
     }
 
-    @Test(arguments: SigningAlgorithm.allCases)
+    @Test(arguments: common)
     func `we verify the signatures of jwt-kit`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)
         let collection = JWTKeyCollection()

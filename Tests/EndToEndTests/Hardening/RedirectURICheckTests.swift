@@ -36,7 +36,10 @@ struct RedirectURICheckTests {
                 [
                     "app", "create", "--type", type, "--name", "Darkroom", "--scope", "photos.read", "--require-state",
                     "false", "--json",
-                ] + registered.flatMap { ["--redirect-uri", $0] })
+                ]
+                    + registered.flatMap { uri in
+                        [uri.hasPrefix("vscode:") ? "--legacy-redirect-uri" : "--redirect-uri", uri]
+                    })
             let application = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
             let id = try #require(application?["client_id"] as? String, "\(created.errors)")
             var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))

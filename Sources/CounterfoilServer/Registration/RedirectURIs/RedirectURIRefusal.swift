@@ -38,7 +38,7 @@ extension RedirectURIRegistration {
         case schemeWithoutPeriod(String)
         /// The scheme is a private-use scheme but not a reversed domain name (RFC 8252 §7.1).
         case schemeNotADomainName(String)
-        /// The scheme is registered at IANA for another purpose (RFC 8252 §7.1).
+        /// The scheme is registered at IANA, so it is no private-use scheme (RFC 8252 §7.1).
         case registeredScheme(String)
         /// The private-use scheme is not followed by exactly one slash (RFC 8252 §7.1).
         case notASingleSlash
@@ -97,6 +97,7 @@ extension AbsoluteURI.Refusal: Localized {
         case .badCharacter: LocalizedText("redirect-uri.bad-character")
         case .badPort: LocalizedText("redirect-uri.bad-port")
         case .badAuthority: LocalizedText("redirect-uri.bad-authority")
+        case .missingBrackets: LocalizedText("redirect-uri.missing-brackets")
         }
     }
 }

@@ -43,7 +43,7 @@ package enum RedirectURIRegistration {
             if uri.isForDevelopment(of: context.type) { try checkDevelopment(context) }
         case .privateUseScheme(let scheme):
             guard context.type.runsOnTheDevice else { throw .schemeNotNative }
-            try PrivateUseScheme.check(scheme, of: uri, plainSchemes: context.plainSchemes)
+            try PrivateUseScheme.check(scheme, of: uri, for: context)
         case .https(let host):
             try checkHost(host)
         }
@@ -109,7 +109,7 @@ package enum RedirectURIRegistration {
             if host == .localhost { warnings.append(.localhost) }
             if let port { warnings.append(.portIgnored(port)) }
         case .privateUseScheme(let scheme):
-            warnings += PrivateUseScheme.warnings(of: scheme, for: context)
+            warnings += PrivateUseScheme.warnings(of: scheme, in: uri, for: context)
         case .https:
             if context.type == .native { warnings.append(.claimed) }
         }

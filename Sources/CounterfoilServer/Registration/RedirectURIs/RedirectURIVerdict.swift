@@ -18,6 +18,9 @@ package struct RedirectURIContext: Sendable, Hashable {
     package var callbackOrigin: CallbackOrigin?
     /// The private-use schemes that are allowed although they contain no period (RFC 8252 §8.4), in lower case.
     package var plainSchemes: Set<String>
+    /// The redirect URIs that may break the rules for private-use schemes: those that an administrator accepts exactly
+    /// as they are, and those that are registered for the client already.
+    package var acceptedURIs: Set<String>
     /// Whether the operator allows development redirect URIs.
     package var allowsDevelopment: Bool
     /// Whether the client is first-party, so that users are not asked for consent.
@@ -32,7 +35,8 @@ package struct RedirectURIContext: Sendable, Hashable {
         clientID: ClientIdentifier? = nil,
         issuer: Issuer? = nil,
         callbackOrigin: CallbackOrigin? = nil,
-        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes,
+        plainSchemes: Set<String> = [],
+        acceptedURIs: Set<String> = [],
         allowsDevelopment: Bool = true,
         isFirstParty: Bool = false,
         appNames: Set<String> = [],
@@ -43,6 +47,7 @@ package struct RedirectURIContext: Sendable, Hashable {
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
+        self.acceptedURIs = acceptedURIs
         self.allowsDevelopment = allowsDevelopment
         self.isFirstParty = isFirstParty
         self.appNames = appNames
@@ -76,6 +81,8 @@ package enum RedirectURIWarning: Localized, Hashable {
     case schemeInUse(String)
     /// The scheme contains no period and is accepted only because the operator allows it.
     case plainScheme(String)
+    /// The URI breaks the rules for its private-use scheme; it is accepted only because an administrator accepted it.
+    case acceptedException(String)
     /// The scheme looks like a domain name that is not reversed: `example.com` instead of `com.example`.
     case perhapsNotReversed(String)
     /// The scheme or host contains capital letters, which browsers convert to lower case.
@@ -88,7 +95,9 @@ package enum RedirectURIWarning: Localized, Hashable {
     package var isNote: Bool {
         switch self {
         case .portIgnored, .development, .notAnAppName, .claimed: true
-        case .localhost, .longScheme, .schemeInUse, .plainScheme, .perhapsNotReversed, .upperCase: false
+        case .localhost, .longScheme, .schemeInUse, .plainScheme, .acceptedException, .perhapsNotReversed,
+            .upperCase:
+            false
         }
     }
 
@@ -105,6 +114,8 @@ package enum RedirectURIWarning: Localized, Hashable {
         case .notAnAppName(let scheme): LocalizedText("redirect-uri.not-an-app-name", ["scheme": .cut(scheme)])
         case .schemeInUse(let scheme): LocalizedText("redirect-uri.scheme-in-use", ["scheme": .cut(scheme)])
         case .plainScheme(let scheme): LocalizedText("redirect-uri.plain-scheme", ["scheme": .cut(scheme)])
+        case .acceptedException(let scheme):
+            LocalizedText("redirect-uri.accepted-exception", ["scheme": .cut(scheme)])
         case .perhapsNotReversed(let scheme):
             LocalizedText("redirect-uri.perhaps-not-reversed", ["scheme": .cut(scheme)])
         case .upperCase: LocalizedText("redirect-uri.upper-case")

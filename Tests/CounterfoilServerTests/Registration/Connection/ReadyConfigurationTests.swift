@@ -82,8 +82,10 @@ struct ReadyConfigurationTests {
     @Test func `a library is left out if it cannot use the registration`() throws {
         func names(_ connection: ClientConnection) -> [String] { ReadyConfiguration.all(for: connection).map(\.name) }
         // These libraries verify no EdDSA signatures.
-        let edDSA = try Self.connection(.web) { $0.idTokenAlgorithm = .edDSA }
-        #expect(!names(edDSA).contains("spring") && !names(edDSA).contains("mod-auth-openidc"))
+        for algorithm in [SigningAlgorithm.edDSA, .ed25519] {
+            let edDSA = try Self.connection(.web) { $0.idTokenAlgorithm = algorithm }
+            #expect(!names(edDSA).contains("spring") && !names(edDSA).contains("mod-auth-openidc"))
+        }
         // Without openid, the client gets no ID token.
         #expect(names(try Self.connection(.web, scope: "photos.read")) == ["spring", "openid-client"])
         #expect(names(try Self.connection(.singlePage, scope: "photos.read")).isEmpty)

@@ -99,7 +99,7 @@ struct RedirectURIRegistrationTests {
         "microsoft.windows.camera", "MICROSOFT.WINDOWS.CAMERA.picker", "spotify", "vscode-insiders", "openid", "urn",
         "web+ap", "mongodb", "otpauth",
     ])
-    func `a scheme that is registered for another purpose is refused`(scheme: String) throws {
+    func `a scheme that is registered at IANA is refused`(scheme: String) throws {
         #expect(try Self.refusal("\(scheme):/callback") == .registeredScheme(scheme.lowercased()))
     }
 
@@ -243,14 +243,18 @@ struct RedirectURIRegistrationTests {
         #expect(isRefused == isOwn)
     }
 
-    // B-11: schemes of editors that an operator allows, and only those, with their two slashes.
+    // B-11, SEC-550: schemes of editors that an operator allows, and only those, with their two slashes.
     @Test func `a scheme without a period is accepted with a warning if it is allowed`() throws {
         var context = try Self.context()
+        for scheme in ["vscode", "vscode-insiders"] {
+            #expect(try Self.refusal("\(scheme)://publisher.app/callback") == .registeredScheme(scheme))
+        }
+        #expect(try Self.refusal("cursor://publisher.app/callback") == .schemeWithoutPeriod("cursor"))
+        context.plainSchemes = ["vscode", "cursor"]
         for text in ["vscode://publisher.app/callback", "cursor://publisher.app/callback", "vscode:/callback"] {
             let scheme = String(text.prefix { $0 != ":" })
             #expect(try Self.warnings(text, for: context) == [.plainScheme(scheme)])
         }
-        #expect(try Self.refusal("vscode-insiders://publisher.app/callback") == .registeredScheme("vscode-insiders"))
         context.plainSchemes = ["myeditor", "javascript", "http"]
         #expect(try Self.warnings("myeditor://x/y", for: context) == [.plainScheme("myeditor")])
         for text in ["vscode://publisher.app/cb", "javascript:alert(1)", "http://app.example/cb"] {
@@ -259,6 +263,30 @@ struct RedirectURIRegistrationTests {
                 continue
             }
         }
+    }
+
+    // SEC-550: an exception is for the exact URI, and for no scheme that browsers handle.
+    @Test func `a URI that an administrator accepts may break the rules for schemes`() throws {
+        var context = try Self.context()
+        let uris = ["com.example.app://callback", "lightbox://oauth", "spotify:callback", "com.example.app:cb"]
+        context.acceptedURIs = Set(uris + ["com.example.app:/cb", "javascript:alert(1)", "http://app.example/cb"])
+        for text in uris {
+            let scheme = String(text.prefix { $0 != ":" })
+            #expect(try Self.warnings(text, for: context) == [.acceptedException(scheme)])
+            #expect(throws: Refusal.self) { try Self.warnings(text + "x", for: context) }
+        }
+        #expect(try Self.warnings("com.example.app:/cb", for: context) == [])
+        for text in ["javascript:alert(1)", "http://app.example/cb"] {
+            #expect(throws: Refusal.self) { try Self.warnings(text, for: context) }
+        }
+        context.type = .web
+        #expect(throws: Refusal.schemeNotNative) { try Self.warnings("lightbox://oauth", for: context) }
+    }
+
+    // RFC 3986 §3.2.2
+    @Test(arguments: ["http://::1/cb", "http://::1:8080/cb", "https://2001:db8::1/cb", "http://::ffff:127.0.0.1/cb"])
+    func `an IPv6 address without brackets is refused for the brackets`(text: String) throws {
+        #expect(try Self.refusal(text) == .malformed(.notAURI(.missingBrackets)))
     }
 
     // R126; RFC 8252 appendix B.3
@@ -312,7 +340,7 @@ struct RedirectURIRegistrationTests {
     @Test func `every verdict has a text`() {
         let malformed: [RedirectURI.Refusal] = [
             .notAURI(.tooLong), .notAURI(.relative), .notAURI(.badCharacter), .notAURI(.badPort),
-            .notAURI(.badAuthority), .hasFragment, .hasUserInformation, .noHost, .insecure,
+            .notAURI(.badAuthority), .notAURI(.missingBrackets), .hasFragment, .hasUserInformation, .noHost, .insecure,
             .dangerousScheme("javascript"),
         ]
         let refusals: [Refusal] = [
@@ -324,7 +352,8 @@ struct RedirectURIRegistrationTests {
         ]
         let warnings: [RedirectURIWarning] = [
             .localhost, .portIgnored(4000), .longScheme("com.example.app"), .notAnAppName("com.example.app"),
-            .schemeInUse("com.example.app"), .plainScheme("vscode"), .perhapsNotReversed("example.com"), .upperCase,
+            .schemeInUse("com.example.app"), .plainScheme("vscode"), .acceptedException("lightbox"),
+            .perhapsNotReversed("example.com"), .upperCase,
             .claimed, .development(port: 5173), .development(port: nil),
         ]
         let requests: [RedirectURIMatching.Refusal] = [

@@ -6,7 +6,7 @@ extension ConfigurationRecipe {
     static let modAuthOpenIDC = ConfigurationRecipe(
         "mod-auth-openidc", "mod_auth_openidc (Apache httpd)", file: "openidc.conf", for: [.web]
     ) { connection -> ConfigurationText<Apache>? in
-        guard connection.keys == nil, connection.usesOpenID, connection.idTokenAlgorithm != .edDSA,
+        guard connection.keys == nil, connection.usesOpenID, ![.ed25519, .edDSA].contains(connection.idTokenAlgorithm),
             let redirectURI = connection.redirectURI(preferring: { _ in true })
         else { return nil }
         let text: ConfigurationText<Apache> = """

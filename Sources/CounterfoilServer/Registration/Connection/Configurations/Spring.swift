@@ -6,7 +6,7 @@ extension ConfigurationRecipe {
     static let spring = ConfigurationRecipe(
         "spring", "Spring Boot (OAuth2 client)", file: "src/main/resources/application.yml", for: [.web]
     ) { connection -> ConfigurationText<SpringYAML>? in
-        guard connection.keys == nil, connection.idTokenAlgorithm != .edDSA,
+        guard connection.keys == nil, ![.ed25519, .edDSA].contains(connection.idTokenAlgorithm),
             let redirectURI = connection.redirectURI(preferring: { $0.route.hasPrefix(springRoute) })
         else { return nil }
         return ConfigurationText(lines: [
