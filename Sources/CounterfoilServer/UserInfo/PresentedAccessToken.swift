@@ -42,15 +42,14 @@ struct PresentedAccessToken: Sendable {
         guard fields.count == 1 else {
             throw BearerRefusal(.invalidRequest, "the request has more than one Authorization header")
         }
-        let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        // RFC 9110 §11.1: the scheme is case-insensitive.
-        guard let scheme = Scheme(rawValue: halves[0].lowercased()) else { return (nil, nil) }
-        guard halves.count == 2, !halves[1].isEmpty, !halves[1].contains(" ") else {
+        let parts = AuthorizationField(field)
+        guard let scheme = Scheme(rawValue: parts.scheme) else { return (nil, nil) }
+        guard let token = parts.credentials, !token.isEmpty, !token.contains(" ") else {
             throw BearerRefusal(
                 .invalidRequest,
-                "the Authorization header must be the word Bearer or DPoP, one space and one access token")
+                "the Authorization header must be the word Bearer or DPoP, a space and one access token")
         }
-        return (String(halves[1]), scheme)
+        return (token, scheme)
     }
 
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {
