@@ -215,6 +215,8 @@ struct ServeCommand: ConfiguredCommand {
         settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
         settings.requiresPushedRequests = requirements.requiresPushedRequests
         settings.requiresProofNonce = requirements.requiresProofNonce
+        let known = Set(settings.crossOriginFields.map { $0.lowercased() })
+        settings.crossOriginFields += network.crossOriginFields.filter { !known.contains($0.lowercased()) }
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime
