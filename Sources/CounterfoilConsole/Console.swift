@@ -12,6 +12,7 @@ struct Console: Sendable {
     let store: any UncachedStore
     let sessions: SessionManager
     let tickets: TicketAuthority
+    let people: SignIn
     let random: RandomBytes
     let logger: Logger
     let auditor: Auditor
@@ -26,6 +27,7 @@ struct Console: Sendable {
         store = components.store
         sessions = components.sessions
         tickets = components.tickets
+        people = components.people
         random = components.random
         logger = components.logger
         auditor = components.auditor
@@ -44,6 +46,8 @@ struct Console: Sendable {
         let session: LiveSession
         let now: Date
         let words: Localizer
+        /// Whether the user signed in recently enough for the page; false only for a submitted form.
+        let isRecent: Bool
 
         var person: Person { session.person }
         /// The path of the request, to which the anti-CSRF tokens of forms (tickets) are bound.
@@ -100,23 +104,36 @@ struct Console: Sendable {
     }
 
     /// Authenticates a request by its session, or throws ``SignInNeeded``.
+    ///
+    /// A submitted form gets through without a recent sign-in, so that its typed values are not lost: see
+    /// ``check(_:of:)`` and ``requireRecentSignIn(_:losingForm:)``.
     func visit(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Visit {
         let isForm = request.head.method == .post
-        guard let session = try await sessions.current(request, now: now),
-            isForm || isRecentEnough(session, for: endpoint, now: now)
-        else {
-            let target = request.head.path ?? ""
-            throw SignInNeeded(
-                path: target.utf8.count <= Self.targetLimit ? target : String(target.prefix { $0 != "?" }),
-                losesForm: isForm)
+        let session = try await sessions.current(request, now: now)
+        let isRecent = session.map { isRecentEnough($0, for: endpoint, now: now) } ?? false
+        guard let session, isForm || isRecent else {
+            throw SignInNeeded(path: Self.target(of: request), losesForm: isForm)
         }
-        return Visit(request: request, session: session, now: now, words: request.words)
+        return Visit(request: request, session: session, now: now, words: request.words, isRecent: isRecent)
+    }
+
+    private static func target(of request: IncomingRequest) -> String {
+        let target = request.head.path ?? ""
+        return target.utf8.count <= targetLimit ? target : String(target.prefix { $0 != "?" })
+    }
+
+    /// Throws ``SignInNeeded`` if a form was submitted too long after the sign-in.
+    ///
+    /// - Parameters:
+    ///   - visit: The request with the form.
+    ///   - losesForm: Whether the user has to enter something again.
+    func requireRecentSignIn(_ visit: Visit, losingForm losesForm: Bool = false) throws {
+        guard visit.isRecent else {
+            throw SignInNeeded(path: Self.target(of: visit.request), losesForm: losesForm)
+        }
     }
 
     /// Returns whether the user signed in recently enough for a page.
-    ///
-    /// A submitted form needs no such check: it contains a ticket of its page, and that page opened only after a recent
-    /// sign-in.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
         !endpoint.needsRecentSignIn
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
@@ -135,7 +152,8 @@ struct Console: Sendable {
                 administration: prefix + Endpoint.administration.path,
                 signOut: prefix + Endpoint.signOut.path
             ),
-            signOutTicket: ticket(visit, for: prefix + Endpoint.signOut.path)
+            signOutTicket: ticket(visit, for: prefix + Endpoint.signOut.path),
+            confirmation: visit.isRecent ? nil : FormField(PasswordPage.currentField)
         )
     }
 
@@ -159,18 +177,48 @@ struct Console: Sendable {
         )
     }
 
-    /// Parses the form of a request and checks its ticket; throws `PageProblem.pageExpired` for an expired ticket.
+    /// Parses the form of a request that has only buttons, and checks its ticket.
+    ///
+    /// Throws `PageProblem.pageExpired` for an expired ticket, and ``SignInNeeded`` if the sign-in is too long ago for
+    /// the page.
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
-        let (form, ticket, isLate) = try formOrLate(visit)
+        let form = try PageForm(visit.request, issuer: settings.issuer)
+        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
+        try requireRecentSignIn(visit)
         guard !isLate else { throw PageProblem.pageExpired }
         return (form, ticket)
     }
 
-    /// Parses the form of a request and checks its ticket, but accepts an expired ticket.
-    func formOrLate(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket, isLate: Bool) {
+    /// Parses the form of a request, and checks it as ``check(_:of:)`` does.
+    func formOrDelay(_ visit: Visit) async throws -> (form: PageForm, ticket: Ticket, delay: FormDelay?) {
         let form = try PageForm(visit.request, issuer: settings.issuer)
+        let (ticket, delay) = try await check(form, of: visit)
+        return (form, ticket, delay)
+    }
+
+    /// Checks the ticket of a form, and that the user signed in recently enough for the page or typed the password into
+    /// the form.
+    ///
+    /// - Returns: The ticket, and the reason why the caller must change nothing and show the form again with the typed
+    ///   values; nil if there is none.
+    func check(_ form: PageForm, of visit: Visit) async throws -> (ticket: Ticket, delay: FormDelay?) {
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
-        return (form, ticket, isLate)
+        if visit.isRecent { return (ticket, isLate ? .expired : nil) }
+        let password = try form.value(PasswordPage.currentField)
+        if password.isEmpty { return (ticket, .passwordNeeded) }
+        if isLate { return (ticket, .expired) }
+        let source = visit.request.countedSource(settings.issuer)
+        switch try await people.confirm(visit.person, password: password, source: source, now: visit.now) {
+        case .refused:
+            await note(.signIn, .refused, by: visit, detail: "confirmation of a change")
+            return (ticket, .passwordWrong)
+        case .tooEarly:
+            await note(.throttled, .refused, by: visit, detail: "sign-in")
+            return (ticket, .tooManyAttempts)
+        case .signedIn(let person):
+            guard person.id == visit.person.id else { throw SignInNeeded(path: visit.path) }
+            return (ticket, nil)
+        }
     }
 
     /// Checks the ticket of a form, and reports in `isLate` whether it has expired.

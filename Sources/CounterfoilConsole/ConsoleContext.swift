@@ -10,6 +10,7 @@ struct ConsoleContext {
     let inAdministration: Bool
     let paths: ConsoleHead.Paths
     let signOutTicket: String
+    let confirmation: FormField?
 
     init(_ head: ConsoleHead) {
         personName = head.personName
@@ -20,5 +21,6 @@ struct ConsoleContext {
         inAdministration = head.part == .administration
         paths = head.paths
         signOutTicket = head.signOutTicket
+        confirmation = head.confirmation
     }
 }

@@ -23,14 +23,14 @@ extension Endpoint {
     /// The list of the clients that the signed-in developer has registered.
     package static let applications = page("applications", "/apps").signedIn
     /// The form that registers a client.
-    package static let newApp = form("newApp", "/apps/new").signedIn
+    package static let newApp = form("newApp", "/apps/new").signedIn.recent
     /// The overview of one client.
     package static let application = page("application", "/apps/{client_id}").signedIn
     /// The form that changes the registration of a client.
     package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
     /// The form that replaces or removes the logo of a client.
     package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
-        .signedIn
+        .signedIn.recent
     /// The form in which administrators set the policy of a client.
     package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
     /// The values that connect a client to this server.
@@ -75,6 +75,7 @@ extension ServerPages {
     public static let console = ServerPages(
         home: .account,
         signIn: .consoleSignIn,
+        passwordChange: .password,
         clientSettings: .editApp,
         endpoints: [
             .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,

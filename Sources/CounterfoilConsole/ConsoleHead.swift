@@ -19,6 +19,8 @@ package struct ConsoleHead: Sendable, Hashable {
     package var paths: Paths = Paths()
     /// The anti-CSRF token of the sign-out button; the hidden field `ticket`.
     package var signOutTicket: String
+    /// The password field of the form on the page; nil if the user has signed in recently enough for it.
+    package var confirmation: FormField?
 
     /// The paths of the parts of the console, and of the sign-out.
     package struct Paths: Sendable, Hashable {

@@ -34,6 +34,7 @@ extension ServerPages {
         "app-mark": PackageResources.app_mark_mustache,
         "back": PackageResources.back_mustache,
         "code-block": PackageResources.code_block_mustache,
+        "confirm-password": PackageResources.confirm_password_mustache,
         "console-layout": PackageResources.console_layout_mustache,
         "copy": PackageResources.copy_mustache,
         "error-summary": PackageResources.error_summary_mustache,

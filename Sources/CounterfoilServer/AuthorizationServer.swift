@@ -152,7 +152,8 @@ public final class AuthorizationServer: Sendable {
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let configuration = configuration
-        if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
+        let allowedFields = configuration.components.settings.crossOriginFields
+        if let answer = await crossOrigin.preflight(request, at: endpoint, allowing: allowedFields) { return answer }
         var client = RequestingClient.unknown
         let reply = configuration.components.proofs.supplyingNonce(
             await respondToSender(request, at: endpoint, as: configuration, client: &client), to: request, at: endpoint)

@@ -138,7 +138,8 @@ package struct ServerComponents: Sendable {
     }
 
     var heartbeat: Heartbeat {
-        Heartbeat(store: store, redemptions: redemptions, metrics: metrics, logger: logger, clock: clock)
+        Heartbeat(
+            store: store, redemptions: redemptions, lifetime: lifetime, metrics: metrics, logger: logger, clock: clock)
     }
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
@@ -155,7 +156,7 @@ package struct ServerComponents: Sendable {
             logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(
-                settings: settings, registry: registry, lifetime: lifetime, home: pages.home,
+                settings: settings, registry: registry, lifetime: lifetime, pages: pages,
                 addresses: AddressCheck(tickets: tickets)
             ).handlers,
             MetadataEndpoint(

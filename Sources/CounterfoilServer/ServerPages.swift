@@ -1,12 +1,14 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol endpoints use three of these pages: the home page, the sign-in page for a user who opened this
-/// server directly, and the settings of a client, to which an error page leads its developer.
+/// The protocol endpoints use four of these pages: the home page, the sign-in page for a user who opened this server
+/// directly, the change of the password, and the settings of a client, to which an error page leads its developer.
 public struct ServerPages: Sendable {
     /// The page to which `/` redirects.
     package let home: Endpoint
     /// The sign-in page for a user who opened this server directly, not at the request of a client.
     package let signIn: Endpoint
+    /// The page on which a user changes the password.
+    package let passwordChange: Endpoint
     /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
     package let clientSettings: Endpoint
     package let endpoints: [Endpoint]
@@ -16,12 +18,13 @@ public struct ServerPages: Sendable {
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(
-        home: Endpoint, signIn: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
+        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
         templates: [String: [UInt8]],
         handlers: @escaping @Sendable (ServerComponents) -> [EndpointHandler]
     ) {
         self.home = home
         self.signIn = signIn
+        self.passwordChange = passwordChange
         self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates

@@ -27,9 +27,10 @@ public struct ServerSettings: Sendable, Hashable {
     public var sessionIdleLifetime: Int = 8 * 3600
     /// The maximum lifetime of a session in seconds, even if the session is in use.
     public var sessionLifetime: Int = 7 * 24 * 3600
-    /// The number of seconds after a sign-in in which the user may open console pages that change a registration.
+    /// The number of seconds after a sign-in in which the user may open and submit console pages that change a
+    /// registration.
     ///
-    /// After this time, the user must sign in again first.
+    /// After this time, the user must sign in again first, or type the password into the form.
     public var recentSignInAge: Int = 3600
     /// The number of days for which a signing key signs before it is replaced.
     public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
@@ -87,11 +88,22 @@ public struct ServerSettings: Sendable, Hashable {
     public var registrationsPerSource = 50
     /// The same for all sources together.
     public var registrationsPerHour = 1000
+    /// The header fields that scripts of other origins may send in addition to the CORS-safelisted ones (Fetch §3.2.2).
+    public var crossOriginFields: [String] = Self.standardCrossOriginFields
 
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
+
+    /// The default of ``crossOriginFields``: what clients and libraries send.
+    ///
+    /// `X-Requested-With` has no meaning at the endpoints for scripts, but libraries such as Swagger UI send it. The last
+    /// four are those of tracing: W3C Trace Context, W3C Baggage, and Sentry. A library adds them to every request.
+    public static let standardCrossOriginFields = [
+        "Content-Type", "Authorization", "DPoP", "MCP-Protocol-Version", "X-Requested-With", "traceparent",
+        "tracestate", "baggage", "sentry-trace",
+    ]
 
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
     /// after it.

@@ -19,6 +19,19 @@ struct HomeTests {
         _ = try await browser.open("/").signInPage
     }
 
+    // W3C A Well-Known URL for Changing Passwords §3: password managers look for it at the root of the host.
+    @Test(arguments: ["", "/tenant"])
+    func `the well-known URL leads to the change of the password`(path: String) async throws {
+        let test = try await TestServer(issuer: "https://id.example.com" + path)
+        let routes = RouteTable(Endpoint.protocolEndpoints, settings: test.server.settings)
+        #expect(routes.route("/.well-known/change-password")?.endpoint == .passwordChange)
+        for method in [HTTPRequest.Method.get, .head] {
+            let reply = await test.send(method, to: .passwordChange)
+            #expect(reply.status == .seeOther)
+            #expect(reply.fields[.location] == path + "/account/password")
+        }
+    }
+
     @Test func `with a path in the issuer the root is that path, with and without a slash`() throws {
         let issuer = try Issuer("https://id.example.com/tenant")
         let routes = RouteTable(Endpoint.protocolEndpoints, settings: ServerSettings(issuer: issuer))

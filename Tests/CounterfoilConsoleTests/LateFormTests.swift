@@ -30,7 +30,8 @@ struct LateFormTests {
         #expect(again.scopes.filter(\.isAssigned).map(\.name) == ["openid", "photos.read"])
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
         let sent = try await developer.browser.submit(
-            Developer.form("Typed at noon").adding("ticket", again.ticket), to: again.action)
+            Developer.form("Typed at noon").adding("ticket", again.ticket)
+                .adding("current_password", TestServer.password), to: again.action)
         #expect(try sent.applicationPage.application.name == "Typed at noon")
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The pages that change a registration, a policy or the branding require a recent sign-in, not only a session.
 struct RecentSignInTests {
-    static let sensitive = ["/edit", "/policy", "/secrets", "/delete"]
+    static let sensitive = ["/edit", "/policy", "/secrets", "/delete", "/logo"]
 
     /// An administrator with a web client, an hour after the sign-in.
     private static func anHourLater() async throws -> (Developer, ClientIdentifier) {
@@ -36,23 +36,177 @@ struct RecentSignInTests {
     }
 
     // SEC-28
-    @Test func `the branding page requires a recent sign-in, read-only pages do not`() async throws {
+    @Test func `branding, policy and registration require a recent sign-in, read-only pages do not`() async throws {
         var (developer, client) = try await Self.anHourLater()
-        #expect(try await developer.browser.send(.get, to: "/admin/branding").status == .seeOther)
+        for path in ["/admin/branding", "/admin/unregistered/policy", "/apps/new", "/apps/new?type=service"] {
+            #expect(try await developer.browser.send(.get, to: path).status == .seeOther, "\(path)")
+        }
         for path in ["/admin", "/apps", "/apps/\(client)", "/apps/\(client)/connect", "/account"] {
             #expect(try await developer.browser.send(.get, to: path).status == .ok, "\(path)")
         }
     }
 
-    @Test func `a form that was opened in time is accepted later`() async throws {
+    /// A form with typed values that was opened in time.
+    enum TypedForm: String, CaseIterable, Sendable {
+        case registration, change, policy, unregisteredPolicy, branding
+    }
+
+    /// What the forms change.
+    private struct State: Equatable {
+        let clients: [RegisteredClient]
+        let branding: Branding
+        let policy: UnregisteredClientPolicy
+    }
+
+    /// The page of a form that is shown again, with a value that was typed.
+    private struct Shown {
+        let typed: String?
+        let ticket: String
+        let console: ConsoleHead
+        let problems: [FormProblem]
+    }
+
+    /// Opens a form, and returns its ticket and a function that submits it with a ticket and a password.
+    private static func open(
+        _ form: TypedForm, _ developer: inout Developer, _ client: ClientIdentifier
+    ) async throws -> (ticket: String, submit: (inout Developer, String, String) async throws -> Reply) {
+        func submitting(
+            _ fields: FormParameters, to action: String
+        ) -> (inout Developer, String, String) async throws -> Reply {
+            { developer, ticket, password in
+                let sent = fields.setting("ticket", to: ticket).setting("current_password", to: password)
+                if form == .branding {
+                    return try await developer.browser.send(
+                        .post, to: action, upload: ScriptedUserAgent.Upload(sent, fileField: "logo", file: []))
+                }
+                return try await developer.browser.send(.post, to: action, form: sent)
+            }
+        }
+        switch form {
+        case .registration:
+            let page = try await developer.browser.open("/apps/new?type=service").applicationFormPage
+            let fields = Developer.form("Typed", type: "service", redirectURIs: "", scopes: ["photos.read"])
+            return (page.ticket, submitting(fields, to: page.action))
+        case .change:
+            let page = try await developer.browser.open("/apps/\(client)/edit").applicationFormPage
+            let fields = Developer.form("Typed", redirectURIs: "https://app.example.com/callback")
+            return (page.ticket, submitting(fields.adding("revision", String(page.revision)), to: page.action))
+        case .policy:
+            let page = try await developer.browser.open("/apps/\(client)/policy").policyPage
+            let fields = FormParameters([
+                "revision": String(page.revision), "pkce": "s256", "refresh_tokens": "never", "web_views": "block",
+                "id_token_signed_response_alg": "ES256", "subject_type": "public", "access_token_lifetime": "1234",
+            ])
+            return (page.ticket, submitting(fields, to: page.action))
+        case .unregisteredPolicy:
+            let page = try await developer.browser.open("/admin/unregistered/policy").unregisteredPolicyPage
+            let fields = FormParameters([
+                "revision": String(page.revision), "kinds": "both", "approvers": "everyone", "scope_limit": "listed",
+                "resource_limit": "every", "refresh_tokens": "offline-access", "access_token_lifetime": "1234",
+            ])
+            return (page.ticket, submitting(fields, to: page.action))
+        case .branding:
+            let page = try await developer.browser.open("/admin/branding").brandingPage
+            let fields = FormParameters([
+                "revision": String(page.revision), "decision": "save", "site_name": "Typed",
+            ])
+            return (page.ticket, submitting(fields, to: page.action))
+        }
+    }
+
+    private static func shown(_ form: TypedForm, on reply: Reply) throws -> Shown {
+        switch form {
+        case .registration, .change:
+            let page = try reply.applicationFormPage
+            return Shown(
+                typed: page.name.value, ticket: page.ticket, console: page.console, problems: page.problems)
+        case .policy:
+            let page = try reply.policyPage
+            return Shown(
+                typed: page.accessTokenLifetime.value, ticket: page.ticket, console: page.console,
+                problems: page.problems)
+        case .unregisteredPolicy:
+            let page = try reply.unregisteredPolicyPage
+            return Shown(
+                typed: page.accessTokenLifetime.value, ticket: page.ticket, console: page.console,
+                problems: page.problems)
+        case .branding:
+            let page = try reply.brandingPage
+            return Shown(
+                typed: page.siteName.value, ticket: page.ticket, console: page.console, problems: page.problems)
+        }
+    }
+
+    // SEC-29: the age of the sign-in counts when the form arrives, and what the user typed is kept.
+    @Test(arguments: TypedForm.allCases)
+    func `a form that is submitted an hour after the sign-in needs the password`(form: TypedForm) async throws {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let test = developer.test
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        func state() async throws -> State {
+            State(
+                clients: try await test.store.clients(), branding: try await test.store.branding(),
+                policy: try await test.store.unregisteredClientPolicy())
+        }
+        let before = try await state()
+        var (ticket, submit) = try await Self.open(form, &developer, client.id)
+        test.clock.advance(by: Double(test.server.settings.recentSignInAge))
+        for (password, problem) in [("", "You signed in too long ago"), ("wrong", "That's not your password")] {
+            let reply = try await submit(&developer, ticket, password)
+            #expect(reply.status == .badRequest)
+            let shown = try Self.shown(form, on: reply)
+            #expect(shown.typed == (form == .policy || form == .unregisteredPolicy ? "1234" : "Typed"))
+            #expect(shown.console.confirmation?.name == "current_password")
+            #expect(shown.problems.map(\.field) == [nil])
+            #expect(shown.problems.first?.text.contains(problem) == true)
+            #expect(try reply.html().contains("name=\"current_password\""))
+            #expect(try await state() == before)
+            ticket = shown.ticket
+        }
+        let saved = try await submit(&developer, ticket, TestServer.password)
+        #expect(saved.status == (form == .registration ? .ok : .seeOther))
+        #expect(try await state() != before)
+    }
+
+    // A thief with the cookie cannot try passwords without a limit.
+    @Test func `wrong passwords of a form count as those of the sign-in page do`() async throws {
         var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
-        let page = try await developer.browser.open("/apps/\(client.id)/secrets").secretsPage
-        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge) + 60)
-        let form = FormParameters(["ticket": page.ticket, "decision": "add"])
-        let added = try await developer.browser.send(.post, to: page.action, form: form)
-        #expect(try added.secretsPage.newSecret != nil)
+        let (ticket, submit) = try await Self.open(.change, &developer, client.id)
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
+        var problems: Set<String> = []
+        for _ in 0...developer.test.server.settings.signInLimits.failuresPerPerson {
+            let reply = try await submit(&developer, ticket, "wrong")
+            problems.formUnion(try Self.shown(.change, on: reply).problems.map(\.text))
+        }
+        #expect(problems.contains { $0.contains("too many wrong passwords") })
+        let right = try await submit(&developer, ticket, TestServer.password)
+        #expect(right.status == .badRequest)
+        #expect(try await developer.test.store.client(client.id) == client)
+    }
+
+    // SEC-29: a form with buttons only leads to the password, and back to its page.
+    @Test(arguments: [("/secrets", "add"), ("/delete", "delete")])
+    func `a button that is pressed an hour after the sign-in changes nothing`(
+        page: String, decision: String
+    ) async throws {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        let path = "/apps/\(client.id)\(page)"
+        let opened = try await developer.browser.open(path)
+        let ticket = (opened.page as? SecretsPage)?.ticket ?? (opened.page as? DeleteAppPage)?.ticket
+        let secrets = try await developer.test.store.clientSecrets(of: client.id)
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
+        let form = FormParameters(["ticket": try #require(ticket), "decision": decision])
+        let reply = try await developer.browser.send(.post, to: path, form: form)
+        #expect(reply.status == .seeOther)
+        let signIn = try await developer.browser.open(try #require(reply.location)).signInPage
+        #expect(signIn.request == path)
+        #expect(try await developer.test.store.clientSecrets(of: client.id) == secrets)
+        #expect(try await developer.test.store.client(client.id) == client)
     }
 
     // SEC-29

@@ -1,6 +1,7 @@
 import CounterfoilSQL
 import CounterfoilServer
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -10,6 +11,21 @@ import Testing
 struct CopyTests {
     /// Makes a copy, runs a statement on it, and checks it; the record is that of the copy.
     private static func check(after statement: String?) async throws {
+        try await check { path in
+            guard let statement else { return }
+            let copy = try SQLiteStore(at: path)
+            do {
+                try await copy.database.engine.commit { try $0.send(statement) }
+            } catch {
+                await copy.close()
+                throw error
+            }
+            await copy.close()
+        }
+    }
+
+    /// Makes a copy, changes the database at its path, and checks it; the record is that of the copy.
+    private static func check(changing change: (_ path: String) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let draft = try DraftFile(at: directory.path("copy"))
@@ -26,16 +42,7 @@ struct CopyTests {
         await store.close()
         #expect(try CopyRecord(ofCopyOn: draft.descriptor) == record)
         try #require(ftruncate(draft.descriptor, off_t(record.length)) == 0)
-        if let statement {
-            let copy = try SQLiteStore(at: draft.path)
-            do {
-                try await copy.database.engine.commit { try $0.send(statement) }
-            } catch {
-                await copy.close()
-                throw error
-            }
-            await copy.close()
-        }
+        try await change(draft.path)
         try SQLiteStore.check(databaseAt: draft.path, against: record)
     }
 
@@ -52,6 +59,40 @@ struct CopyTests {
         #expect(
             CopyRefusal.otherSchema(["a \"\u{1B}b", "_litestream_seq"]).description
                 == "its tables or triggers are not those of its version: a???b, _litestream_seq")
+    }
+
+    // SEC-414: SQLite reserves the names that begin with `sqlite_`, but only for those who ask it.
+    @Test(arguments: [
+        ("trigger", "CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM audit; END"),
+        ("view", "CREATE VIEW evil AS SELECT 1"), ("index", "CREATE INDEX evil ON sessions (expires_at)"),
+        ("table", "CREATE TABLE evil (id INTEGER)"),
+    ])
+    func `a restore finds a part of the schema whose name begins with sqlite_`(
+        type: String, statement: String
+    ) async throws {
+        let rename = """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET name = 'sqlite_evil', sql = replace(sql, 'evil', 'sqlite_evil')
+                WHERE name = 'evil' AND type = '\(type)';
+            UPDATE sqlite_master SET tbl_name = name WHERE name = 'sqlite_evil' AND tbl_name = 'evil';
+            """
+        await #expect(throws: CopyRefusal.otherSchema(["sqlite_evil"])) {
+            try await Self.check { path in
+                let database = try DatabaseQueue(path: path)
+                defer { try? database.close() }
+                try await database.write { try $0.execute(sql: statement + ";" + rename) }
+            }
+        }
+    }
+
+    @Test func `the statistics that SQLite keeps are no part of the schema`() async throws {
+        await #expect(throws: Never.self) {
+            try await Self.check { path in
+                let database = try DatabaseQueue(path: path)
+                defer { try? database.close() }
+                try await database.write { try $0.execute(sql: "ANALYZE") }
+            }
+        }
     }
 
     @Test func `a database to which another program has added a table is not copied`() async throws {

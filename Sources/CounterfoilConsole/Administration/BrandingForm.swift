@@ -21,7 +21,7 @@ struct BrandingForm: Sendable {
     func change(_ visit: Console.Visit) async throws -> Reply {
         let branding = try await console.registry.branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
-        let (_, isLate) = try console.checkTicketOrLate(try form.value("ticket"), of: visit)
+        let (_, delay) = try await console.check(form, of: visit)
         let removesLogo = try form.value("remove_logo") == "on"
         var draft = try BrandingDraft(form)
         var typed = draft
@@ -29,6 +29,7 @@ struct BrandingForm: Sendable {
         var problems: [BrandingDraft.Problem] = []
         switch try form.value("decision") {
         case "standard":
+            try console.requireRecentSignIn(visit)
             typed = BrandingDraft(branding)
             draft = BrandingDraft()
             // The reset applies to the name, logo, color and support URL, but not to the statements of the service.
@@ -54,8 +55,8 @@ struct BrandingForm: Sendable {
         }
         if Int(try form.value("revision")) != branding.revision {
             problems.append(BrandingDraft.Problem(nil, .changedMeanwhile))
-        } else if isLate {
-            problems.append(BrandingDraft.Problem(nil, .pageExpired))
+        } else if let delay {
+            problems.append(BrandingDraft.Problem(nil, delay))
         }
         let (changed, mistakes) = draft.checked(revision: branding.revision)
         problems += mistakes

@@ -32,7 +32,7 @@ struct AppForm: Sendable {
 
     func register(_ visit: Console.Visit) async throws -> Reply {
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
-        let (form, ticket, isLate) = try console.formOrLate(visit)
+        let (form, ticket, delay) = try await console.formOrDelay(visit)
         let draft = try ClientDraft(form)
         guard let type = ClientType(rawValue: try form.value(ClientField.type.rawValue)) else {
             return .seeOther(console.path(.newApp))
@@ -46,7 +46,7 @@ struct AppForm: Sendable {
                 status: status)
         }
         if try form.value("action") == "check" { return try await again([], .ok) }
-        if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
+        if let delay { return try await again([ClientProblem(.whole, delay)]) }
 
         // `draft` stays as entered, so that a refused form is shown with the boxes that the developer left empty.
         var completed = draft
@@ -111,7 +111,7 @@ struct AppForm: Sendable {
     func change(_ visit: Console.Visit) async throws -> Reply {
         let application = try await console.application(visit)
         let client = application.client
-        let (form, _, isLate) = try console.formOrLate(visit)
+        let (form, _, delay) = try await console.formOrDelay(visit)
         var draft = try ClientDraft(form)
         draft.accept(redirectURIsOf: client)
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
@@ -121,7 +121,7 @@ struct AppForm: Sendable {
         guard Int(try form.value("revision")) == client.revision else {
             return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
         }
-        if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
+        if let delay { return try await again([ClientProblem(.whole, delay)]) }
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let checked: CheckedClient
         do {

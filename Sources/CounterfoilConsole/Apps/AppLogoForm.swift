@@ -19,6 +19,7 @@ struct AppLogoForm: Sendable {
         guard try !console.checkTicketOrLate(try form.value("ticket"), of: visit).isLate else {
             return page(visit, client: client, problem: LogoFormError.pictureExpired)
         }
+        try console.requireRecentSignIn(visit, losingForm: true)
         guard Int(try form.value("revision")) == client.revision else {
             return page(
                 visit, client: client, problem: ClientProblem.Reason.changedMeanwhile, status: .conflict)

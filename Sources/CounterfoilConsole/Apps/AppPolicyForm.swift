@@ -16,7 +16,7 @@ struct AppPolicyForm: Sendable {
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let client = try await administered(visit)
-        let (form, _, isLate) = try console.formOrLate(visit)
+        let (form, _, delay) = try await console.formOrDelay(visit)
         let draft = try PolicyDraft(form, of: client)
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(visit, draft: draft, of: client, problems: problems, status: status)
@@ -24,7 +24,7 @@ struct AppPolicyForm: Sendable {
         guard Int(try form.value("revision")) == client.revision else {
             return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
         }
-        if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
+        if let delay { return try await again([ClientProblem(.whole, delay)]) }
         let rules = ClientRules(console.settings)
         var changed = client
         do {

@@ -16,7 +16,7 @@ package enum PresentedToken: Sendable, Hashable {
     package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The request has more than one `Authorization` field.
         case repeatedField
-        /// The scheme is Bearer or DPoP but is not followed by one space and one token.
+        /// The scheme is Bearer or DPoP but is not followed by spaces and one token.
         case malformed
         /// The request has a token in the `Authorization` field and another one in the form body (RFC 6750 §2).
         case twoMethods
@@ -27,7 +27,7 @@ package enum PresentedToken: Sendable, Hashable {
         package var description: String {
             switch self {
             case .repeatedField: "send exactly one Authorization header"
-            case .malformed: "the Authorization header must be the word Bearer or DPoP, one space and one access token"
+            case .malformed: "the Authorization header must be the word Bearer or DPoP, a space and one access token"
             case .twoMethods: "send the access token in the Authorization header only, not in the body as well"
             case .malformedForm: "the body is not correctly encoded as application/x-www-form-urlencoded"
             }
@@ -59,7 +59,7 @@ package enum PresentedToken: Sendable, Hashable {
 
     /// Returns true if the scheme of the `Authorization` field is DPoP, even if no token follows it.
     package static func usesProofScheme(_ request: HTTPRequest) -> Bool {
-        request.headerFields[values: .authorization].contains { scheme(of: Array($0.utf8)) == "dpop" }
+        request.headerFields[values: .authorization].contains { AuthorizationField($0).scheme == "dpop" }
     }
 
     /// Returns true if the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
@@ -68,29 +68,22 @@ package enum PresentedToken: Sendable, Hashable {
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Parses an `Authorization` field: `"Bearer" SP b64token`, or `"DPoP" SP token68`, which is the same form.
+    /// Parses an `Authorization` field: `"Bearer" 1*SP b64token` (RFC 6750 §2.1), or `"DPoP" 1*SP token68`, which is the
+    /// same form (RFC 9449 §7.1).
     ///
-    /// Exactly one space is accepted; the grammar of RFC 6750 §2.1 and RFC 9449 §7.1 allows several.
-    /// The scheme is case-insensitive (RFC 9110 §11.4). For any other scheme, the function returns `.absent`.
-    private static func read(_ field: String) throws(Refusal) -> PresentedToken {
-        let bytes = Array(field.utf8)
-        let scheme = scheme(of: bytes)
+    /// For any other scheme, the function returns `.absent`.
+    private static func read(_ text: String) throws(Refusal) -> PresentedToken {
+        let field = AuthorizationField(text)
         let presented: (AccessToken) -> PresentedToken
-        switch scheme {
+        switch field.scheme {
         case "bearer": presented = PresentedToken.bearer
         case "dpop": presented = PresentedToken.dpop
         default: return .absent
         }
-        let rest = bytes.dropFirst(scheme.utf8.count)
-        guard rest.first == UInt8(ascii: " "), isBase64Token(rest.dropFirst()),
-            let token = AccessToken(String(decoding: rest.dropFirst(), as: UTF8.self))
-        else { throw .malformed }
+        guard let text = field.credentials, isBase64Token(Array(text.utf8)[...]), let token = AccessToken(text) else {
+            throw .malformed
+        }
         return presented(token)
-    }
-
-    /// Returns the scheme of an `Authorization` field in lower case.
-    private static func scheme(of field: [UInt8]) -> String {
-        String(decoding: field.prefix(while: isTokenCharacter), as: UTF8.self).lowercased()
     }
 
     /// Returns true if the bytes are a `b64token` (RFC 6750 §2.1):
@@ -102,11 +95,6 @@ package enum PresentedToken: Sendable, Hashable {
             && bytes.dropFirst(body.count).allSatisfy { $0 == padding }
     }
 
-    /// Returns true if the byte is a `tchar` (RFC 9110 §5.6.2), a character of an authentication scheme.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || tokenMarks.contains(byte)
-    }
-
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -116,5 +104,4 @@ package enum PresentedToken: Sendable, Hashable {
     }
 
     private static let base64TokenMarks = Array("-._~+/".utf8)
-    private static let tokenMarks = Array("!#$%&'*+-.^_`|~".utf8)
 }

@@ -18,8 +18,11 @@ public struct MetadataResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// The header fields that scripts may send; MCP clients send `MCP-Protocol-Version` with each request.
-    private static let allowedFields = "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With"
+    /// The header fields that scripts may send; MCP clients send `MCP-Protocol-Version` with each request, and libraries
+    /// for tracing the last four.
+    private static let allowedFields =
+        "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With, traceparent, tracestate, baggage, "
+        + "sentry-trace"
 
     static func document(_ document: [UInt8]) -> MetadataResponse {
         MetadataResponse(

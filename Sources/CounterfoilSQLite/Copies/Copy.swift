@@ -159,20 +159,28 @@ private struct DatabaseContent {
         let statement: String
     }
 
+    /// The tables that SQLite creates for itself, with their statements.
+    private static let tablesOfSQLite: Set<String> = [
+        "CREATE TABLE sqlite_sequence(name,seq)", "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    ]
+
     /// The parts of a database, without differences between versions of SQLite in how it keeps the statements.
+    ///
+    /// A name that begins with `sqlite_` proves nothing: with `writable_schema`, a trigger can have one, too. Only the
+    /// tables that SQLite creates for itself are left out, and the indexes without a statement, which belong to the
+    /// constraints in the statement of their table.
     private static func schema(of database: Database) throws -> Set<SchemaPart> {
         let rows = try GRDB.Row.fetchAll(
             database,
-            sql: """
-                SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                """
-        )
+            sql: "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'index' OR sql IS NOT NULL")
         return Set(
-            rows.map { row in
-                let sql: String = row["sql"] ?? ""
+            rows.compactMap { row in
+                let (type, sql): (String, String) = (row["type"] ?? "", row["sql"] ?? "")
+                guard type != "table" || !tablesOfSQLite.contains(sql) else { return nil }
                 let words = sql.replacing("\"", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 return SchemaPart(
-                    type: row["type"] ?? "", name: row["name"] ?? "", table: row["tbl_name"] ?? "", statement: words)
+                    type: type, name: row["name"] ?? "", table: row["tbl_name"] ?? "", statement: words)
             })
     }
 }

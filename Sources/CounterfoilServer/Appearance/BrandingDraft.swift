@@ -74,7 +74,6 @@ package struct BrandingDraft: Sendable {
             case notASupportURI = "branding.not-a-support-uri"
             case notAPrivacyURI = "branding.not-a-privacy-uri"
             case changedMeanwhile = "branding.changed-meanwhile"
-            case pageExpired = "branding.page-expired"
         }
     }
 

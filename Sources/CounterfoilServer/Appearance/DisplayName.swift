@@ -84,6 +84,15 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         VisibleText(of: chosen.unicodeScalars).scalars.count != chosen.unicodeScalars.count
     }
 
+    /// Returns true if a text is shown as it is written: within a length, on one line, and without invisible characters.
+    ///
+    /// - Parameters:
+    ///   - text: The text, without white space at its ends.
+    ///   - length: The allowed number of characters.
+    package static func isShownWhole(_ text: String, length: ClosedRange<Int>) -> Bool {
+        length.contains(text.count) && isVisible(text) && !text.contains(where: \.isNewline) && !hidesSomething(text)
+    }
+
     private static func visible(_ chosen: String) -> String {
         // Only the first characters are shown, so only a limited number of code points is processed.
         let scalars = chosen.unicodeScalars.prefix(maximumLength * 16)

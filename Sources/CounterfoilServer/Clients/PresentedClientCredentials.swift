@@ -124,10 +124,9 @@ private struct BasicCredentials {
             asksForAuthentication: true
         )
         guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
-        let text = Array(field.utf8)
-        guard let space = text.firstIndex(of: UInt8(ascii: " ")),
-            String(decoding: text[..<space], as: UTF8.self).lowercased() == "basic",
-            let bytes = Self.base64(text[(space + 1)...]), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+        let parts = AuthorizationField(field)
+        guard parts.scheme == "basic", let text = parts.credentials,
+            let bytes = Self.base64(Array(text.utf8)[...]), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
             let secret = Self.decoded(bytes[(colon + 1)...])
         else { throw refusal }

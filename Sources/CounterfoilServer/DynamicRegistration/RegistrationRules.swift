@@ -27,6 +27,9 @@ extension UnregisteredClientRules {
         let algorithm = try idTokenAlgorithm(metadata)
         let sector = try sector(metadata, redirectURIs: redirectURIs)
         try checkPresentation(metadata)
+        if let foreign = NamedHosts(in: metadata.name ?? "").foreign(to: redirectURIs, of: type) {
+            throw Refusal("client_name contains \(foreign), which is not the host of the redirect URIs")
+        }
         let client = RegisteredClient(
             id: id, type: type,
             presentation: presentation(

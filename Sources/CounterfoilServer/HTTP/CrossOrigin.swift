@@ -30,13 +30,15 @@ struct CrossOrigin: Sendable {
     /// The time in seconds for which a browser may cache a preflight response.
     private static let maxAge = 3600
 
-    /// The header fields that scripts may send in addition to the CORS-safelisted request headers.
-    ///
-    /// `X-Requested-With` has no meaning at these endpoints, but libraries such as Swagger UI send it.
-    private static let allowedFields = "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With"
-
     /// Returns the response to a CORS preflight request; nil for any other request, and for one that is not allowed.
-    func preflight(_ request: IncomingRequest, at endpoint: Endpoint) async -> Reply? {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - endpoint: The endpoint of the request.
+    ///   - allowedFields: The header fields that scripts may send (``ServerSettings/crossOriginFields``).
+    func preflight(
+        _ request: IncomingRequest, at endpoint: Endpoint, allowing allowedFields: [String]
+    ) async -> Reply? {
         let fields = request.head.headerFields
         guard request.head.method == .options, fields[.origin] != nil, fields[.accessControlRequestMethod] != nil
         else { return nil }
@@ -44,7 +46,7 @@ struct CrossOrigin: Sendable {
             .noContent,
             fields: [
                 .accessControlAllowMethods: endpoint.methods.map(\.rawValue).joined(separator: ", "),
-                .accessControlAllowHeaders: Self.allowedFields,
+                .accessControlAllowHeaders: allowedFields.joined(separator: ", "),
                 .accessControlMaxAge: String(Self.maxAge),
             ])
         switch endpoint.scriptAccess {

@@ -6,7 +6,8 @@ extension Endpoint {
         home, liveness, formerLiveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization,
         token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, logo, callback, appleAssociation, androidAssociation,
+        logoutAnswer, registration, registeredClient, setup, passwordChange, logo, callback, appleAssociation,
+        androidAssociation,
     ]
 
     /// The root of the server, which redirects every browser to the home page (``ServerPages``).
@@ -107,6 +108,11 @@ extension Endpoint {
 
     /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
+
+    /// The URL at which password managers find the change of the password (W3C change-password URL).
+    public static let passwordChange = Endpoint(
+        name: "passwordChange", path: "/.well-known/change-password", methods: [.get, .head], bodyLimit: 0,
+        answersPeople: true, location: .host)
 
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")

@@ -3,7 +3,8 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized.
+/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized. Its
+/// failures show in ``ReadinessReport`` that the store refuses commits.
 ///
 /// Each server process that uses the store runs this service. A process that starts while another one is running finds
 /// a recent heartbeat, and records no outage. If no other process is running, the starting process records an outage
@@ -14,16 +15,18 @@ public struct Heartbeat: Sendable {
 
     private let store: any ServiceRecordStore
     private let redemptions: RedemptionLedger
+    private let lifetime: ServerLifetime
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
 
     init(
-        store: any ServiceRecordStore, redemptions: RedemptionLedger, metrics: ServerMetrics, logger: Logger,
-        clock: @escaping @Sendable () -> Date
+        store: any ServiceRecordStore, redemptions: RedemptionLedger, lifetime: ServerLifetime, metrics: ServerMetrics,
+        logger: Logger, clock: @escaping @Sendable () -> Date
     ) {
         self.store = store
         self.redemptions = redemptions
+        self.lifetime = lifetime
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
@@ -61,7 +64,13 @@ public struct Heartbeat: Sendable {
 
     /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
     private func writeHeartbeat() async throws(StoreFault) {
-        try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
+        do {
+            try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
+        } catch {
+            lifetime.noteHeartbeat(isWritten: false)
+            throw error
+        }
+        lifetime.noteHeartbeat(isWritten: true)
     }
 
     private func settles(before: Bool) async -> Bool {

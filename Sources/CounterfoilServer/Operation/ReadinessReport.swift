@@ -17,6 +17,8 @@ package struct ReadinessReport: Sendable, Hashable {
     /// The state of the store.
     package enum StoreState: String, Sendable {
         case available
+        /// The store answers, and refuses commits, for example because its disk is full.
+        case readOnly = "read-only"
         case unavailable
         case damaged
     }

@@ -8,6 +8,9 @@ public enum OutboundFailure: String, Error, LocalizationKey {
     /// The host name does not exist.
     case unknownHost = "association.unknown-host"
     /// The host name resolves to an IP address that is neither public nor in a private network that the owner allows.
+    ///
+    /// A developer reads the text of ``unknownHost``: otherwise, every developer could look up the names of a private
+    /// network.
     case notPublic = "association.not-public"
     /// No connection to the host could be established.
     case unreachable = "association.unreachable"

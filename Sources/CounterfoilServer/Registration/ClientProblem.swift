@@ -34,6 +34,8 @@ extension ClientProblem {
         case publisherLength = "application.publisher-length"
         /// A name contains control characters.
         case controlCharacters = "application.control-characters"
+        /// A name contains a host that is not the client's own (``NamedHosts``).
+        case foreignHost = "application.foreign-host"
         /// A text is not the https URL of a page.
         case notAPageURL = "application.not-a-page-url"
         /// No redirect URI is entered, but clients of this type need one.
@@ -131,7 +133,5 @@ extension ClientProblem {
         case tooManyApplications = "application.too-many-applications"
         /// The client was changed after the form was opened, so this form was not saved.
         case changedMeanwhile = "application.changed-meanwhile"
-        /// The form expired before it was submitted, so it was not saved.
-        case pageExpired = "application.page-expired"
     }
 }

@@ -91,7 +91,7 @@ package struct ClientRules: Sendable {
         schemesInUse: Set<String> = []
     ) throws(ClientRegistrationRefusal) -> CheckedClient {
         var problems: [ClientProblem] = []
-        let presentation = presentation(draft, &problems)
+        let presentation = presentation(draft, type, &problems)
         let context = context(draft, type: type, id: id, isFirstParty: isFirstParty, schemesInUse: schemesInUse)
         let redirectURIs = redirectURIs(draft, type: type, context: context, &problems)
         let logout = logout(draft, type: type, context: context, &problems)
@@ -137,7 +137,9 @@ package struct ClientRules: Sendable {
         )
     }
 
-    private func presentation(_ draft: ClientDraft, _ problems: inout [ClientProblem]) -> ClientPresentation {
+    private func presentation(
+        _ draft: ClientDraft, _ type: ClientType, _ problems: inout [ClientProblem]
+    ) -> ClientPresentation {
         let name = Self.trimmed(draft.name)
         if Self.isOverloaded(name) {
             problems.append(ClientProblem(.name, .tooManyMarks))
@@ -146,6 +148,7 @@ package struct ClientRules: Sendable {
         } else if Self.hasControls(name) {
             problems.append(ClientProblem(.name, .controlCharacters))
         }
+        problems += Self.foreignHosts(in: name, .name, of: draft, type)
         let publisher = Self.trimmed(draft.publisher)
         if Self.isOverloaded(publisher) {
             problems.append(ClientProblem(.publisher, .tooManyMarks))
@@ -154,6 +157,7 @@ package struct ClientRules: Sendable {
         } else if Self.hasControls(publisher) {
             problems.append(ClientProblem(.publisher, .controlCharacters))
         }
+        problems += Self.foreignHosts(in: publisher, .publisher, of: draft, type)
         let text = draft.consentText.replacing("\r\n", with: "\n")
         if !text.isEmpty {
             do {
@@ -361,6 +365,15 @@ package struct ClientRules: Sendable {
             !hasControls(name)
         else { return nil }
         return name
+    }
+
+    /// Returns the problem that a name contains a host of somebody else.
+    private static func foreignHosts(
+        in name: String, _ field: ClientField, of draft: ClientDraft, _ type: ClientType
+    ) -> [ClientProblem] {
+        let redirectURIs = draft.redirectURIs.compactMap { try? RedirectURI($0) }
+        guard let host = NamedHosts(in: name).foreign(to: redirectURIs, of: type) else { return [] }
+        return [ClientProblem(field, .foreignHost, ["host": .text(host)])]
     }
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }

@@ -43,7 +43,7 @@ final class UnregisteredClientRules: Sendable {
         return RegisteredClient(
             id: url.clientID,
             type: type,
-            presentation: presentation(document, fallbackName: url.host),
+            presentation: presentation(document, fallbackName: url.host, ofDocumentAt: url.host),
             redirectURIs: redirectURIs,
             scope: scope,
             // A public client of any type can be a page in a browser, which gets its codes at the same origins.
@@ -147,9 +147,15 @@ final class UnregisteredClientRules: Sendable {
     }
 
     /// The texts that pages show; a value that cannot be shown is left aside.
-    func presentation(_ metadata: ClientMetadata, fallbackName: String) -> ClientPresentation {
-        ClientPresentation(
-            name: metadata.name.flatMap(Self.shownName) ?? String(fallbackName.prefix(100)),
+    ///
+    /// So is a name that contains another host than that of the document (``NamedHosts``).
+    func presentation(
+        _ metadata: ClientMetadata, fallbackName: String, ofDocumentAt host: String? = nil
+    ) -> ClientPresentation {
+        let name = metadata.name.flatMap(Self.shownName)
+        let isForeign = host.map { NamedHosts(in: name ?? "").foreign(toDocumentAt: $0) != nil } ?? false
+        return ClientPresentation(
+            name: isForeign ? String(fallbackName.prefix(100)) : name ?? String(fallbackName.prefix(100)),
             privacyURI: metadata.policyURI.flatMap(Self.pageURL),
             termsURI: metadata.termsURI.flatMap(Self.pageURL))
     }

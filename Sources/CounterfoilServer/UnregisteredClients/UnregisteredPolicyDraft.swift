@@ -98,7 +98,6 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
             case unknownAPI = "unregistered.unknown-api"
             case notApprovers = "unregistered.not-approvers"
             case changedMeanwhile = "unregistered.changed-meanwhile"
-            case pageExpired = "unregistered.page-expired"
         }
     }
 

@@ -15,7 +15,7 @@ struct PresentedAccessToken: Sendable {
 
     init(_ request: IncomingRequest) throws(BearerRefusal) {
         let fields = request.head.headerFields[values: .authorization]
-        isBoundToKey = fields.contains { Self.scheme(of: $0) == .dpop }
+        isBoundToKey = fields.contains { Scheme(rawValue: AuthorizationField($0).scheme) == .dpop }
         do { token = try Self.token(in: fields, or: request) } catch {
             var refused = error
             refused.isOfBoundToken = isBoundToKey
@@ -26,11 +26,6 @@ struct PresentedAccessToken: Sendable {
     private enum Scheme: String {
         case bearer
         case dpop
-    }
-
-    /// Returns the scheme of an `Authorization` field, which is case-insensitive (RFC 9110 §11.1).
-    private static func scheme(of field: String) -> Scheme? {
-        Scheme(rawValue: field.prefix { $0 != " " }.lowercased())
     }
 
     private static func token(in fields: [String], or request: IncomingRequest) throws(BearerRefusal) -> AccessToken? {
@@ -53,14 +48,14 @@ struct PresentedAccessToken: Sendable {
         guard fields.count == 1 else {
             throw BearerRefusal(.invalidRequest, "the request has more than one Authorization header")
         }
-        guard scheme(of: field) != nil else { return nil }
-        let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, !halves[1].isEmpty, !halves[1].contains(" ") else {
+        let parts = AuthorizationField(field)
+        guard Scheme(rawValue: parts.scheme) != nil else { return nil }
+        guard let token = parts.credentials, !token.isEmpty, !token.contains(" ") else {
             throw BearerRefusal(
                 .invalidRequest,
-                "the Authorization header must be the word Bearer or DPoP, one space and one access token")
+                "the Authorization header must be the word Bearer or DPoP, a space and one access token")
         }
-        return String(halves[1])
+        return token
     }
 
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {

@@ -96,6 +96,7 @@ struct ConnectionChannel {
             withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: limits)
+        try pipeline.addHandler(RequestHeadHandler())
         try pipeline.addHandler(LastRequestHandler())
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
         try pipeline.addHandler(SlowRequestHandler(head: firstRequestTime, body: bodyTime))
@@ -110,6 +111,7 @@ struct ConnectionChannel {
         let pipeline = channel.pipeline.syncOperations
         let handler = StreamedConnectionHandler(accepted.connection, firstRequestTime: firstRequestTime)
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        try pipeline.addHandler(FrameCountHandler(handler))
         // The streams are served by their handlers, so nothing iterates over them.
         _ = try pipeline.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: nil, frameDelegate: handler, configuration: StreamLimits.configuration

@@ -20,7 +20,6 @@ final class LastRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private static func isLast(_ head: HTTPRequestHead) -> Bool {
-        (head.version.major, head.version.minor) < (1, 1) || head.method == .CONNECT
-            || head.headers.contains(name: "Upgrade")
+        head.isOld || head.method == .CONNECT || head.headers.contains(name: "Upgrade")
     }
 }

@@ -32,9 +32,14 @@ struct Listener: Service {
         let watch = child.connections.pauses.start()
         defer { watch.stop() }
         var bound: [Bound] = []
+        var places: [BoundAddress] = []
         do {
             for address in addresses {
-                do { bound.append(try await listen(at: address)) } catch {
+                do {
+                    let sockets = try await listen(at: address)
+                    bound += sockets
+                    places.append(BoundAddress(address: address, port: sockets.first?.channel.localAddress?.port))
+                } catch {
                     throw ListeningFailure(address: address, cause: error)
                 }
             }
@@ -42,7 +47,7 @@ struct Listener: Service {
             await close(bound)
             throw error
         }
-        await onListening(zip(addresses, bound).map { BoundAddress(address: $0, port: $1.channel.localAddress?.port) })
+        await onListening(places)
 
         let channels = bound.map(\.channel)
         await cancelWhenGracefulShutdown {
@@ -67,19 +72,24 @@ struct Listener: Service {
 
     // MARK: - Listening
 
-    private func listen(at address: ListeningAddress) async throws -> Bound {
+    private func listen(at address: ListeningAddress) async throws -> [Bound] {
         let bootstrap = bootstrap(for: address)
         switch address.kind {
         case .host(let host, let port):
-            let descriptor = try ListeningDescriptor.bound(to: host, port: port)
-            return Bound(channel: try await adopt(descriptor, with: bootstrap), ownDescriptor: descriptor)
+            var bound: [Bound] = []
+            for descriptor in try ListeningDescriptor.bound(to: host, port: port) {
+                bound.append(Bound(channel: try await adopt(descriptor, with: bootstrap), ownDescriptor: descriptor))
+            }
+            return bound
         case .unixSocket(let path):
             let socket = try UnixSocket(at: path, backlog: Self.backlog)
-            return Bound(
-                channel: try await adopt(socket.descriptor, with: bootstrap), ownDescriptor: socket.descriptor,
-                socket: socket)
+            return [
+                Bound(
+                    channel: try await adopt(socket.descriptor, with: bootstrap), ownDescriptor: socket.descriptor,
+                    socket: socket)
+            ]
         case .descriptor(let descriptor, _, _):
-            return Bound(channel: try await adopt(descriptor, with: bootstrap))
+            return [Bound(channel: try await adopt(descriptor, with: bootstrap))]
         }
     }
 

@@ -3,11 +3,75 @@ import NIOCore
 
 /// The system calls for a listening socket that are missing in NIO.
 enum ListeningDescriptor {
-    /// Returns a new TCP socket that is bound to an address, and closed in programs that this one starts.
+    /// Returns new TCP sockets that are bound to the addresses of a host, and closed in programs that this one starts.
+    ///
+    /// A name can have several addresses: `localhost` has `127.0.0.1` and `::1`. An address that this machine does not
+    /// have is left out, unless it has none of them.
     ///
     /// - Throws: `IOError` with the error of the system, or an error that the host has no address.
-    static func bound(to host: String, port: Int) throws -> Int32 {
-        let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
+    static func bound(to host: String, port: Int) throws -> [Int32] {
+        var (port, descriptors, missing) = (port, [Int32](), nil as IOError?)
+        do {
+            for address in try addresses(of: host, port: port) {
+                do {
+                    let descriptor = try bound(to: address, port: port, of: host)
+                    descriptors.append(descriptor)
+                    // With port 0, the system chooses one for the first address, which the others get, too.
+                    if port == 0 { port = Self.port(of: descriptor) }
+                } catch let error as IOError where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode) {
+                    missing = missing ?? error
+                }
+            }
+            if let missing, descriptors.isEmpty { throw missing }
+        } catch {
+            for descriptor in descriptors { close(descriptor) }
+            throw error
+        }
+        return descriptors
+    }
+
+    /// Returns the distinct addresses of a host, in the order of the resolver.
+    private static func addresses(of host: String, port: Int) throws -> [SocketAddress] {
+        var addresses = [try SocketAddress.makeAddressResolvingHost(host, port: port)]
+        var hints = addrinfo()
+        #if canImport(Glibc)
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+            hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return addresses }
+        defer { freeaddrinfo(list) }
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            guard let raw = UnsafeRawPointer(entry.ai_addr) else { continue }
+            var address: SocketAddress
+            switch entry.ai_family {
+            case AF_INET: address = SocketAddress(raw.load(as: sockaddr_in.self))
+            case AF_INET6: address = SocketAddress(raw.load(as: sockaddr_in6.self))
+            default: continue
+            }
+            address.port = port
+            if !addresses.contains(address) { addresses.append(address) }
+        }
+        return addresses
+    }
+
+    /// Returns the port of a bound socket.
+    private static func port(of descriptor: Int32) -> Int {
+        var address = [UInt8](repeating: 0, count: 128)
+        var length = socklen_t(address.count)
+        let isKnown = address.withUnsafeMutableBytes { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) == 0 }
+        }
+        // The port has the same place in the addresses of both families, in network byte order.
+        return isKnown ? Int(address[2]) << 8 | Int(address[3]) : 0
+    }
+
+    private static func bound(to address: SocketAddress, port: Int, of host: String) throws -> Int32 {
+        var address = address
+        address.port = port
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)
         #else

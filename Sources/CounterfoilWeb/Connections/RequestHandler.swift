@@ -33,9 +33,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The event that ends a connection on which no request has begun.
     struct EndIdle {}
 
-    /// The reason why no further requests arrive: the client closed its output, or sent a malformed request.
+    /// The reason why no further requests arrive: the client closed its output, or sent a malformed request, which gets
+    /// a status.
     private enum End {
-        case closed, malformed
+        case closed
+        case malformed(HTTPResponse.Status)
     }
 
     private let responder: any Responder
@@ -177,7 +179,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             closesNext = true
             answer(.late(head), context)
         case (is HTTPParserError, _):
-            end = .malformed
+            end = .malformed(.badRequest)
+            proceed(context)
+        case (let refused as RequestHeadHandler.Refused, _):
+            end = .malformed(refused.status)
             proceed(context)
         default:
             context.close(promise: nil)
@@ -378,9 +383,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isOver || isAnswering || !context.channel.isWritable { return }
         switch end {
         case .closed: closeOutput(context)
-        case .malformed:
+        case .malformed(let status):
             closesNext = true
-            write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
+            write(HTTPResponse(status: status, headerFields: [.contentLength: "0"]), [], context)
         case nil: readOn(context)
         }
     }

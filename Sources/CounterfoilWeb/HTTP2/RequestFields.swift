@@ -33,12 +33,7 @@ struct RequestFields {
             case ":path":
                 guard Self.isVisible(value) else { return nil }
                 path = value
-            case ":authority":
-                // RFC 9113 §8.3.1: there is no user information in it.
-                guard !value.isEmpty, Self.isVisible(value), !value.utf8.contains(UInt8(ascii: "@")) else {
-                    return nil
-                }
-                authority = value
+            case ":authority": authority = value
             case "host":
                 guard host == nil else { return nil }
                 host = value
@@ -51,8 +46,9 @@ struct RequestFields {
             }
         }
         guard let path, path.utf8.first == UInt8(ascii: "/") || path == "*" && method == .options else { return nil }
-        // RFC 9113 §8.3.1: both name one host.
-        if let authority, let host, authority.lowercased() != host.lowercased() { return nil }
+        // RFC 9113 §8.3.1: one of the two is there, without user information, and both name one host.
+        guard let named = authority ?? host, Authority.isValid(named) else { return nil }
+        if let host, host.lowercased() != named.lowercased() { return nil }
         fields = host == nil ? received : Self.move(host, toAuthorityOf: received)
         self.size = size
         self.statesLength = statesLength

@@ -29,8 +29,12 @@ enum StreamLimits {
     static let period = TimeAmount.seconds(30)
     /// The maximum number of streams that a client may reset in a period (CVE-2023-44487).
     static let resets = 100
-    /// The maximum number of PING, SETTINGS and PRIORITY frames and of refused requests in a period.
+    /// The maximum number of refused requests in a period, and of frames that are no part of a request, such as PING,
+    /// SETTINGS and those of unknown types.
     static let controlFrames = 200
+    /// The number of WINDOW_UPDATE frames that a client can send for each frame of a response before they count: one for
+    /// the window of the stream, and one for that of the connection.
+    static let windowUpdatesPerFrame = 2
     /// The time that a client has to take a response.
     static let responseTime = TimeAmount.seconds(30)
     /// The time after which a connection without streams is closed.

@@ -29,6 +29,8 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     private var phase = OpenConnection.Phase.silent
     private var waiting: [StreamPlace] = []
     private var controlFrames = EventCounter(limit: StreamLimits.controlFrames, period: StreamLimits.period)
+    /// The number of WINDOW_UPDATE frames that the client can send for responses and that are not counted.
+    private var windowUpdates = 0
     private var openStreams = 0
     private var lastStream = HTTP2StreamID.rootStream
     private var readIsHeld = false
@@ -60,15 +62,6 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
 
     // MARK: - Frames
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Frames of streams go to their channels.
-        switch unwrapInboundIn(data).payload {
-        case .ping, .settings, .priority: countControlFrame()
-        default: break
-        }
-        context.fireChannelRead(data)
-    }
-
     /// Counts a frame that costs work but is no request, and ends the connection if there are too many.
     func countControlFrame() {
         guard let context, !hasFailed, controlFrames.exceeds(at: .now()) else { return }
@@ -77,8 +70,17 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
         close(context)
     }
 
+    /// Counts a frame that opens a window, unless the client needs it to receive responses (RFC 9113 §6.9).
+    func countWindowUpdate() {
+        if windowUpdates > 0 { windowUpdates -= 1 } else { countControlFrame() }
+    }
+
     func wroteFrame(_ frame: HTTP2Frame) {
-        if case .goAway(_, let code, _) = frame.payload, code != .noError { hasFailed = true }
+        switch frame.payload {
+        case .goAway(_, let code, _) where code != .noError: hasFailed = true
+        case .headers, .data: windowUpdates += StreamLimits.windowUpdatesPerFrame
+        default: break
+        }
     }
 
     /// Reads from the socket, unless the client does not read, so that memory is not filled with its requests.

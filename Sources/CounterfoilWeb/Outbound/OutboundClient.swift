@@ -150,7 +150,8 @@ public struct OutboundClient: Sendable {
         _ request: HTTPClientRequest, to host: String, for party: String,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
     ) async throws(OutboundFailure) -> Answer {
-        let deadline = NIODeadline.now() + timeLimit
+        // The end of the connection belongs to the time of the request.
+        let deadline = NIODeadline.now() + timeLimit - OutboundAuthorities.closingTime
         let addresses = try await addresses(of: host, for: party)
         for address in addresses.prefix(3) where NIODeadline.now() < deadline {
             do {

@@ -1,5 +1,6 @@
 public import CounterfoilServer
 import Foundation
+import NIOCore
 import NIOSSL
 
 /// The operator's rules for outbound requests, such as logout notifications, to hosts that developers choose.
@@ -62,12 +63,18 @@ public struct OutboundAuthorities: Sendable {
         return certificates
     }
 
+    /// The time for which the end of a connection waits for the other side (RFC 8446 §6.1).
+    ///
+    /// A request ends with its connection, so a host that does not answer the end would hold the place of the request.
+    static let closingTime = TimeAmount.milliseconds(100)
+
     /// The TLS configuration of a connection.
     ///
     /// The server certificate must be valid for the host name.
     var tls: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
+        tls.shutdownTimeout = Self.closingTime
         if !additional.isEmpty { tls.additionalTrustRoots = [.certificates(additional)] }
         return tls
     }

@@ -36,6 +36,8 @@ struct HealthProbe {
     func outcome() async -> Outcome {
         var tls = TLSConfiguration.makeClientConfiguration()
         if isLoopback { tls.certificateVerification = .none }
+        // The answer is there: a server that does not answer the end of the connection delays nothing.
+        tls.shutdownTimeout = .milliseconds(100)
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
         configuration.timeout = .init(connect: .seconds(Int64(seconds)), read: .seconds(Int64(seconds)))

@@ -27,9 +27,9 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard (1...100).contains(name.count), DisplayName.isVisible(name),
-            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        else { throw ValidationError("The name of a token must have 1 to 100 visible characters.") }
+        guard DisplayName.isShownWhole(name, length: 1...100) else {
+            throw ValidationError("The name of a token must have 1 to 100 visible characters.")
+        }
         guard (1...3650).contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
     }
 

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import CounterfoilProtocol
+import CounterfoilServer
 public import CounterfoilTokens
 import Foundation
 
@@ -32,11 +33,11 @@ struct ResourceOptions: ParsableArguments {
         }
     }
 
-    /// Returns a name without white space at its ends; throws if its length is wrong.
+    /// Returns a name without white space at its ends; throws if pages cannot show it as it is.
     static func checked(name: String) throws -> String {
         let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...100).contains(name.count) else {
-            throw ValidationError("The name of an API must be 1 to 100 characters.")
+        guard DisplayName.isShownWhole(name, length: 1...100) else {
+            throw ValidationError("The name of an API must be 1 to 100 visible characters on one line.")
         }
         return name
     }

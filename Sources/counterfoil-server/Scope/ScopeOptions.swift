@@ -26,9 +26,10 @@ struct ScopeOptions: ParsableArguments {
         if let startsTicked { scope.startsTicked = startsTicked }
     }
 
+    /// Throws unless pages can show a description as it is.
     static func check(description: String) throws {
-        guard ScopeDefinition.descriptionLength.contains(description.count) else {
-            throw ValidationError("The description of a scope must be 1 to 200 characters.")
+        guard DisplayName.isShownWhole(description, length: ScopeDefinition.descriptionLength) else {
+            throw ValidationError("The description of a scope must be 1 to 200 visible characters on one line.")
         }
     }
 

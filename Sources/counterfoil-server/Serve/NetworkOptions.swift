@@ -1,8 +1,9 @@
 import ArgumentParser
 import CounterfoilServer
 import CounterfoilWeb
+import HTTPTypes
 
-/// The options of `serve` for proxies and outbound requests.
+/// The options of `serve` for proxies, scripts of other origins and outbound requests.
 struct NetworkOptions: ParsableArguments {
     @Option(
         name: .customLong("trusted-proxy"),
@@ -11,6 +12,14 @@ struct NetworkOptions: ParsableArguments {
                 + "be repeated.",
             valueName: "cidr"))
     var trustedProxies: [String] = []
+
+    @Option(
+        name: .customLong("cors-header"),
+        help: ArgumentHelp(
+            "A header that scripts of other origins may send, besides those of the protocols and of tracing. Can be "
+                + "repeated.",
+            valueName: "name"))
+    var crossOriginFields: [String] = []
 
     @Option(
         name: .customLong("outbound-network"),
@@ -28,6 +37,9 @@ struct NetworkOptions: ParsableArguments {
     var outboundAuthorities: String?
 
     func validate() throws {
+        for name in crossOriginFields where HTTPField.Name(name) == nil {
+            throw ValidationError("--cors-header \(name.debugDescription): this is not the name of a header.")
+        }
         do { _ = try TrustedProxies(trustedProxies) } catch { throw ValidationError("--trusted-proxy: \(error).") }
         do { _ = try OutboundNetworks(outboundNetworks) } catch {
             throw ValidationError("--outbound-network: \(error).")

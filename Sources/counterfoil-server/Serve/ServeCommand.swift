@@ -218,6 +218,8 @@ struct ServeCommand: ConfiguredCommand {
         settings.requiresPushedRequests = requirements.requiresPushedRequests
         settings.requiresProofNonce = requirements.requiresProofNonce
         settings.lowercasesTokenType = requirements.lowercasesTokenType
+        let known = Set(settings.crossOriginFields.map { $0.lowercased() })
+        settings.crossOriginFields += network.crossOriginFields.filter { !known.contains($0.lowercased()) }
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime

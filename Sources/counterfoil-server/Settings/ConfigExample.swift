@@ -22,6 +22,7 @@ struct ConfigExample: ParsableCommand {
         "acme-eab-kid": "kid-1",
         "acme-root": "/etc/counterfoil/acme-root.pem",
         "callback-origin": "https://apps.example.com",
+        "cors-header": "X-Datadog-Trace-Id",
         "data-dir": "/var/lib/counterfoil",
         "database": "postgresql://counterfoil@db.example.com/counterfoil",
         "default-audience": "https://api.example.com",

@@ -59,7 +59,8 @@ struct Setting: Sendable, Hashable {
 
     private static let live: Set<String> = [
         "access-token-lifetime", "applications-per-developer", "approvals-per-user", "audit-retention", "code-lifetime",
-        "connections", "default-audience", "device-code-lifetime", "failures-per-person", "failures-per-source",
+        "connections", "cors-header", "default-audience", "device-code-lifetime", "failures-per-person",
+        "failures-per-source",
         "hsts-max-age", "id-token-lifetime", "key-lifetime", "log-level", "no-development-redirect-uris",
         "lowercase-token-type",
         "page-lifetime", "plain-scheme", "pushed-request-lifetime", "recent-sign-in", "refresh-idle-lifetime",

@@ -43,6 +43,10 @@ struct UserCreate: AsyncParsableCommand {
         guard email.map({ EmailAddress($0) != nil }) ?? true else {
             throw ValidationError("--email: \(email ?? "") is not a valid email address.")
         }
+        guard displayName.map(ClaimFormat.name.accepts) ?? true else {
+            throw ValidationError("--display-name: \(ClaimFormat.name.rule)")
+        }
+        try UserOptions.checkVisible(displayName: displayName)
         guard email != nil || !emailVerified else {
             throw ValidationError("--email-verified needs an address. Name it with --email.")
         }
@@ -57,7 +61,7 @@ struct UserCreate: AsyncParsableCommand {
             let person = Person(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
-                displayName: String((displayName ?? name).prefix(100)),
+                displayName: displayName ?? name,
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,

@@ -101,9 +101,16 @@ struct UserOptions: ParsableArguments {
             guard let value, !value.isEmpty else { continue }
             guard format.accepts(value) else { throw ValidationError("--\(option): \(format.rule)") }
         }
-        if displayName?.isEmpty == true { throw ValidationError("--display-name cannot be empty.") }
+        try Self.checkVisible(displayName: displayName)
         guard email.map({ $0.isEmpty || EmailAddress($0) != nil }) ?? true else {
             throw ValidationError("--email: \(email ?? "") is not a valid email address.")
+        }
+    }
+
+    /// Throws if nothing of a display name can be seen.
+    static func checkVisible(displayName: String?) throws {
+        guard displayName.map(DisplayName.isVisible) ?? true else {
+            throw ValidationError("--display-name cannot be empty.")
         }
     }
 

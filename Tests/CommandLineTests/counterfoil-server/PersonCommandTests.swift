@@ -83,6 +83,17 @@ struct PersonCommandTests {
         }
     }
 
+    // A name that pages cannot show is refused, and none is cut.
+    @Test(arguments: ["", "\u{200B}", "a\nb", String(repeating: "a", count: 101)])
+    func `an invalid display name is wrong usage`(name: String) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(
+                ["user", "create", "alice", "--display-name", name, "--password-stdin"], input: "long enough for all\n")
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: --display-name"))
+        }
+    }
+
     // R288: the profile of a user, with the claim names of OpenID Connect Core §5.1.
     @Test func `a profile is set, shown and cleared`() async throws {
         try await Site.make { site in

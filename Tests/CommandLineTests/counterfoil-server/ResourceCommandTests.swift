@@ -94,6 +94,7 @@ struct ResourceCommandTests {
     @Test(arguments: [
         ["https://photos.example.com"], ["https://photos.example.com", "--jwt-type", "JWS"],
         ["https://photos.example.com", "--name", " "], ["https://photos.example.com", "--scope", ""],
+        ["https://photos.example.com", "--name", "Photo\nlibrary"],
         ["https://photos.example.com", "--scope", "qu\"ote"],
     ])
     func `an invalid change of an API is wrong usage`(arguments: [String]) async throws {
@@ -160,6 +161,9 @@ struct ResourceCommandTests {
         ["photos", "--name", "N", "--scope", "s"], ["https://a.example#b", "--name", "N", "--scope", "s"],
         ["", "--name", "N", "--scope", "s"], ["https://a.example", "--name", " ", "--scope", "s"],
         ["https://a.example", "--name", "N", "--scope", "qu\"ote"], ["https://a.example", "--name", "N"],
+        ["https://a.example", "--name", "a\nb", "--scope", "s"],
+        ["https://a.example", "--name", "a\u{202E}b", "--scope", "s"],
+        ["https://a.example", "--name", "\u{200B}", "--scope", "s"],
     ])
     func `an invalid API is wrong usage`(arguments: [String]) async throws {
         try await Site.make { site in

@@ -39,6 +39,10 @@ struct ScopeCommandTests {
             try await site.addScope("photos.read", "See your photos and albums")
             for (command, status) in [
                 (["edit", "photos.read"], Int32(64)), (["edit", "photos.read", "--description", ""], 64),
+                (["edit", "photos.read", "--description", "See\nall"], 64),
+                (["create", "photos.all", "--description", "See\u{202E}all"], 64),
+                (["create", "photos.all", "--description", "\u{200B}"], 64),
+                (["create", "photos.all", "--description", String(repeating: "a", count: 201)], 64),
                 (["edit", "photos.write", "--listed"], 3), (["edit", "openid", "--no-listed"], 3),
                 (["delete", "openid", "--remove-from-all"], 3), (["delete", "photos.write"], 3),
             ] {

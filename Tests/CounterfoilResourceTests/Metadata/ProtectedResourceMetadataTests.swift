@@ -112,7 +112,9 @@ import Testing
             #expect(preflight.status == .noContent)
             #expect(preflight.headers[values: .accessControlAllowOrigin] == ["*"])
             let allowed = try #require(preflight.headers[.accessControlAllowHeaders]).lowercased()
-            for name in ["authorization", "mcp-protocol-version", "content-type", "dpop"] {
+            for name in [
+                "authorization", "mcp-protocol-version", "content-type", "dpop", "traceparent", "sentry-trace",
+            ] {
                 #expect(allowed.contains(name))
             }
             #expect(preflight.headers[.accessControlAllowCredentials] == nil)

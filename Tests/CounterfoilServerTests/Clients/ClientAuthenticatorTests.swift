@@ -39,8 +39,8 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R168, TK-23: without a secret, the field is another form of `client_id`.
-    @Test(arguments: ["Basic", "basic", "BASIC"])
+    // R168, TK-23: without a secret, the field is another form of `client_id`. RFC 9110 §11.4: spaces follow the scheme.
+    @Test(arguments: ["Basic", "basic", "BASIC", "Basic  "])
     func `the Authorization field may also name the client`(scheme: String) async throws {
         let test = try await TestServer()
         for inBody in [true, false] {

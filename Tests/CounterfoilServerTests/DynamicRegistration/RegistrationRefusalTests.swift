@@ -46,6 +46,9 @@ struct RegistrationRefusalTests {
         Case(
             members: #""redirect_uris": ["https://id.example.com/cb"]"#, error: "invalid_redirect_uri",
             reason: "is refused"),
+        Case(
+            members: #""client_name": "My Bank (bank.example.com)""#,
+            reason: "client_name contains bank.example.com, which is not the host of the redirect URIs"),
         Case(members: #""token_endpoint_auth_method": "client_secret_jwt""#, reason: "token_endpoint_auth_method"),
         Case(members: #""token_endpoint_auth_method": 1"#, reason: "token_endpoint_auth_method must be a string"),
         Case(members: #""token_endpoint_auth_method": "private_key_jwt""#, reason: "needs jwks or jwks_uri"),

@@ -49,11 +49,24 @@ struct CrossOriginTests {
         #expect(reply.fields[.accessControlAllowMethods] == methods)
         #expect(
             reply.fields[.accessControlAllowHeaders]
-                == "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With")
+                == "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With, traceparent, tracestate, "
+                + "baggage, sentry-trace")
         #expect(reply.fields[.accessControlMaxAge] == "3600")
         #expect(reply.fields[.vary] == "Origin")
         #expect(reply.fields[.accessControlAllowCredentials] == nil)
         guard case .none = reply.content else { return #expect(Bool(false), "the answer has no body") }
+    }
+
+    // Fetch §3.2.2: a browser sends no request with a field that the preflight response does not name.
+    @Test func `scripts may send the header fields of the settings, from the next request on`() async throws {
+        let test = try await Self.withSinglePage()
+        var settings = test.server.settings
+        settings.crossOriginFields = ["Content-Type", "X-Datadog-Trace-Id"]
+        test.server.replaceSettings(by: settings)
+        for endpoint in [Endpoint.token, .metadata] {
+            let reply = await Self.preflight(test, endpoint, origin: Self.origin)
+            #expect(reply.fields[.accessControlAllowHeaders] == "Content-Type, X-Datadog-Trace-Id")
+        }
     }
 
     // R310, B-02, RS-30, OK-06: scripts of the origin can read the response itself, also an error.

@@ -136,6 +136,24 @@ struct StoreFaultTests {
         #expect(try await readiness() == #"200 {"status":"ready","store":"available"}"#)
     }
 
+    @Test func `readiness says that the store refuses commits, and that it accepts them again`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        func readiness() async throws -> String {
+            String(decoding: try await test.send(.get, to: .readiness).json, as: UTF8.self)
+        }
+        try await test.server.heartbeat.beat()
+        #expect(try await readiness() == #"{"status":"ready","store":"available"}"#)
+        store.fail(.recordService, with: .unavailable("database or disk is full"))
+        await #expect(throws: StoreFault.self) { try await test.server.heartbeat.beat() }
+        let reply = await test.send(.get, to: .readiness)
+        #expect(reply.status == .ok)
+        #expect(try reply.json == Array(#"{"status":"ready","store":"read-only"}"#.utf8))
+        store.recover()
+        try await test.server.heartbeat.beat()
+        #expect(try await readiness() == #"{"status":"ready","store":"available"}"#)
+    }
+
     @Test func `a server that stops is not ready, and answers all requests`() async throws {
         let test = try await TestServer()
         test.server.beginStopping()

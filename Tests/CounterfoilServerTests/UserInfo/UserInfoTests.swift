@@ -71,7 +71,7 @@ struct UserInfoTests {
     // A malformed header is a bad request; another scheme is no token.
     @Test(arguments: [
         ("Bearer", HTTPResponse.Status.badRequest), ("Bearer a b", .badRequest), ("Basic YTpi", .unauthorized),
-        ("bearer x", .unauthorized),
+        ("bearer x", .unauthorized), ("Bearer  x", .unauthorized), ("Bearer\tx", .badRequest),
     ])
     func `the Authorization header is parsed strictly`(field: String, status: HTTPResponse.Status) async throws {
         let test = try await TestServer()

@@ -95,6 +95,10 @@ struct StreamTests {
             get + [("content-length", "+0")], get.map { $0.0 == ":path" ? ($0.0, "livez") : $0 },
             get.map { $0.0 == ":path" ? ($0.0, "/livez a") : $0 }, get.map { $0.0 == ":scheme" ? ($0.0, "http") : $0 },
             get.map { $0.0 == ":authority" ? ($0.0, "alice@id.example.com") : $0 },
+            // RFC 9113 §8.3.1: https has a mandatory authority.
+            get.filter { $0.0 != ":authority" }, get.map { $0.0 == ":authority" ? ($0.0, "") : $0 },
+            get.filter { $0.0 != ":authority" } + [("host", "alice@id.example.com")],
+            get.filter { $0.0 != ":authority" } + [("host", "")],
             [(":method", "CONNECT"), (":authority", "id.example.com:443")],
             // RFC 8441 §4
             get.map { $0.0 == ":method" ? ($0.0, "CONNECT") : $0 } + [(":protocol", "websocket")],
@@ -170,6 +174,44 @@ struct StreamTests {
                         + Array(repeating: FrameClient.data(1, "", isLast: false), count: 3))
                 let end = try await client.received.end()
                 #expect(end?.code == .enhanceYourCalm)
+            }
+        }
+    }
+
+    // SEC-481: RFC 9113 §5.5 lets a server ignore frames of unknown types, which are cheap for the client, too.
+    @Test(
+        arguments: [
+            (type: 2, stream: 1, payload: "\0\0\0\0\u{1}"), (7, 0, "\0\0\0\0\0\0\0\0"), (8, 0, "\0\0\0\u{1}"),
+            (10, 0, "\0\u{1}ab"), (16, 0, "\0\0\0\u{1}u=1"), (0x42, 0, "unknown"), (0x42, 9, ""),
+        ] as [(type: UInt8, stream: UInt8, payload: String)])
+    func `a client that sends too many frames of any type is disconnected`(
+        type: UInt8, stream: UInt8, payload: String
+    ) async throws {
+        try await StreamServer.run { server in
+            try await FrameClient.run(to: server) { client in
+                let frame = FrameClient.bytes(type: type, stream: stream, payload)
+                let frames = Array(repeating: frame, count: StreamLimits.controlFrames + 1).flatMap(\.self)
+                // The connection has begun, so the frames come after the preface.
+                #expect(try await client.get("/livez", on: 1).status == "200")
+                try await client.send(bytes: frames)
+                let end = try await client.received.end()
+                #expect(end?.code == .enhanceYourCalm)
+            }
+        }
+    }
+
+    // RFC 9113 §6.9
+    @Test func `a client that opens its windows for each response stays connected`() async throws {
+        try await StreamServer.run { server in
+            try await FrameClient.run(to: server) { client in
+                for number in 0...StreamLimits.controlFrames {
+                    let stream = 2 * number + 1
+                    let response = try await client.get("/livez", on: stream)
+                    #expect(response.status == "200")
+                    client.send(FrameClient.window(0, 20), FrameClient.window(0, 20))
+                }
+                let last = try await client.get("/livez", on: 2 * StreamLimits.controlFrames + 3)
+                #expect(last.status == "200")
             }
         }
     }

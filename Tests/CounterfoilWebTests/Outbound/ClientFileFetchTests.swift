@@ -1,8 +1,10 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilWeb
 import NIOCore
+import NIOSSL
 import Testing
+
+@testable import CounterfoilWeb
 
 /// Fetching the documents and keys that strangers publish, over a network.
 struct ClientFileFetchTests {
@@ -217,6 +219,12 @@ struct ClientFileFetchTests {
             }
             #expect(fetched == .failed(.timedOut))
         }
+    }
+
+    // The library waits for five seconds, which would come after the time limit of the request.
+    @Test func `the end of a connection waits only briefly for the other side`() throws {
+        let tls = OutboundAuthorities.system.tls
+        #expect(tls.shutdownTimeout <= .milliseconds(100))
     }
 
     @Test func `endless header fields end the request`() async throws {

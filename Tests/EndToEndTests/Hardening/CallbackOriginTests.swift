@@ -77,6 +77,22 @@ struct CallbackOriginTests {
         }
     }
 
+    // SEC-45: RFC 9112 §3.2.2
+    @Test func `the host of an absolute target decides on the origin, whatever Host says`() async throws {
+        try await Self.run { site, _ in
+            for scheme in ["http", "https"] {
+                let second = try await Self.exchange(site, "id.example.com", "\(scheme)://cb.example.com/sign-in")
+                #expect(RawConnection.status(of: second) == 404)
+                let first = try await Self.exchange(site, "cb.example.com", "\(scheme)://id.example.com/sign-in")
+                #expect(RawConnection.status(of: first) == 200)
+                let other = try await Self.exchange(site, "id.example.com", "\(scheme)://other.example.com/sign-in")
+                #expect(RawConnection.status(of: other) == 421)
+            }
+            let both = "GET /sign-in HTTP/1.1\r\nHost: cb.example.com\r\nHost: id.example.com\r\n\r\n"
+            #expect(RawConnection.status(of: try await RawConnection.exchange(both, port: site.port)) == 400)
+        }
+    }
+
     @Test func `the command line refuses every other URL of the second origin`() async throws {
         try await Self.run { site, clientID in
             let refused = try await site.administer([

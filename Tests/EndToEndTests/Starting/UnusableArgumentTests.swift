@@ -25,7 +25,7 @@ struct UnusableArgumentTests {
         }
     }
 
-    @Test(arguments: ["8080", "127.0.0.1:http", "127.0.0.1:65536", ":8080", "127.0.0.1:-1"])
+    @Test(arguments: ["8080", "127.0.0.1:http", "127.0.0.1:65536", "127.1:8080", "::1:8080"])
     func `an invalid listen address is refused`(address: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", address])

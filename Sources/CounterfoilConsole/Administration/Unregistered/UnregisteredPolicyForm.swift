@@ -16,7 +16,7 @@ struct UnregisteredPolicyForm: Sendable {
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _, isLate) = try console.formOrLate(visit)
+        let (form, _, delay) = try await console.formOrDelay(visit)
         let former = try await console.registry.unregisteredClientPolicy()
         let registry = try await Draft.Registry(console.registry)
         var draft = Draft(former, beside: registry)
@@ -27,7 +27,7 @@ struct UnregisteredPolicyForm: Sendable {
         guard Int(try form.value("revision")) == former.revision else {
             return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)
         }
-        if isLate { return again([Draft.Problem(nil, Draft.Problem.Reason.pageExpired)]) }
+        if let delay { return again([Draft.Problem(nil, delay)]) }
         let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
         guard problems.isEmpty else { return again(problems) }
         let event = console.event(.setting, by: visit, detail: changed.difference(from: former))

@@ -153,8 +153,8 @@ struct UnregisteredConsentTests {
 
     // SEC-311: every other page that names the client.
     @Test func `the name of an unregistered client is shown with its host on every page`() async throws {
-        let viewer = try await DocumentClient(name: "Example Photos (id.example.com)")
-        let full = "Example Photos (id.example.com) (apps.viewer.co.uk)"
+        let viewer = try await DocumentClient(name: "Example Photos")
+        let full = "Example Photos (apps.viewer.co.uk)"
         var browser = viewer.test.browser()
         let signIn = try await browser.open(viewer.attempt().url)
         #expect(try signIn.signInPage.applicationName?.description == full)
@@ -169,6 +169,17 @@ struct UnregisteredConsentTests {
         #expect(html.contains(#"<bdi class="host">apps.<b>viewer.co.uk</b></bdi>"#))
         let refused = try await browser.open(viewer.attempt(at: "https://attacker.example/").url)
         #expect(try refused.html().contains("(apps.viewer.co.uk)"))
+    }
+
+    // SEC-532: the host of the document stands for such a name.
+    @Test(arguments: [
+        ("Example Photos (id.example.com)", "apps.viewer.co.uk"), ("good.victim.example", "apps.viewer.co.uk"),
+        ("Viewer.co.uk Photos", "Viewer.co.uk Photos (apps.viewer.co.uk)"),
+    ])
+    func `a name in a document with a host of somebody else is not shown`(name: String, shown: String) async throws {
+        let viewer = try await DocumentClient(name: name)
+        let signIn = try await viewer.attempt().firstReply().signInPage
+        #expect(signIn.applicationName?.description == shown)
     }
 
     @Test func `a name from right to left cannot change the order of the host's labels`() async throws {

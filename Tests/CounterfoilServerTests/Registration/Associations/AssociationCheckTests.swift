@@ -132,6 +132,14 @@ struct AssociationCheckTests {
         #expect(await check.verdict(on: app, at: try RedirectURI("http://127.0.0.1/cb")) == nil)
     }
 
+    // SEC-533: otherwise a developer could look up the names of a private network.
+    @Test(arguments: Language.allCases)
+    func `a developer cannot tell a private network from an unknown host`(language: Language) {
+        let words = Localizer(language)
+        let said = [AssociationFetch.Failure.notPublic, .unknownHost].map { words(AssociationVerdict.notFetched($0)) }
+        #expect(said[0] == said[1])
+    }
+
     @Test func `every verdict names the result and the next step`() {
         let failures: [AssociationFetch.Failure] = [
             .unsuitableURL, .unknownHost, .notPublic, .unreachable, .untrusted, .timedOut, .tooLarge, .busy,
@@ -141,7 +149,8 @@ struct AssociationCheckTests {
             .notJSON, .otherContentType, .redirects, .notFound, .otherStatus(503),
         ]
         let said = (verdicts + failures.map(AssociationVerdict.notFetched)).map { Localizer.english($0.text) }
-        #expect(Set(said).count == verdicts.count + failures.count)
+        // A private network and an unknown host have one text.
+        #expect(Set(said).count == verdicts.count + failures.count - 1)
         #expect(said.allSatisfy { $0.hasSuffix(".") && !$0.hasPrefix("association.") && !$0.contains("{") })
         #expect(verdicts.filter(\.isGood) == [.namesTheApp])
     }

@@ -1,0 +1,26 @@
+/// The value of an `Authorization` field: `auth-scheme [ 1*SP ( token68 / #auth-param ) ]` (RFC 9110 §11.4 and §11.6.2).
+package struct AuthorizationField: Sendable, Hashable {
+    /// The authentication scheme in lower case, because its case does not matter (RFC 9110 §11.1).
+    package let scheme: String
+    /// What follows the scheme and the spaces behind it; nil if anything but a space follows the scheme.
+    package let credentials: String?
+
+    /// Splits the value of a field.
+    package init(_ field: String) {
+        let text = field.utf8
+        let name = text.prefix(while: Self.isTokenCharacter)
+        scheme = String(name)?.lowercased() ?? ""
+        let rest = text.dropFirst(name.count)
+        let space = UInt8(ascii: " ")
+        credentials = rest.isEmpty || rest.first == space ? String(rest.drop { $0 == space }) : nil
+    }
+
+    /// Returns whether a byte is a `tchar` (RFC 9110 §5.6.2), a character of an authentication scheme.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
