@@ -4,21 +4,25 @@ import Foundation
 /// The user who signed in before in this browser, as stored in an encrypted cookie
 /// (draft-ietf-oauth-native-apps-03 §8.3).
 ///
-/// The sign-in page shows this user as a hint. A phishing page cannot read the cookie and therefore cannot show the
-/// hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It does not depend on
-/// the store, on `login_hint` or on a typed username.
+/// The sign-in page shows this user as a hint, and fills in the username. A phishing page cannot read the cookie and
+/// therefore cannot show the hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It
+/// does not depend on the store, on `login_hint` or on a typed username.
 struct EarlierSignIn: Sendable, Hashable {
     let name: DisplayName
     let email: MaskedEmail?
+    /// The username; nil in a cookie of a version that did not store it.
+    let username: Username?
 
     private struct Content: Codable {
         let name: String
         let email: String?
+        let username: String?
     }
 
     init(_ person: Person) {
         name = DisplayName(of: person)
         email = MaskedEmail(of: person)
+        username = person.username
     }
 
     /// Decrypts the value of the cookie; returns nil if this server did not issue it.
@@ -29,11 +33,12 @@ struct EarlierSignIn: Sendable, Hashable {
         else { return nil }
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
+        username = content.username.flatMap { Username($0) }
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
-        let content = Content(name: name.description, email: email?.description)
+        let content = Content(name: name.description, email: email?.description, username: username?.rawValue)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
         else { return nil }

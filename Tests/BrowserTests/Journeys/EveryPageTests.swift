@@ -33,6 +33,8 @@ struct EveryPageTests {
                     "Network.deleteCookies", ["name": "counterfoil-session", "url": .string(stage.site.issuer)])
                 try await stage.ask()
                 _ = try await browser.waitForElement(".who")
+                #expect(try await browser.find("input[name=username]").property("value") == "alice")
+                try await browser.waitForFocus(at: "password")
                 try await judge(.signInEarlier)
 
                 try await browser.introduce(as: WebViews.android)
