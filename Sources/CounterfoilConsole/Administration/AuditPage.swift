@@ -17,6 +17,8 @@ package struct AuditPage: ConsolePage, Hashable {
     package var since: FormField
     /// The path that the form sends a GET request to.
     package var action: String
+    /// Whether the filter form is shown, because a field has a value.
+    package var isFiltered: Bool
     package var rows: [Row]
     /// The URL of the page with older events; nil if there are none.
     package var older: String?
