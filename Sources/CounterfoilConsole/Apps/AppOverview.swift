@@ -21,6 +21,7 @@ struct AppOverview: Sendable {
         let page = AppPage(
             console: console.head(visit, in: console.part(of: client, visit)),
             notice: visit.notice(AppNotice.self),
+            isNew: visit.noticed(AppNotice.self)?.isOfRegistration == true,
             application: console.summary(client, visit),
             addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
             trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,

@@ -46,6 +46,7 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await browser.waitForElement("#problems")
                 try await judge(.newAppProblems)
+                try await stage.unfold()
                 try await stage.fill("publisher", "Frames & Sons")
                 try await stage.fill(
                     "redirect_uris",
