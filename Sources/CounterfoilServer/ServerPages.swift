@@ -1,12 +1,15 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol endpoints use three of these pages: the home page, the sign-in page for a user who opened this
-/// server directly, and the settings of a client, to which an error page leads its developer.
+/// The protocol endpoints use four of these pages: the home page, the sign-in page for a user who opened this server
+/// directly, the first steps of the first administrator, and the settings of a client, to which an error page leads its
+/// developer.
 public struct ServerPages: Sendable {
     /// The page to which `/` redirects.
     package let home: Endpoint
     /// The sign-in page for a user who opened this server directly, not at the request of a client.
     package let signIn: Endpoint
+    /// The page to which the first administrator comes after the first sign-in.
+    package let firstSteps: Endpoint
     /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
     package let clientSettings: Endpoint
     package let endpoints: [Endpoint]
@@ -16,12 +19,13 @@ public struct ServerPages: Sendable {
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(
-        home: Endpoint, signIn: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
+        home: Endpoint, signIn: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
         templates: [String: [UInt8]],
         handlers: @escaping @Sendable (ServerComponents) -> [EndpointHandler]
     ) {
         self.home = home
         self.signIn = signIn
+        self.firstSteps = firstSteps
         self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates

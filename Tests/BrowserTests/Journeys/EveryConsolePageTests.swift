@@ -99,6 +99,8 @@ extension EveryPageTests {
             try await stage.walk(.administrator) { judge in
                 try await stage.open("/admin", as: .grace)
                 try await judge(.administration)
+                try await stage.open("/admin/start")
+                try await judge(.firstSteps)
                 try await stage.open("/apps/\(stage.lightbox)/policy")
                 try await judge(.policy)
                 try await stage.tick("pkce", "s256-or-plain")
