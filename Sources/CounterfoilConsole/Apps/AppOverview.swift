@@ -53,7 +53,8 @@ struct AppOverview: Sendable {
 
     func connect(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.application(visit).client
-        return Reply(.ok, .page(ConnectPage(client, console: console, visit: visit)))
+        let apis = try await console.store.resources()
+        return Reply(.ok, .page(ConnectPage(client, apis: apis, console: console, visit: visit)))
     }
 
     func askToDelete(_ visit: Console.Visit) async throws -> Reply {

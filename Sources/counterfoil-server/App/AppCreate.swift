@@ -93,7 +93,7 @@ struct AppCreate: AsyncParsableCommand {
             switch outcome {
             case .added:
                 review.warn(of: draft)
-                let connection = AppDocument.Connection(of: client, in: installation)
+                let connection = try await AppDocument.Connection(of: client, in: installation)
                 let document = AppDocument(
                     client, secrets: record.map { [$0] } ?? [], newSecret: secret, connection: connection)
                 if options.json {
