@@ -3,7 +3,8 @@
 
 The clients have names, scopes and redirect URIs with the characters that end literals of one format or another. What a
 parser reads must be what is registered, so that no value gets out of its literal. Other clients of each type have the
-registrations that change a configuration: keys, other algorithms and policies, and other kinds of redirect URIs.
+registrations that change a configuration: keys, other algorithms and policies, other kinds of redirect URIs, and scopes of
+several APIs. The programs in Python and Go also run: each signs a person in.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ast
 import json
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -24,8 +26,9 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from apache import MODULES, PROGRAM  # noqa: E402
-from literals import javascript, kotlin, scripts, swift  # noqa: E402
-from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
+from literals import c_sharp, go, javascript, kotlin, scripts, swift  # noqa: E402
+from local_servers import MISSING, ROOT, Counterfoil, Failed, drive, expect, products, stop  # noqa: E402
+from person import Person, noting  # noqa: E402
 
 NAME = "\"Gallery\" ${HOME} `id` $(id) </script> 'x' \\ # %h"
 # RFC 6749 §3.3 allows every printable character of ASCII but the quotation mark and the backslash.
@@ -36,6 +39,9 @@ AFTER_SIGN_OUT = "https://gallery.example.com/it's/$(id)/signed-out"
 CLAIMED = "https://gallery.example.com/it's/app"
 NATIVE = ["http://127.0.0.1/it's/$(id)", "com.example.gallery:/it's/$(id)"]
 SECRET = "the client secret"
+# Where Debian keeps the sources of Go libraries.
+GO_LIBRARIES = Path("/usr/share/gocode")
+PHOTOS, ALBUMS = "https://photos.example.com/it's", "https://albums.example.com/$(id)"
 # The example of RFC 7517 Appendix A.1, with a `kid` that needs escapes.
 PUBLIC_KEY = {
     "kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
@@ -112,6 +118,77 @@ def authlib(case: Case) -> None:
     case.contains("authlib", strings, wanted)
 
 
+def authlib_native(case: Case) -> None:
+    program = ast.parse(case.texts["authlib"])
+    constants = {node.value for node in ast.walk(program) if isinstance(node, ast.Constant)}
+    endpoints = [case.connection["authorization_endpoint"], case.connection["token_endpoint"]]
+    path = urllib.parse.urlsplit(case.uris[0]).path
+    case.contains("authlib", constants, [case.issuer, case.client_id, case.scope, path, *endpoints])
+
+
+def go_oauth2(case: Case) -> None:
+    strings = go("go-oauth2", case.texts["go-oauth2"])
+    endpoints = [case.connection["authorization_endpoint"], case.connection["token_endpoint"]]
+    path = urllib.parse.urlsplit(case.uris[0]).path
+    case.contains("go-oauth2", strings, [case.issuer, case.client_id, path, *case.scope.split(), *endpoints])
+
+
+def dotnet(case: Case) -> None:
+    strings = c_sharp("dotnet", case.texts["dotnet"])
+    path = urllib.parse.urlsplit(case.uris[0]).path
+    case.contains("dotnet", strings, [case.issuer, case.client_id, case.scope, path])
+
+
+def go_environment() -> dict[str, str]:
+    """The environment of a compiler that uses the system's libraries and nothing from the network."""
+    cache = ROOT / ".build" / "interop" / "go"
+    return {**os.environ, "GO111MODULE": "off", "GOPATH": str(GO_LIBRARIES), "GOCACHE": str(cache)}
+
+
+def program(case: Case, name: str, folder: Path) -> list[str]:
+    """The command that runs a configuration as a program."""
+    place = folder / case.client_id
+    place.mkdir(exist_ok=True)
+    if name == "authlib":
+        source = place / "sign_in.py"
+        source.write_text(case.texts[name], "utf-8")
+        return [sys.executable, str(source)]
+    source = place / "main.go"
+    source.write_text(case.texts[name], "utf-8")
+    built = place / "sign-in"
+    command = ["go", "build", "-o", str(built), str(source)]
+    result = subprocess.run(command, env=go_environment(), capture_output=True, text=True, timeout=240)
+    expect(result.returncode == 0, f"{name} does not compile:\n{result.stderr}\n{case.texts[name]}")
+    formatted = subprocess.run(["gofmt", "-l", str(source)], capture_output=True, text=True, timeout=60)
+    expect(formatted.stdout == "", f"{name} is not formatted like Go:\n{case.texts[name]}")
+    return [str(built)]
+
+
+def sign_in(case: Case, name: str, folder: Path, person: Person) -> None:
+    """Runs a program, and signs the person in at the URL that it prints."""
+    # A program that opens a browser has none here.
+    environment = {**os.environ, "BROWSER": "true", "PYTHONUNBUFFERED": "1"}
+    log = folder / f"{name}-{case.client_id}.log"
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            program(case, name, folder), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        )
+    try:
+        assert process.stdout is not None
+        printed = process.stdout.readline().decode()
+        address = printed.removeprefix("Sign in at ").strip()
+        expect(address.startswith(case.issuer), f"{name} prints {printed!r}: {log.read_text('utf-8')}")
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(address).query)
+        apis = [api["resource"] for api in case.connection["apis"]]
+        case.holds(f"{name}, resource", query.get("resource", []), [*apis, case.issuer] if len(apis) > 1 else [])
+        person.sign_in(address)
+        rest = process.stdout.read().decode()
+        expect(process.wait(60) == 0, f"{name} ended with {process.returncode}: {log.read_text('utf-8')}")
+        expect(rest.startswith("Signed in; "), f"{name} prints {rest!r}")
+    finally:
+        stop(process)
+
+
 def express(case: Case) -> None:
     strings = javascript("express-openid-connect", case.texts["express-openid-connect"])
     wanted = [case.issuer, case.client_id, case.scope, case.algorithm, "https://gallery.example.com"]
@@ -143,6 +220,23 @@ def page(case: Case) -> None:
     endpoints = [case.connection[name] for name in ("authorization_endpoint", "token_endpoint", "userinfo_endpoint")]
     wanted = [case.issuer, case.client_id, case.scope, *case.uris, *endpoints]
     case.contains("fetch", javascript("fetch", script), wanted)
+
+
+def fetch_with_apis(case: Case) -> None:
+    page(case)
+    [script] = scripts(case.texts["fetch"])
+    case.contains("fetch", javascript("fetch", script), [PHOTOS, ALBUMS])
+
+
+def oidc_client_ts_with_apis(case: Case) -> None:
+    oidc_client_ts(case)
+    strings = javascript("oidc-client-ts", case.texts["oidc-client-ts"])
+    case.contains("oidc-client-ts", strings, [PHOTOS, ALBUMS, case.issuer])
+
+
+def dotnet_with_apis(case: Case) -> None:
+    dotnet(case)
+    case.contains("dotnet", c_sharp("dotnet", case.texts["dotnet"]), [PHOTOS, ALBUMS, case.issuer])
 
 
 def oauth2_proxy(case: Case) -> None:
@@ -231,7 +325,9 @@ def counterfoil_login(case: Case, folder: Path) -> None:
 
 def curl(case: Case, folder: Path) -> None:
     arguments, given = shell(case, "curl", "curl", folder)
-    case.contains("curl", set(arguments), [f"scope={case.scope}", case.connection["token_endpoint"]])
+    apis = [api["resource"] for api in case.connection["apis"]]
+    resources = [f"resource={api}" for api in apis] if len(apis) > 1 else []
+    case.contains("curl", set(arguments), [f"scope={case.scope}", case.connection["token_endpoint"], *resources])
     case.holds("curl", given, f'user = "{case.client_id}:{SECRET}"\n')
 
 
@@ -301,6 +397,15 @@ def others(server: Counterfoil, folder: Path) -> list[tuple[Case, dict[str, Call
             Case(server, "native", ["http://127.0.0.1:9123/back"]),
             {"kubelogin": lambda case: kubelogin(case, "127.0.0.1:9123")},
         ),
+        (
+            Case(server, "spa", [WEB], scopes=["openid", "photos", "albums"]),
+            {"fetch": fetch_with_apis, "oidc-client-ts": oidc_client_ts_with_apis},
+        ),
+        (
+            Case(server, "service", [], scopes=["photos", "albums"]),
+            {"curl": lambda case: curl(case, folder), "spring": spring},
+        ),
+        (Case(server, "native", NATIVE, scopes=["openid", "photos", "albums"]), {"dotnet": dotnet_with_apis}),
     ]
 
 
@@ -308,9 +413,13 @@ def journey(folder: Path) -> str:
     if shutil.which("swiftc") is None:
         raise Failed("swiftc is not installed")
     server = Counterfoil(folder / "data", products())
-    for scope in SCOPES:
+    password = secrets.token_urlsafe(18)
+    server.create_person("alice", password)
+    for scope in [*SCOPES, "photos", "albums"]:
         if scope not in ("openid", "email"):
             server.create_scope(scope, "A scope with a difficult name")
+    server.create_resource(PHOTOS, "Photos", ["photos"])
+    server.create_resource(ALBUMS, "Albums", ["albums"])
     with server.serving(folder / "server.log"):
         cases = {
             "web": Case(server, "web", [WEB]), "spa": Case(server, "spa", [WEB]),
@@ -318,6 +427,13 @@ def journey(folder: Path) -> str:
             "service": Case(server, "service", []),
         }
         variants = others(server, folder)
+        runs = [
+            Case(server, "native", ["http://127.0.0.1/back"], scopes=["openid", "photos"]),
+            Case(server, "native", ["http://[::1]/back"], scopes=["openid", "photos", "albums"]),
+        ]
+        for case in runs:
+            for name in ("authlib", "go-oauth2"):
+                sign_in(case, name, folder, Person("alice", password, note=noting(folder / "person.log")))
     parsers: dict[str, dict[str, Callable[[Case], None]]] = {
         "web": {
             "spring": spring, "authlib": authlib, "express-openid-connect": express, "openid-client": openid_client,
@@ -326,7 +442,8 @@ def journey(folder: Path) -> str:
         "spa": {"fetch": page, "oidc-client-ts": oidc_client_ts},
         "native": {
             "counterfoil-swift": counterfoil_swift, "counterfoil-login": lambda case: counterfoil_login(case, folder),
-            "appauth-ios": appauth_ios, "appauth-android": appauth_android, "kubelogin": kubelogin,
+            "appauth-ios": appauth_ios, "appauth-android": appauth_android, "authlib": authlib_native,
+            "go-oauth2": go_oauth2, "dotnet": dotnet, "kubelogin": kubelogin,
         },
         "device": {"counterfoil-login": lambda case: counterfoil_login(case, folder)},
         "service": {"spring": spring, "openid-client": openid_client, "curl": lambda case: curl(case, folder)},
@@ -342,8 +459,14 @@ def journey(folder: Path) -> str:
             parse(case)
     checked = [*parsers.values(), *(changed for _, changed in variants)]
     count = sum(len(each) for each in checked)
-    return f"{count} configurations of {len(checked)} clients parse, and have the values of the registration"
+    return (
+        f"{count} configurations of {len(checked)} clients parse, and have the values of the registration; "
+        f"the programs in Python and Go signed a person in {2 * len(runs)} times"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(drive(journey, programs=(PROGRAM,)))
+    if not (GO_LIBRARIES / "src" / "golang.org" / "x" / "oauth2").exists():
+        print("the Go library golang.org/x/oauth2 is not installed")
+        sys.exit(MISSING)
+    sys.exit(drive(journey, programs=(PROGRAM, "go")))

@@ -7,6 +7,8 @@ import json
 import re
 import subprocess
 
+import tree_sitter_c_sharp
+import tree_sitter_go
 import tree_sitter_javascript
 import tree_sitter_kotlin
 from local_servers import expect
@@ -36,6 +38,20 @@ def kotlin(name: str, text: str) -> set[str]:
     root = tree(name, tree_sitter_kotlin.language(), text)
     expect(not nodes(root, "interpolation"), f"{name} has a template:\n{text}")
     return {json.loads(literal) for literal in nodes(root, "string_literal")}
+
+
+def go(name: str, text: str) -> set[str]:
+    """The strings of a program."""
+    root = tree(name, tree_sitter_go.language(), text)
+    return {json.loads(literal) for literal in nodes(root, "interpreted_string_literal")}
+
+
+def c_sharp(name: str, text: str) -> set[str]:
+    """The strings of a program, which has no templates."""
+    root = tree(name, tree_sitter_c_sharp.language(), text)
+    expect(not nodes(root, "interpolation"), f"{name} has a template:\n{text}")
+    literals = nodes(root, "string_literal")
+    return {json.loads(literal.removesuffix("u8")) for literal in literals}
 
 
 def swift(name: str, text: str) -> set[str]:

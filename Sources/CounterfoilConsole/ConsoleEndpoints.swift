@@ -47,6 +47,8 @@ extension Endpoint {
 
     // Pages of the administration.
 
+    /// The first steps on a new server.
+    package static let firstSteps = page("firstSteps", "/admin/start").administrators
     /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administrators
     /// The form that changes the branding.
@@ -76,12 +78,13 @@ extension ServerPages {
         home: .account,
         signIn: .consoleSignIn,
         passwordChange: .password,
+        firstSteps: .firstSteps,
         clientSettings: .editApp,
         endpoints: [
             .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
             .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,
-            .applicationSecrets, .applicationAssociation, .deleteApp, .verdicts, .administration, .branding,
-            .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
+            .applicationSecrets, .applicationAssociation, .deleteApp, .verdicts, .firstSteps, .administration,
+            .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],
         templates: consoleTemplates,
         handlers: { components in

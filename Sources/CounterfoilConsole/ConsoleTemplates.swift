@@ -16,6 +16,7 @@ extension ServerPages {
         "policy": PackageResources.policy_mustache,
         "logo": PackageResources.logo_mustache,
         "association": PackageResources.association_mustache,
+        "first-steps": PackageResources.first_steps_mustache,
         "administration": PackageResources.administration_mustache,
         "branding": PackageResources.branding_mustache,
         "audit": PackageResources.audit_mustache,

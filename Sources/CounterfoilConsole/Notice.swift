@@ -13,18 +13,26 @@ extension Notice {
 
 extension Console.Visit {
     /// Returns the confirmation whose code is in the URL of the request; nil if there is none.
-    func notice<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> String? {
+    func noticed<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> Vocabulary? {
         guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }
-        return vocabulary.allCases.first { $0.code == code }.map { words($0) }
+        return vocabulary.allCases.first { $0.code == code }
     }
+
+    /// Returns the text of the confirmation whose code is in the URL of the request; nil if there is none.
+    func notice(_ vocabulary: (some Notice).Type) -> String? { noticed(vocabulary).map { words($0) } }
 }
 
 extension Reply {
     /// The query parameter that contains the code.
     static let noticeParameter = "done"
 
+    /// The query parameter that contains the identifier of the client that the confirmation is about.
+    static let clientParameter = "client"
+
     /// Redirects to the page that shows the result of a form, with the code of a confirmation in the URL.
-    static func done(_ notice: some Notice, at path: String) -> Reply {
-        .seeOther(path + "?" + FormParameters([noticeParameter: notice.code]).encoded)
+    static func done(_ notice: some Notice, of client: ClientIdentifier? = nil, at path: String) -> Reply {
+        var query = FormParameters([noticeParameter: notice.code])
+        if let client { query.append(clientParameter, client.rawValue) }
+        return .seeOther(path + "?" + query.encoded)
     }
 }

@@ -171,7 +171,8 @@ package struct ServerComponents: Sendable {
             ).handlers,
             SetupEndpoint(
                 settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
-                signInPath: settings.issuer.path + pages.signIn.path
+                signInPath: settings.issuer.path + pages.signIn.path,
+                firstStepsPath: settings.issuer.path + pages.firstSteps.path
             ).handlers,
             LogoEndpoint(store: store, published: publishedLogos).handlers,
             CallbackEndpoint(settings: settings, registry: registry).handlers,

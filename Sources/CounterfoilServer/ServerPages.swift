@@ -1,7 +1,8 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol endpoints use four of these pages: the home page, the sign-in page for a user who opened this server
-/// directly, the change of the password, and the settings of a client, to which an error page leads its developer.
+/// The protocol endpoints use five of these pages: the home page, the sign-in page for a user who opened this server
+/// directly, the change of the password, the first steps of the first administrator, and the settings of a client, to
+/// which an error page leads its developer.
 public struct ServerPages: Sendable {
     /// The page to which `/` redirects.
     package let home: Endpoint
@@ -9,6 +10,8 @@ public struct ServerPages: Sendable {
     package let signIn: Endpoint
     /// The page on which a user changes the password.
     package let passwordChange: Endpoint
+    /// The page to which the first administrator comes after the first sign-in.
+    package let firstSteps: Endpoint
     /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
     package let clientSettings: Endpoint
     package let endpoints: [Endpoint]
@@ -18,13 +21,15 @@ public struct ServerPages: Sendable {
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(
-        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
+        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint,
+        endpoints: [Endpoint],
         templates: [String: [UInt8]],
         handlers: @escaping @Sendable (ServerComponents) -> [EndpointHandler]
     ) {
         self.home = home
         self.signIn = signIn
         self.passwordChange = passwordChange
+        self.firstSteps = firstSteps
         self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates

@@ -17,12 +17,11 @@ struct ConnectedApps: Sendable {
         let person = visit.person
         let titles = try await titles(visit)
         var applications: [ConnectedApp] = []
-        for facts in try await console.store.consents(of: person.id) {
-            applications.append(await application(facts, titles, visit))
-        }
+        let consents = try await console.store.consents(of: person.id)
+        for facts in consents { applications.append(await application(facts, titles, visit)) }
         let page = AccountPage(
             console: console.head(visit, in: .account),
-            notice: visit.notice(AccountNotice.self),
+            notice: try await notice(consents, visit),
             person: AccountHolder(
                 name: DisplayName(of: person),
                 username: person.username.rawValue, email: person.email?.rawValue
@@ -61,7 +60,45 @@ struct ConnectedApps: Sendable {
         guard outcome == .narrowed else { throw NotFoundError() }
         console.auditor.countRecorded(event)
         let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved
-        return .done(notice, at: console.path(.account))
+        return .done(notice, of: id, at: console.path(.account))
+    }
+
+    /// Returns the confirmation of the last action; nil if there is none.
+    ///
+    /// Access tokens of an app stay valid until they expire (RFC 9068), so the confirmation says for how long.
+    private func notice(_ consents: [ConsentFacts], _ visit: Console.Visit) async throws -> String? {
+        guard let notice = visit.noticed(AccountNotice.self) else { return nil }
+        var clients: [RegisteredClient] = []
+        var leftover = Leftover.ofApp
+        switch notice {
+        case .disconnected, .permissionsSaved:
+            let text = try? FormParameters(parsing: visit.request.query).single(Reply.clientParameter)
+            guard let id = text.flatMap({ ClientIdentifier($0) }) else { break }
+            let client = try await StoreFault.supported { () async throws(StoreFault) in
+                try await console.registry.client(id)
+            }
+            if let client { clients.append(client) }
+        case .passwordChanged:
+            clients = consents.map(\.client)
+            leftover = .ofApps
+        case .sessionEnded, .sessionOver, .othersEnded: break
+        }
+        guard let lifetime = clients.map(accessTokenLifetime).max() else { return visit.words(notice) }
+        return visit.words(notice) + " " + text(leftover, for: lifetime, visit)
+    }
+
+    /// The sentences that state for how long access tokens stay valid.
+    private enum Leftover: String, LocalizationKey {
+        case ofApp = "account.application.tokens-end"
+        case ofApps = "account.password.tokens-end"
+    }
+
+    private func accessTokenLifetime(of client: RegisteredClient) -> Int {
+        client.policy.accessTokenLifetime ?? console.settings.accessTokenLifetime
+    }
+
+    private func text(_ leftover: Leftover, for seconds: Int, _ visit: Console.Visit) -> String {
+        visit.words(LocalizedText(leftover, ["duration": .nested(.duration(seconds: seconds))]))
     }
 
     /// Returns the scopes that the user keeps according to the form.
@@ -102,7 +139,6 @@ struct ConnectedApps: Sendable {
         let titles = try await titles(visit)
         let client = facts.client
         let action = console.path(.connectedApp, of: client.id)
-        let lifetime = client.policy.accessTokenLifetime ?? console.settings.accessTokenLifetime
         return ConnectedAppPage(
             console: console.head(visit, in: .account),
             paths: console.accountPaths(at: .applications),
@@ -116,8 +152,7 @@ struct ConnectedApps: Sendable {
                     isNeeded: Self.isNeeded(token, in: facts.consent.scope)
                 )
             },
-            tokensEnd: visit.words(
-                LocalizedText("account.application.tokens-end", ["duration": .nested(.duration(seconds: lifetime))])),
+            tokensEnd: text(.ofApp, for: accessTokenLifetime(of: client), visit),
             action: action,
             ticket: console.ticket(visit, for: action)
         )

@@ -18,6 +18,7 @@ struct AdministrationEndpoints: Sendable {
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
         return [
+            console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.audit, show: audit.show),
@@ -26,6 +27,14 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.unregisteredFamily, show: unregistered.showFamily, change: unregistered.endHost),
             console.handler(.unregisteredClient, show: unregistered.show, change: unregistered.change),
         ]
+    }
+
+    @Sendable
+    private func firstSteps(_ visit: Console.Visit) -> Reply {
+        let page = FirstStepsPage(
+            console: console.head(visit, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
+            newPath: console.path(.newApp))
+        return Reply(.ok, .page(page))
     }
 
     @Sendable

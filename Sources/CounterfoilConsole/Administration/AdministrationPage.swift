@@ -39,6 +39,8 @@ package struct BrandingPage: ConsolePage, Hashable {
     package var hasLogo: Bool
     /// Whether the check box `remove_logo` is ticked, so that saving removes the logo.
     package var removesLogo: Bool
+    /// The logo that was chosen before and is not saved yet, in base64url; the hidden field `chosen_logo`.
+    package var chosenLogo: String?
     /// Whether the page is a preview of the typed values, which are not saved yet.
     package var isPreview: Bool
     package var paths: AdministrationPaths
@@ -54,7 +56,8 @@ package struct BrandingPage: ConsolePage, Hashable {
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], siteName: FormField,
         standardName: DisplayName, accent: FormField, supportURI: FormField, statements: [Statement] = [],
         logo: FormField, hasLogo: Bool,
-        removesLogo: Bool = false, isPreview: Bool = false, paths: AdministrationPaths, action: String, ticket: String,
+        removesLogo: Bool = false, chosenLogo: String? = nil, isPreview: Bool = false, paths: AdministrationPaths,
+        action: String, ticket: String,
         revision: Int
     ) {
         self.console = console
@@ -70,6 +73,7 @@ package struct BrandingPage: ConsolePage, Hashable {
         self.logo = logo
         self.hasLogo = hasLogo
         self.removesLogo = removesLogo
+        self.chosenLogo = chosenLogo
         self.isPreview = isPreview
         self.paths = paths
         self.action = action
@@ -79,6 +83,9 @@ package struct BrandingPage: ConsolePage, Hashable {
 }
 
 extension BrandingPage {
+    /// The name of the hidden field that contains ``chosenLogo``.
+    package static let chosenLogoField = "chosen_logo"
+
     /// The fields of the statement in one language.
     package struct Statement: Sendable, Hashable {
         /// The language tag (BCP 47).

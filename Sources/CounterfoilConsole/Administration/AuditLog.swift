@@ -28,6 +28,8 @@ struct AuditLog: Sendable {
 
         init() {}
 
+        var isFilter: Bool { ![kind, person, client, since].allSatisfy(\.isEmpty) }
+
         /// Returns the query string of the page with older events: the same filter, with a position in the parameter
         /// `before`.
         func before(_ position: AuditPosition) -> String {
@@ -55,6 +57,7 @@ struct AuditLog: Sendable {
             client: FormField("client", question.client),
             since: FormField("since", question.since),
             action: console.path(.audit),
+            isFiltered: question.isFilter,
             rows: try await rows(entries, visit)
         )
         if entries.count == query.limit, let last = entries.last {

@@ -17,6 +17,8 @@ package struct AuditPage: ConsolePage, Hashable {
     package var since: FormField
     /// The path that the form sends a GET request to.
     package var action: String
+    /// Whether the filter form is shown, because a field has a value.
+    package var isFiltered: Bool
     package var rows: [Row]
     /// The URL of the page with older events; nil if there are none.
     package var older: String?
@@ -41,21 +43,26 @@ package struct AuditPage: ConsolePage, Hashable {
 
 /// The paths of the administration pages, with the current one marked.
 package struct AdministrationPaths: Sendable, Hashable {
+    /// The path of the first steps.
+    package let firstSteps: String
     /// The path of the list of all clients.
     package let applications: String
     package let unregistered: String
     package let branding: String
     package let audit: String
+    package let isAtFirstSteps: Bool
     package let isAtApps: Bool
     package let isAtUnregistered: Bool
     package let isAtBranding: Bool
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
+        firstSteps = console.path(.firstSteps)
         applications = console.path(.administration)
         unregistered = console.path(.unregisteredClients)
         branding = console.path(.branding)
         audit = console.path(.audit)
+        isAtFirstSteps = endpoint == .firstSteps
         isAtApps = endpoint == .administration
         isAtUnregistered = endpoint == .unregisteredClients
         isAtBranding = endpoint == .branding

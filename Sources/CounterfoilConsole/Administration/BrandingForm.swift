@@ -22,12 +22,12 @@ struct BrandingForm: Sendable {
         let branding = try await console.registry.branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         let (_, delay) = try await console.check(form, of: visit)
-        let removesLogo = try form.value("remove_logo") == "on"
         var draft = try BrandingDraft(form)
         var typed = draft
         var logo = LogoChange.keep
         var problems: [BrandingDraft.Problem] = []
-        switch try form.value("decision") {
+        let decision = try form.value("decision")
+        switch decision {
         case "standard":
             try console.requireRecentSignIn(visit)
             typed = BrandingDraft(branding)
@@ -35,23 +35,24 @@ struct BrandingForm: Sendable {
             // The reset applies to the name, logo, color and support URL, but not to the statements of the service.
             draft.statements = typed.statements
             logo = .remove
-        case "preview":
-            let (previewed, problems) = draft.checked(revision: branding.revision)
-            guard problems.isEmpty else {
-                return page(visit, draft, of: branding, removesLogo: removesLogo, problems: problems)
-            }
-            return preview(visit, draft, of: branding, removesLogo: removesLogo, as: previewed)
-        case "save":
-            if removesLogo { logo = .remove }
-            if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
-                do {
-                    logo = .replace(try await encoder.logo(from: upload))
-                } catch {
-                    problems.append(BrandingDraft.Problem(.logo, error))
-                }
+        case "preview", "save":
+            if try form.value("remove_logo") == "on" { logo = .remove }
+            do {
+                if let chosen = try await chosenLogo(form) { logo = .replace(chosen) }
+            } catch let refusal as LogoRefusal {
+                problems.append(BrandingDraft.Problem(.logo, refusal))
             }
         default:
             throw PageProblem.noDecision
+        }
+        let typedLogo: LogoChange = decision == "standard" ? .keep : logo
+        if decision == "preview" {
+            let (previewed, mistakes) = draft.checked(revision: branding.revision)
+            problems += mistakes
+            guard problems.isEmpty else {
+                return page(visit, draft, of: branding, logo: typedLogo, problems: problems)
+            }
+            return preview(visit, draft, of: branding, logo: logo, as: previewed)
         }
         if Int(try form.value("revision")) != branding.revision {
             problems.append(BrandingDraft.Problem(nil, .changedMeanwhile))
@@ -61,7 +62,7 @@ struct BrandingForm: Sendable {
         let (changed, mistakes) = draft.checked(revision: branding.revision)
         problems += mistakes
         guard problems.isEmpty else {
-            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: problems)
+            return page(visit, typed, of: branding, logo: typedLogo, problems: problems)
         }
         let event = console.event(.setting, by: visit, detail: changed.difference(from: branding))
         switch try await console.store.updateBranding(changed, logo: logo, recording: [event]) {
@@ -70,28 +71,39 @@ struct BrandingForm: Sendable {
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
             let problem = BrandingDraft.Problem(nil, .changedMeanwhile)
-            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: [problem])
+            return page(visit, typed, of: branding, logo: typedLogo, problems: [problem])
         }
     }
 
-    /// Shows the form with the typed branding, without saving it.
+    /// Returns the uploaded logo, or else the one that was uploaded for a preview; nil if the form contains neither.
     ///
-    /// The server does not keep an uploaded logo between two requests, so the preview shows the stored logo.
+    /// The server keeps no upload between two requests, so a preview contains the logo in a hidden field. It is encoded
+    /// again like an upload.
+    private func chosenLogo(_ form: PageForm) async throws -> Logo? {
+        if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
+            return try await encoder.logo(from: upload)
+        }
+        let kept = try form.value(BrandingPage.chosenLogoField)
+        guard !kept.isEmpty else { return nil }
+        return try await encoder.logo(from: Base64URL.decode(kept) ?? [])
+    }
+
+    /// Shows the form with the typed branding, without saving it.
     private func preview(
-        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool,
-        as previewed: Branding
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange, as previewed: Branding
     ) -> Reply {
         var shown = previewed
-        shown.logo = removesLogo ? nil : branding.logo
-        var reply = page(visit, draft, of: branding, removesLogo: removesLogo, preview: shown)
+        shown.logo = logo == .keep ? branding.logo : nil
+        var reply = page(visit, draft, of: branding, logo: logo, preview: shown)
         let language = visit.request.language
-        reply.frame = Frame(
-            site: Site(shown, settings: console.settings, language: language), language: language)
+        var site = Site(shown, settings: console.settings, language: language)
+        if case .replace(let chosen) = logo { site.logo = chosen.dataURL }
+        reply.frame = Frame(site: site, language: language)
         return reply
     }
 
     private func page(
-        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool = false,
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange = .keep,
         problems: [BrandingDraft.Problem] = [], preview: Branding? = nil
     ) -> Reply {
         func field(_ field: BrandingDraft.Field, _ value: String = "") -> FormField {
@@ -116,7 +128,8 @@ struct BrandingForm: Sendable {
             },
             logo: field(.logo),
             hasLogo: branding.logo != nil,
-            removesLogo: removesLogo,
+            removesLogo: logo == .remove,
+            chosenLogo: logo.replacement.map { Base64URL.encode($0.bytes) },
             isPreview: preview != nil,
             paths: AdministrationPaths(console, at: .branding),
             action: action,
@@ -139,4 +152,14 @@ extension BrandingDraft {
                 privacyURI: try form.value(Field.privacyURI(language).name))
         }
     }
+}
+
+extension LogoChange {
+    /// The new logo; nil unless there is one.
+    fileprivate var replacement: Logo? { if case .replace(let logo) = self { logo } else { nil } }
+}
+
+extension Logo {
+    /// The image as a URL of the scheme `data` (RFC 2397).
+    fileprivate var dataURL: String { "data:\(format.rawValue);base64,\(Data(bytes).base64EncodedString())" }
 }

@@ -50,7 +50,7 @@ struct ApplicationList: Sendable {
     let console: Console
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        guard console.settings.registration.isOpen(to: visit.person) else { throw RegistrationClosedError() }
         let clients = try await console.store.clients(of: visit.person.id)
         let page = AppsPage(
             console: console.head(visit, in: .applications),
@@ -72,4 +72,7 @@ enum AppNotice: String, LocalizationKey, Notice {
     case adopted = "applications.notice.adopted"
     case deleted = "applications.notice.deleted"
     case secretRemoved = "applications.notice.secret-removed"
+
+    /// Whether the next step is to connect the client.
+    var isOfRegistration: Bool { self == .registered || self == .registeredWithStandardScopes }
 }

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Logging
@@ -14,7 +15,7 @@ struct AppForm: Sendable {
 
     /// Shows the choice of a client type, or the empty form of the chosen type.
     func showNew(_ visit: Console.Visit) async throws -> Reply {
-        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        guard console.settings.registration.isOpen(to: visit.person) else { throw RegistrationClosedError() }
         let asked = try? FormParameters(parsing: visit.request.query).single("type")
         guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
             let choices = ClientType.allCases.map { type in
@@ -31,7 +32,7 @@ struct AppForm: Sendable {
     }
 
     func register(_ visit: Console.Visit) async throws -> Reply {
-        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        guard console.settings.registration.isOpen(to: visit.person) else { throw RegistrationClosedError() }
         let (form, ticket, delay) = try await console.formOrDelay(visit)
         let draft = try ClientDraft(form)
         guard let type = ClientType(rawValue: try form.value(ClientField.type.rawValue)) else {
@@ -195,12 +196,19 @@ struct AppForm: Sendable {
         let platforms = AppFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
         let known = try await console.registry.scopes()
+        let policy: ClientPolicy = client?.policy ?? .standard(for: type)
+        // A service has no refresh tokens, and those of other clients can be independent of the scope.
+        let needsOfflineAccess = type != .service && policy.refreshTokens == .offlineAccess
+        let lifetime = policy.accessTokenLifetime ?? console.settings.accessTokenLifetime
+        let offlineAccess = words(
+            LocalizedText("applications.form.offline-access", ["duration": .nested(.duration(seconds: lifetime))]))
         let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
             AppFormPage.ScopeChoice(
                 name: scope.token.rawValue, description: words(scope),
                 isAssigned: draft.scopes.contains(scope.token.rawValue),
                 isOptional: draft.optionalScopes.contains(scope.token.rawValue),
-                canBeOptional: scope.token != .openID)
+                canBeOptional: scope.token != .openID,
+                hint: scope.token == .offlineAccess && needsOfflineAccess ? offlineAccess : nil)
         }
         let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
         let page = AppFormPage(
@@ -225,7 +233,8 @@ struct AppForm: Sendable {
             termsURI: field(.termsURI, draft.termsURI),
             cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications),
             keys: type.isConfidential ? field(.keys, draft.keys) : nil,
-            settings: AppFormPage.LibrarySettings(draft, type: type, of: client, words: words, problem: problem)
+            settings: AppFormPage.LibrarySettings(draft, type: type, of: client, words: words, problem: problem),
+            opensMore: draft.hasMore(for: type) || problems.contains { !$0.field.isAlwaysVisible }
         )
         return Reply(status, .page(page))
     }
@@ -244,7 +253,32 @@ extension ClientField {
     }
 }
 
+extension ClientField {
+    /// Whether the form shows the field without a click.
+    fileprivate var isAlwaysVisible: Bool {
+        switch self {
+        case .whole, .name, .redirectURIs, .scopes, .optionalScopes: true
+        default: false
+        }
+    }
+}
+
 extension ClientDraft {
+    /// Returns whether a field that the form shows only after a click has another value than in a new registration.
+    fileprivate func hasMore(for type: ClientType) -> Bool {
+        let policy = ClientPolicy.standard(for: type)
+        var usual = ClientDraft()
+        usual.name = name
+        usual.redirectURIs = redirectURIs
+        usual.scopes = scopes
+        usual.optionalScopes = optionalScopes
+        // An empty choice keeps the standard one.
+        usual.pkce = pkce.isEmpty ? "" : policy.pkce.description
+        usual.idTokenAlgorithm = idTokenAlgorithm.isEmpty ? "" : policy.idTokenAlgorithm.rawValue
+        usual.userClaimsInIDToken = userClaimsInIDToken.isEmpty ? "" : String(policy.putsUserClaimsInIDToken)
+        return self != usual
+    }
+
     init(_ form: PageForm) throws {
         self.init()
         func value(_ field: ClientField) throws -> String { try form.value(field.rawValue) }

@@ -13,6 +13,8 @@ package struct AppFormPage: ConsolePage, Hashable {
         package var isOptional: Bool
         /// Whether the scope can be made optional, which is true for all scopes except `openid`.
         package var canBeOptional: Bool = true
+        /// The consequence of the scope that its description does not say; nil if there is none.
+        package var hint: String?
     }
 
     /// The fields for redirect URIs and logout URLs, for client types that have them.
@@ -80,6 +82,8 @@ package struct AppFormPage: ConsolePage, Hashable {
     package var keys: FormField?
     /// The settings for libraries; nil if users do not sign in to clients of this type.
     package var settings: LibrarySettings?
+    /// Whether the fields that are folded by default are shown, because one has a value or a problem.
+    package var opensMore: Bool
 
     /// Whether clients of this type ask users for consent.
     package let asksPeople: Bool
@@ -93,7 +97,8 @@ package struct AppFormPage: ConsolePage, Hashable {
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
         scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
-        termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil
+        termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
+        opensMore: Bool = false
     ) {
         self.console = console
         self.application = application
@@ -117,6 +122,7 @@ package struct AppFormPage: ConsolePage, Hashable {
         self.cancelPath = cancelPath
         self.keys = keys
         self.settings = settings
+        self.opensMore = opensMore
         asksPeople = type != ClientType.service.rawValue
         isNative = type == ClientType.native.rawValue
         getsSecret = application == nil && ClientType(rawValue: type)?.isConfidential == true

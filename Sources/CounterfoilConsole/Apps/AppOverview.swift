@@ -21,6 +21,7 @@ struct AppOverview: Sendable {
         let page = AppPage(
             console: console.head(visit, in: console.part(of: client, visit)),
             notice: visit.notice(AppNotice.self),
+            isNew: visit.noticed(AppNotice.self)?.isOfRegistration == true,
             application: console.summary(client, visit),
             addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
             trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,
@@ -52,7 +53,8 @@ struct AppOverview: Sendable {
 
     func connect(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.application(visit).client
-        return Reply(.ok, .page(ConnectPage(client, console: console, visit: visit)))
+        let apis = try await console.store.resources()
+        return Reply(.ok, .page(ConnectPage(client, apis: apis, console: console, visit: visit)))
     }
 
     func askToDelete(_ visit: Console.Visit) async throws -> Reply {

@@ -83,6 +83,8 @@ package struct AppPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
+    /// Whether the client has just been registered, so that the page leads to the values that connect it.
+    package var isNew: Bool = false
     package var application: AppSummary
     package var addresses: [Address]
     /// The form that tries a redirect URI; nil for a client type without redirect URIs.

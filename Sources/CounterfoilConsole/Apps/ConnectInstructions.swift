@@ -37,8 +37,8 @@ private enum ConnectLabel: String, LocalizationKey {
 }
 
 extension ConnectPage {
-    init(_ client: RegisteredClient, console: Console, visit: Console.Visit) {
-        let connection = ClientConnection(of: client, issuer: console.settings.issuer)
+    init(_ client: RegisteredClient, apis: [RegisteredResource], console: Console, visit: Console.Visit) {
+        let connection = ClientConnection(of: client, issuer: console.settings.issuer, apis: apis)
         let configurations = ReadyConfiguration.all(for: connection)
         let isCommand: (ReadyConfiguration) -> Bool = { $0.name == ReadyConfiguration.loginCommand }
         let paths = console.paths(of: client, at: .connect, visit)
@@ -47,6 +47,10 @@ extension ConnectPage {
             application: console.summary(client, visit),
             paths: paths,
             values: Self.values(connection, words: visit.words),
+            apis: connection.apis.map { api in
+                API(name: DisplayName(api.name), resource: api.resource.rawValue, scope: api.scope.description)
+            },
+            needsResource: !connection.requestedResources.isEmpty,
             command: configurations.first(where: isCommand)?.text.trimmingCharacters(in: .newlines),
             configurations: configurations.filter { !isCommand($0) }.map {
                 Configuration(

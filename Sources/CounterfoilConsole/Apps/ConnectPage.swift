@@ -1,4 +1,4 @@
-import CounterfoilServer
+package import CounterfoilServer
 
 /// The values that connect a client to this server, and ready configurations of widely used libraries.
 package struct ConnectPage: ConsolePage, Hashable {
@@ -17,6 +17,15 @@ package struct ConnectPage: ConsolePage, Hashable {
         }
     }
 
+    /// An API to which the client can get access.
+    package struct API: Sendable, Hashable {
+        package var name: DisplayName
+        /// The resource indicator, which is the `aud` of access tokens.
+        package var resource: String
+        /// The scopes of the API that the client can request.
+        package var scope: String
+    }
+
     package struct Configuration: Sendable, Hashable {
         /// The name of the library.
         package var product: String
@@ -29,6 +38,9 @@ package struct ConnectPage: ConsolePage, Hashable {
     package var application: AppSummary
     package var paths: AppPaths
     package var values: [Value]
+    package var apis: [API]
+    /// Whether a request for all scopes must name the APIs in the parameter `resource`.
+    package var needsResource: Bool
     /// The `counterfoil login` command; nil unless the client is native and has a loopback redirect URI.
     package var command: String?
     package var configurations: [Configuration]

@@ -16,8 +16,8 @@ package struct Site: Sendable, Hashable {
     package let name: DisplayName
     /// The initials of the service, which are shown if it has no logo.
     package let initials: String
-    /// The path of the service's logo; nil if it has none.
-    package let logo: String?
+    /// The URL of the service's logo; nil if it has none.
+    package var logo: String?
     /// The https URL or `mailto:` URI where users get help; nil for none.
     package let supportURI: String?
     /// The https URL of the service's privacy policy in the language of the page; nil for none.

@@ -48,6 +48,8 @@ package enum Problem: String, CaseIterable, Sendable {
     /// Only administrators may allow something to the client, because no person has registered it; placeholder
     /// `application`.
     case needsAdministrator = "needs-administrator"
+    /// Only administrators register clients at this server, and the user is none.
+    case registrationClosed = "registration-closed"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
     /// refresh too often.
     case tooBusy = "too-busy"

@@ -110,6 +110,15 @@ extension NotFoundError: Refusing {
     var refusal: Refusal { .notFound }
 }
 
+/// The error that a user who is no administrator opens the registration of clients, which only administrators may use.
+package struct RegistrationClosedError: Error {
+    package init() {}
+}
+
+extension RegistrationClosedError: Refusing {
+    var refusal: Refusal { Refusal(.forbidden, .accessDenied, .registrationClosed, continueLink: .home) }
+}
+
 extension BoundedQueue.Overloaded: Refusing {
     var refusal: Refusal { Refusal(.tooManyRequests, .temporarilyUnavailable, .tooBusy, retryAfter: retryAfter) }
 }

@@ -4,9 +4,9 @@ import Foundation
 /// The user who signed in before in this browser, as stored in an encrypted cookie
 /// (draft-ietf-oauth-native-apps-03 §8.3).
 ///
-/// The sign-in page shows this user as a hint. A phishing page cannot read the cookie and therefore cannot show the
-/// hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It does not depend on
-/// the store, on `login_hint` or on a typed username.
+/// The sign-in page shows this user as a hint, and fills in the username. A phishing page cannot read the cookie and
+/// therefore cannot show the hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It
+/// does not depend on the store, on `login_hint` or on a typed username.
 ///
 /// The cookie also tells that the user has signed in here, so that the failures of others do not count here
 /// (``SignInKeys``).
@@ -15,17 +15,21 @@ struct EarlierSignIn: Sendable, Hashable {
     let person: PersonIdentifier?
     let name: DisplayName
     let email: MaskedEmail?
+    /// The username; nil in a cookie of a version that did not store it.
+    let username: Username?
 
     private struct Content: Codable {
         let person: String?
         let name: String
         let email: String?
+        let username: String?
     }
 
     init(_ person: Person) {
         self.person = person.id
         name = DisplayName(of: person)
         email = MaskedEmail(of: person)
+        username = person.username
     }
 
     /// Decrypts the value of the cookie; returns nil if this server did not issue it.
@@ -37,11 +41,13 @@ struct EarlierSignIn: Sendable, Hashable {
         person = content.person.flatMap(PersonIdentifier.init(_:))
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
+        username = content.username.flatMap { Username($0) }
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
-        let content = Content(person: person?.rawValue, name: name.description, email: email?.description)
+        let content = Content(
+            person: person?.rawValue, name: name.description, email: email?.description, username: username?.rawValue)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
         else { return nil }

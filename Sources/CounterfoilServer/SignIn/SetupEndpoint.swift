@@ -47,6 +47,8 @@ struct SetupEndpoint: Sendable {
     let link: SetupLink
     let auditor: Auditor
     let signInPath: String
+    /// The path to which the first sign-in leads.
+    let firstStepsPath: String
 
     var handlers: [EndpointHandler] { [EndpointHandler(.setup, respond)] }
 
@@ -103,7 +105,8 @@ struct SetupEndpoint: Sendable {
         case .added:
             auditor.countRecorded(event)
             let done = SetupDonePage(
-                username: username.rawValue, signInPath: signInPath)
+                username: username.rawValue,
+                signInPath: signInPath + "?" + FormParameters(["to": firstStepsPath]).encoded)
             return Reply(.ok, .page(done))
         case .usernameTaken: return again(.username, SetupError.usernameTaken)
         case .emailTaken: return again(.email, SetupError.emailTaken)

@@ -53,7 +53,8 @@ package struct SignInForm: Sendable {
         /// The value of the hidden field `request`: the request to continue with after the sign-in.
         let carried: String
         let applicationName: DisplayName?
-        /// The username with which the form is filled in when it is shown for the first time; empty for none.
+        /// The username with which the form is filled in when it is shown for the first time; empty for that of the
+        /// earlier sign-in in this browser.
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
@@ -80,6 +81,7 @@ package struct SignInForm: Sendable {
     package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
         let (browser, cookie) = browserToken(of: request)
         let isForgotten = again?.isForgotten ?? false
+        let earlier = isForgotten ? nil : earlierSignIns.of(request)
         let page = SignInPage(
             applicationName: content.applicationName,
             action: settings.issuer.path + endpoint.path,
@@ -87,11 +89,10 @@ package struct SignInForm: Sendable {
             ticket: tickets.issue(
                 purpose, to: browser.exposed, request: content.carried,
                 interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
-            username: again?.name ?? content.username,
+            username: again?.name ?? (content.username.isEmpty ? earlier?.username?.rawValue ?? "" : content.username),
             problem: again?.problem.map { request.words($0) },
             retryAfterSeconds: again?.retryAfter,
-            earlier: isForgotten
-                ? nil : earlierSignIns.of(request).map { SignInPage.Earlier(name: $0.name, email: $0.email) },
+            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
             notice: content.notice
         )

@@ -8,7 +8,7 @@ package struct SignInPage: Sendable, Hashable {
     package var request: String
     /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     package var ticket: String
-    /// The initial username: from `login_hint`, or as typed when the form is shown again.
+    /// The initial username: as typed when the form is shown again, from `login_hint`, or of the user in ``earlier``.
     package var username: String
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.

@@ -100,7 +100,7 @@ struct AppCreate: AsyncParsableCommand {
             switch outcome {
             case .added:
                 review.warn(of: draft, policy: client.policy)
-                let connection = AppDocument.Connection(of: client, in: installation)
+                let connection = try await AppDocument.Connection(of: client, in: installation)
                 let document = AppDocument(
                     client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret,
                     connection: connection)

@@ -23,8 +23,14 @@ struct AppDocument: Encodable {
         case unknown
         case known(ClientConnection)
 
-        init(of client: RegisteredClient, in installation: Installation) {
-            self = installation.issuer.map { Self.known(ClientConnection(of: client, issuer: $0)) } ?? .unknown
+        /// Reads the registered APIs, whose scopes the client may request.
+        init(of client: RegisteredClient, in installation: Installation) async throws {
+            guard let issuer = installation.issuer else {
+                self = .unknown
+                return
+            }
+            let apis = try await installation.store.resources()
+            self = .known(ClientConnection(of: client, issuer: issuer, apis: apis))
         }
     }
 
@@ -195,6 +201,7 @@ extension AppDocument {
             lines += ConnectionEndpoint.allCases.compactMap { endpoint in
                 connection.url(of: endpoint).map { "  \(endpoint.words): \($0)" }
             }
+            lines += connection.apis.map { "  API \(DisplayName($0.name)): \($0.resource), scope \($0.scope)" }
             lines.append("  client authentication: \(connection.authenticationMethods.joined(separator: ", "))")
             let names = ReadyConfiguration.all(for: connection).map(\.name)
             if !names.isEmpty {

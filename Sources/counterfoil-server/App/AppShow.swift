@@ -36,7 +36,7 @@ struct AppShow: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let client = try await installation.client(app.clientID)
-            let connection = AppDocument.Connection(of: client, in: installation)
+            let connection = try await AppDocument.Connection(of: client, in: installation)
             if let configurationName {
                 let text = try connection.configuration(named: configurationName)
                 return Output.line(text.trimmingCharacters(in: .newlines))

@@ -80,6 +80,38 @@ struct AdministratorJourneyTests {
         }
     }
 
+    // An identifier may break anywhere, which must not make its column narrower than a word.
+    @Test(arguments: [1024, 1280, 1920])
+    func `no column of the audit log is narrower than a word`(width: Int) async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.emulateScreen(width: width, height: 860)
+            try await stage.site.administer(
+                ["user", "create", "mallory", "--password-stdin"], typing: "a b c d e f g\n")
+            try await stage.site.administer(["user", "delete", "mallory", "--yes"], typing: "")
+            try await stage.open("/admin/audit", as: .grace)
+            #expect(try await stage.sees("form[method=get]") == false)
+            let text = try await browser.waitForElement(".log").text
+            #expect(text.contains("Signing key") && text.contains("127.0.0.1"))
+            let broken = try await browser.execute(
+                """
+                const broken = [];
+                for (const cell of document.querySelectorAll('.log th, .log td')) {
+                  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+                  while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+                    const range = document.createRange();
+                    range.setStart(texts.currentNode, word.index);
+                    range.setEnd(texts.currentNode, word.index + word[0].length);
+                    if (word[0].length < 14 && range.getClientRects().length > 1) broken.push(word[0]);
+                  }
+                }
+                return broken;
+                """)
+            #expect(broken.array == [], "\(broken)")
+            #expect(try await PageAudit.findings(in: browser) == [])
+        }
+    }
+
     @Test func `the pages show the branding, and the preview follows the fields`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

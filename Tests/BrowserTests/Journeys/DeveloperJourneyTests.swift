@@ -50,6 +50,7 @@ struct DeveloperJourneyTests {
             #expect(try await stage.isMatch("http://localhost:49152/callback") == false)
 
             try await stage.follow(path + "/edit")
+            try await stage.unfold()
             try await stage.fill("publisher", "Frames & Sons")
             try await stage.send()
             try await stage.seeDone()

@@ -46,6 +46,7 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await browser.waitForElement("#problems")
                 try await judge(.newAppProblems)
+                try await stage.unfold()
                 try await stage.fill("publisher", "Frames & Sons")
                 try await stage.fill(
                     "redirect_uris",
@@ -98,6 +99,8 @@ extension EveryPageTests {
             try await stage.walk(.administrator) { judge in
                 try await stage.open("/admin", as: .grace)
                 try await judge(.administration)
+                try await stage.open("/admin/start")
+                try await judge(.firstSteps)
                 try await stage.open("/apps/\(stage.lightbox)/policy")
                 try await judge(.policy)
                 try await stage.tick("pkce", "s256-or-plain")

@@ -33,6 +33,8 @@ struct EveryPageTests {
                     "Network.deleteCookies", ["name": "counterfoil-session", "url": .string(stage.site.issuer)])
                 try await stage.ask()
                 _ = try await browser.waitForElement(".who")
+                #expect(try await browser.find("input[name=username]").property("value") == "alice")
+                try await browser.waitForFocus(at: "password")
                 try await judge(.signInEarlier)
 
                 try await browser.introduce(as: WebViews.android)
@@ -239,9 +241,9 @@ struct EveryPageTests {
                         }
                         try await judge(.setupDone)
                     }
-                    try await stage.follow("/sign-in")
+                    try await stage.follow("/sign-in?to=%2Fadmin%2Fstart")
                     try await stage.signIn(as: .grace)
-                    _ = try await stage.browser.waitForURL(startingWith: site.issuer + "/account")
+                    _ = try await stage.browser.waitForURL(startingWith: site.issuer + "/admin/start")
                 }
             }
         }

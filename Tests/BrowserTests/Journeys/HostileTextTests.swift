@@ -29,6 +29,7 @@ struct HostileTextTests {
             try await stage.open("/apps", as: .alice)
             try await stage.open("/apps/new?type=native")
             try await stage.fill("name", Self.name)
+            try await stage.unfold()
             try await stage.fill("publisher", Self.name)
             try await stage.fill("redirect_uris", Self.redirectURIs.joined(separator: "\n"))
             try await browser.waitFor("verdicts") {

@@ -7,7 +7,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case applications, applicationTypes = "application-types", applicationForm = "application-form", application
     case connect, secrets, deleteApp = "delete-application", policy, logo, association
-    case administration, branding, audit
+    case firstSteps = "first-steps", administration, branding, audit
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case account, connectedApp = "connected-application", sessions, password
@@ -22,7 +22,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone:
             false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApp,
-            .policy, .logo, .association, .administration, .branding, .audit, .unregisteredClients,
+            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedApp, .sessions,
             .password:
             true

@@ -58,6 +58,7 @@ enum Screen: String, CaseIterable, Sendable {
     case applications = "apps"
 
     // Administration pages.
+    case firstSteps = "admin-start"
     case administration = "admin"
     case policy = "app-policy"
     case danger = "app-danger"
@@ -97,8 +98,8 @@ enum Screen: String, CaseIterable, Sendable {
             .editApp, .connect, .logo, .association, .associationFindings, .deleteApp, .secrets,
             .secretRemoval, .applications:
             .developer
-        case .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy, .unregisteredPolicyProblems,
-            .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
+        case .firstSteps, .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy,
+            .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedApp, .sessions, .password, .passwordProblems: .account
         }
@@ -132,6 +133,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .association, .associationFindings: .association
         case .deleteApp: .deleteApp
         case .secrets, .secretRemoval: .secrets
+        case .firstSteps: .firstSteps
         case .administration: .administration
         case .policy: .policy
         case .branding: .branding

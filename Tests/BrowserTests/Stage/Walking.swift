@@ -37,6 +37,13 @@ extension Stage {
         try await browser.waitForElement("input[name='\(name)']\(value)").click()
     }
 
+    /// Shows the fields of the form of a client that are folded.
+    func unfold() async throws {
+        let summary = try await browser.waitForElement("details.more > summary")
+        if try await browser.findAll("details.more[open]").isEmpty { try await summary.click() }
+        _ = try await browser.waitForElement("details.more[open]")
+    }
+
     /// Follows the link to a path.
     func follow(_ path: String) async throws {
         let script = """

@@ -78,6 +78,47 @@ struct AppConnectionTests {
         }
     }
 
+    @Test func `app create and app show name the APIs of the app`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                try await site.addScope("photos.read", "See your photos and albums")
+                try await site.addScope("albums.read", "See your albums")
+                for name in ["photos", "albums"] {
+                    let created = try await site.administer([
+                        "resource", "create", "https://\(name).example.com", "--name", "Library", "--scope",
+                        "\(name).read",
+                    ])
+                    #expect(created.status == 0)
+                }
+                let create = [
+                    "app", "create", "--type", "native", "--name", "Frames", "--redirect-uri",
+                    "http://127.0.0.1/callback", "--scope", "openid", "--scope", "photos.read",
+                ]
+                let line = "\n  API Library: https://photos.example.com, scope photos.read\n"
+                let text = try await site.administer(create).output
+                #expect(text.contains(line) && !text.contains("albums.example.com"))
+
+                let both = try await site.administer(create + ["--scope", "albums.read", "--json"])
+                let application = try AppCommandTests.object(both.output)
+                let connection = try #require(application["connection"] as? [String: Any])
+                let albums = ["name": "Library", "resource": "https://albums.example.com", "scope": "albums.read"]
+                let photos = ["name": "Library", "resource": "https://photos.example.com", "scope": "photos.read"]
+                #expect(connection["apis"] as? [[String: String]] == [albums, photos])
+                let configurations = try #require(connection["configurations"] as? [String: String])
+                let login = try #require(configurations["counterfoil-login"])
+                #expect(
+                    login.hasSuffix(
+                        #"""
+                        --resource https://albums.example.com \
+                          --resource https://photos.example.com \
+                          --resource \#(site.issuer)
+                        """#))
+                let clientID = try #require(application["client_id"] as? String)
+                #expect(try await site.administer(["app", "show", clientID]).output.contains(line))
+            }
+        }
+    }
+
     // The origins of a single-page client follow from its redirect URIs, unless it names them.
     @Test(arguments: [
         ([], ["https://gallery.example.com", "http://localhost:5173"]),

@@ -88,8 +88,10 @@ struct AccountAppTests {
 
         let saved = try await browser.send(.post, to: page.action, form: page.form("save", keeping: ["photos.read"]))
         #expect(saved.status == .seeOther)
-        #expect(saved.location == "/account?done=saved")
-        #expect(try await browser.open("/account?done=saved").accountPage.notice != nil)
+        #expect(saved.location == "/account?done=saved&client=app_lightbox")
+        #expect(
+            try await browser.open("/account?done=saved&client=app_lightbox").accountPage.notice
+                == "Saved. Access that the app already holds can keep working for up to one hour.")
         let consent = try #require(try await test.store.consent(of: test.alice.id, to: test.lightbox.id))
         #expect(consent.scope == (try Scope(parsing: "openid photos.read")))
         #expect(!consent.remembered.contains(try #require(Scope.Token("photos.write"))))
@@ -112,10 +114,12 @@ struct AccountAppTests {
         let page = try await browser.open(Self.path).connectedAppPage
         #expect(page.tokensEnd.contains("1 hour") || page.tokensEnd.contains("one hour"))
         let done = try await browser.send(.post, to: page.action, form: page.form("disconnect"))
-        #expect(done.location == "/account?done=disconnected")
-        let account = try await browser.open("/account?done=disconnected").accountPage
+        #expect(done.location == "/account?done=disconnected&client=app_lightbox")
+        let account = try await browser.open("/account?done=disconnected&client=app_lightbox").accountPage
         #expect(account.applications.isEmpty)
-        #expect(account.notice == "The app is disconnected. It can no longer use your account.")
+        #expect(
+            account.notice
+                == "The app is disconnected. Access that the app already holds can keep working for up to one hour.")
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
         #expect(try await test.redeem(waiting.exchange(code)).tokenError.error == "invalid_grant")
         #expect(try await browser.open(Self.path).status == .notFound)
@@ -126,7 +130,7 @@ struct AccountAppTests {
         #expect(await test.redeem(attempt.exchange(bobsCode)).status == .ok)
     }
 
-    // Access tokens outlive the disconnection until they expire, as the page says.
+    // SEC-561: access tokens outlive the disconnection until they expire, as the page says before and after it.
     @Test func `the page states how long access tokens stay valid`() async throws {
         let test = try await TestServer()
         var policy = test.lightbox.policy
@@ -136,7 +140,15 @@ struct AccountAppTests {
         #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
         var browser = test.browser()
         _ = try await Self.allow("photos.read", in: test, with: &browser)
-        #expect(try await browser.open(Self.path).connectedAppPage.tokensEnd.contains("10 minutes"))
+        let page = try await browser.open(Self.path).connectedAppPage
+        #expect(page.tokensEnd.contains("10 minutes"))
+        let after = try await browser.submit(page.form("disconnect"), to: page.action).accountPage
+        #expect(after.notice?.contains("10 minutes") == true)
+        // A URL without the client, or with an unknown one, has no time.
+        for query in ["", "&client=app_nothing", "&client=%20"] {
+            let other = try await browser.open("/account?done=disconnected" + query).accountPage
+            #expect(other.notice == "The app is disconnected.")
+        }
     }
 
     // Without a selection, the page asks; permissions that were not granted are ignored; `openid` is
@@ -163,7 +175,7 @@ struct AccountAppTests {
         let withIdentity = try await browser.open(Self.path).connectedAppPage
         let kept = try await browser.send(
             .post, to: withIdentity.action, form: withIdentity.form("save", keeping: []))
-        #expect(kept.location == "/account?done=saved")
+        #expect(kept.location == "/account?done=saved&client=app_lightbox")
         let identity = try #require(try await test.store.consent(of: test.alice.id, to: test.lightbox.id))
         #expect(identity.scope == (try Scope(parsing: "openid")))
         #expect(try await !browser.open(Self.path).connectedAppPage.canBeNarrowed)

@@ -37,7 +37,10 @@ struct AccountPasswordTests {
         #expect(!cookie.contains("Domain"))
         #expect(browser.cookies != before.cookies)
         let account = try await browser.open("/account?done=password-changed").accountPage
-        #expect(account.notice == "Your password is changed. You are signed out everywhere else.")
+        #expect(
+            account.notice
+                == "Your password is changed. You are signed out in all other browsers, and apps have to ask you to "
+                + "sign in again. Access that apps already hold can keep working for up to one hour.")
         #expect(try await browser.open("/account/sessions").sessionsPage.rows.count == 1)
 
         var old = before

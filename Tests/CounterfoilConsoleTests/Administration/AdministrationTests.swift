@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The decisions of administrators: policies and branding.
@@ -192,6 +193,68 @@ struct AdministrationTests {
         #expect(try await test.store.branding() == Branding())
         let after = try await administrator.browser.open("/admin/branding")
         #expect(after.frame?.site.name == "Example Photos")
+    }
+
+    // The server keeps no upload between two requests.
+    @Test func `a preview shows the chosen logo, and saving it needs no second choice`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/admin/branding").brandingPage
+        func upload(_ decision: String, logo: [UInt8] = [], chosen: String? = nil, name: String = "Foto Eins")
+            -> ScriptedUserAgent.Upload
+        {
+            var fields = FormParameters([
+                "ticket": page.ticket, "revision": String(page.revision), "decision": decision, "site_name": name,
+            ])
+            fields.append("chosen_logo", ifPresent: chosen)
+            return ScriptedUserAgent.Upload(fields, fileField: "logo", file: logo)
+        }
+        let picture = Array(Drawing.sunrise.png())
+        let reply = try await administrator.browser.submit(upload("preview", logo: picture), to: page.action)
+        let chosen = try #require(try reply.brandingPage.chosenLogo)
+        #expect(try #require(reply.frame).site.logo?.hasPrefix("data:image/png;base64,") == true)
+        #expect(try await test.store.branding() == Branding())
+
+        // It is kept as well by a second preview, and by a form with a mistake.
+        let second = try await administrator.browser.submit(upload("preview", chosen: chosen), to: page.action)
+        #expect(try second.brandingPage.chosenLogo == chosen)
+        let mistake = try await administrator.browser.submit(
+            upload("save", chosen: chosen, name: String(repeating: "n", count: 61)), to: page.action)
+        #expect(mistake.status == .badRequest)
+        #expect(try mistake.brandingPage.chosenLogo == chosen)
+        // What the field contains is judged like an upload.
+        for forged in ["x", Base64URL.encode(Array("<svg></svg>".utf8))] {
+            let refused = try await administrator.browser.submit(upload("save", chosen: forged), to: page.action)
+            #expect(try refused.brandingPage.problems.map(\.field) == ["logo"])
+        }
+
+        let saved = try await administrator.browser.submit(upload("save", chosen: chosen), to: page.action)
+        #expect(try saved.brandingPage.chosenLogo == nil)
+        let logo = try #require(try await test.store.branding().logo)
+        #expect(try #require(saved.frame).site.logo == "/logos/\(logo)")
+    }
+
+    @Test func `the first administrator arrives at the first steps`() async throws {
+        let test = try await TestServer()
+        let link = try #require(try await test.server.openSetup())
+        var browser = test.browser()
+        let form = FormParameters([
+            "token": String(link.split(separator: "=").last ?? ""), "username": "root", "email": "",
+            "password": TestServer.password,
+        ])
+        let done = try await browser.submit(form, to: "/setup")
+        let signInPath = try #require(done.page as? SetupDonePage).signInPath
+        let signIn = try await browser.open(signInPath).signInPage
+        let steps = try await browser.submit(
+            signIn.form(username: "root", password: TestServer.password), to: signIn.action)
+        #expect(steps.page is FirstStepsPage)
+        let html = try steps.html()
+        for command in ["scope create", "resource create", "user create", "backup"] {
+            #expect(html.contains("<code>counterfoil-server \(command) "), "\(command)")
+        }
+        #expect(html.contains("href=\"/apps/new\"") && html.contains("href=\"/admin/branding\""))
+        var other = try await Developer("dora", of: test)
+        #expect(try await other.browser.open("/admin/start").status == .notFound)
     }
 
     // The owner's texts are edited on the branding page.

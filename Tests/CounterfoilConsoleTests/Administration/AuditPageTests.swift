@@ -40,6 +40,9 @@ struct AuditPageTests {
         #expect(try await page("?since=2030-01-01").rows.isEmpty)
         #expect(try await page("?kind=nothing").rows.count == 3)
         #expect(all.paths.isAtAudit)
+        #expect(!all.isFiltered)
+        #expect(try await page("?kind=sign-in").isFiltered)
+        #expect(try await page("?person=nobody", status: .badRequest).isFiltered)
     }
 
     @Test mutating func `the events of a deleted user are found by the pseudonym`() async throws {

@@ -150,6 +150,57 @@ struct AppRegistrationTests {
         #expect(again.scopes.allSatisfy { !$0.isAssigned })
     }
 
+    // The next step after a registration is to connect the app.
+    @Test func `the page after a registration leads to How to connect`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let native = try await developer.register(Developer.form())
+        let id = try native.applicationPage.application.clientID
+        let link = "<a class=\"button primary\" href=\"/apps/\(id)/connect\">How to connect</a>"
+        #expect(try native.html().contains(link))
+        #expect(try await !developer.browser.open("/apps/\(id)").html().contains(link))
+        let web = try await developer.register(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        let other = try web.secretsPage.application.clientID
+        #expect(try web.html().contains(link.replacing(id, with: other)))
+    }
+
+    // A new registration needs a name, redirect URIs and permissions.
+    @Test(arguments: [
+        ("publisher", "Frames & Sons"), ("consent_text", "Frames hangs your photos."), ("pkce", "s256-or-nonce"),
+        ("tos_uri", "http://example.com/terms"),
+    ])
+    func `the form folds what a registration does not need, unless it has a value`(field: String, value: String)
+        async throws
+    {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let empty = try await developer.browser.open("/apps/new?type=native")
+        #expect(try !empty.applicationFormPage.opensMore)
+        #expect(try empty.html().contains("<details class=\"more\"><summary>More settings</summary>"))
+        let again = Developer.form().adding("action", "check").adding("pkce", "s256")
+            .adding("id_token_signed_response_alg", "ES256").adding("user_claims_in_id_token", "true")
+        #expect(try await !developer.register(again).applicationFormPage.opensMore)
+        let changed = try await developer.register(again.setting(field, to: value))
+        #expect(try changed.applicationFormPage.opensMore)
+        #expect(try changed.html().contains("<details class=\"more\" open>"))
+    }
+
+    // OpenID Connect Core §11
+    @Test func `the form says what an app is without offline_access`() async throws {
+        let test = try await TestServer { $0.accessTokenLifetime = 1800 }
+        var developer = try await Developer("dora", of: test)
+        let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
+        let hint = try #require(page.scopes.first { $0.name == "offline_access" }).hint
+        #expect(hint?.contains("refresh token") == true && hint?.contains("30 minutes") == true)
+        #expect(page.scopes.allSatisfy { $0.name == "offline_access" || $0.hint == nil })
+        let service = try await developer.browser.open("/apps/new?type=service").applicationFormPage
+        #expect(service.scopes.allSatisfy { $0.hint == nil })
+        var client = try await developer.registered()
+        client.policy.refreshTokens = .always
+        #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        #expect(edit.scopes.allSatisfy { $0.hint == nil })
+    }
+
     // Submitting twice, or going back and submitting again.
     @Test func `a form that is submitted twice registers one client`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -200,12 +251,16 @@ struct AppRegistrationTests {
         #expect(try reply.applicationFormPage.problems.count == 1)
     }
 
-    @Test func `if only administrators register clients, other users find no page`() async throws {
+    @Test func `if only administrators register clients, other users read who may`() async throws {
         let test = try await TestServer { $0.registration = .administrators }
         var developer = try await Developer("dora", of: test)
         for path in ["/apps", "/apps/new", "/apps/new?type=native"] {
-            #expect(try await developer.browser.send(.get, to: path).status == .notFound)
+            let reply = try await developer.browser.open(path)
+            #expect(reply.status == .forbidden)
+            #expect(try reply.problemPage.title == "Only administrators register apps here")
+            #expect(try reply.problemPage.continueLink?.address == "/account")
         }
+        #expect(try await developer.browser.submit(Developer.form(), to: "/apps/new").status == .forbidden)
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         _ = try await administrator.registered()
     }

@@ -46,6 +46,30 @@ struct ConnectPageTests {
         #expect(page.command == nil)
     }
 
+    @Test func `the page How to connect has the APIs of the app, with their URIs and scopes`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(
+            Developer.form(
+                redirectURIs: "http://127.0.0.1/callback", scopes: ["openid", "photos.read", "photos.write"]))
+        let one = try await developer.browser.open("/apps/\(client.id)/connect")
+        #expect(
+            try one.connectPage.apis == [
+                ConnectPage.API(
+                    name: "Photo library", resource: "https://photos.example.com", scope: "photos.read")
+            ])
+        #expect(try !one.connectPage.needsResource)
+        #expect(try one.connectPage.command?.contains("--resource") == false)
+        #expect(try one.html().contains("<code>https://photos.example.com</code>"))
+
+        _ = try await test.addAPI("https://upload.example.com", scope: "photos.write")
+        let two = try await developer.browser.open("/apps/\(client.id)/connect").connectPage
+        #expect(two.apis.map(\.resource) == ["https://photos.example.com", "https://upload.example.com"])
+        #expect(two.needsResource)
+        #expect(two.command?.contains("--resource https://upload.example.com \\\n") == true)
+    }
+
     // The origins of a single-page client follow from its redirect URIs, unless it names them.
     @Test(arguments: [
         ("", ["https://lightbox.example.com", "http://localhost:5173"]),

@@ -24,11 +24,12 @@ struct EarlierSignInTests {
         let reply = try await browser.open(Attempt(test).url)
         let page = try reply.signInPage
         #expect(page.earlier == .init(name: "Alice", email: MaskedEmail("alice@example.com")))
-        #expect(page.username.isEmpty)
+        #expect(page.username == "alice")
         let html = try reply.html()
         #expect(html.contains("al•••@example.com"))
         #expect(!html.contains("alice@example.com"))
-        #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Use another account</button>"))
+        let button = "<button class=\"quiet\" name=\"forget\" value=\"true\">Not you? Forget this account</button>"
+        #expect(html.contains(button))
     }
 
     // The hint survives a failed sign-in, and names the last user who signed in.
@@ -58,7 +59,24 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] == nil)
     }
 
-    // "Use another account"
+    // The name that the request or the user gives takes precedence.
+    @Test func `the form of a returning user is filled in, and accepts another user`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        var browser = try await Self.known(test)
+        let first = try await browser.open(Attempt(test).url)
+        #expect(try first.signInPage.username == "alice")
+        let field = /<input id="password"[^>]* autofocus>/
+        #expect(try first.html().contains(field))
+        let requested = try await browser.open(Attempt(test).with("login_hint", "bob").url).signInPage
+        #expect(requested.username == "bob" && requested.earlier?.name == "Alice")
+        let wrong = try await browser.signIn(on: first, username: "bob", password: "wrong")
+        #expect(try wrong.signInPage.username == "bob")
+        let consent = try await browser.signIn(on: first, username: "bob", password: TestServer.password)
+        #expect(try consent.consentPage.personName == "Bob")
+    }
+
+    // SEC-560: "Not you? Forget this account"
     @Test func `the hint can be removed`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
@@ -68,6 +86,7 @@ struct EarlierSignInTests {
         #expect(forgotten.status == .ok)
         #expect(try forgotten.signInPage.earlier == nil)
         #expect(try forgotten.signInPage.problem == nil)
+        #expect(try forgotten.signInPage.username.isEmpty)
         #expect(browser.cookies[Self.cookie] == nil)
         #expect(try await browser.open(attempt.url).signInPage.earlier == nil)
         let consent = try await browser.signIn(on: forgotten, username: "alice", password: TestServer.password)

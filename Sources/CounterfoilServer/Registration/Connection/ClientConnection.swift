@@ -15,6 +15,8 @@ package struct ClientConnection: Sendable, Hashable {
     package let origins: [RegisteredOrigin]
     /// The scopes that the client can request; for a service, those that an administrator has approved.
     package let scope: Scope
+    /// The APIs to which the client can get access, ordered by resource indicator.
+    package let apis: [API]
     /// The methods of client authentication, the preferred one first (RFC 7591 §2).
     package let authenticationMethods: [String]
     /// The keys with which the client authenticates; nil if it uses secrets or none.
@@ -25,14 +27,27 @@ package struct ClientConnection: Sendable, Hashable {
     /// Whether ID tokens contain the claims of the granted scopes `profile` and `email` (OpenID Connect Core §5.4).
     package let putsUserClaimsInIDToken: Bool
 
-    package init(of client: RegisteredClient, issuer: Issuer) {
+    /// An API, with the scopes of it that the client can request.
+    package struct API: Sendable, Hashable {
+        package let name: String
+        package let resource: Resource
+        package let scope: Scope
+    }
+
+    /// Creates the values of a client; `apis` are all APIs that are registered at the server.
+    package init(of client: RegisteredClient, issuer: Issuer, apis: [RegisteredResource]) {
         self.issuer = issuer
         clientID = client.id
         type = client.type
         redirectURIs = client.redirectURIs
         postLogoutRedirectURIs = client.postLogoutRedirectURIs
         origins = client.origins
-        scope = client.type == .service ? client.approvedMachineScope : client.scope
+        let scope = client.type == .service ? client.approvedMachineScope : client.scope
+        self.scope = scope
+        self.apis = apis.compactMap { api in
+            let shared = api.scope.intersection(scope)
+            return shared.isEmpty ? nil : API(name: api.name, resource: api.resource, scope: shared)
+        }
         authenticationMethods = client.authenticationMethods
         keys = client.keys
         pkce = client.policy.pkce
@@ -42,6 +57,16 @@ package struct ClientConnection: Sendable, Hashable {
 
     /// Whether users sign in to the client with OpenID Connect, so that it gets ID tokens.
     package var usesOpenID: Bool { type.hasRedirectURIs && scope.contains(.openID) }
+
+    /// The values of the parameter `resource` in a request for ``scope`` (RFC 8707 §2.1); empty if it needs none.
+    ///
+    /// The audience follows from the scopes of one API (RFC 9068 §3). A request with scopes of several APIs names them,
+    /// and this server, too, if the token is for UserInfo.
+    package var requestedResources: [String] {
+        guard apis.count > 1 else { return [] }
+        let usesUserInfo = type != .service && scope.contains(.openID)
+        return apis.map(\.resource.rawValue) + (usesUserInfo ? [issuer.rawValue] : [])
+    }
 
     /// The URL of the server metadata that OpenID Connect clients read (OpenID Connect Discovery §4).
     package var openIDConfiguration: String { issuer.endpoint(Endpoint.metadata.path) }
@@ -104,6 +129,7 @@ extension ClientConnection: Encodable {
         case postLogoutRedirectURIs = "post_logout_redirect_uris"
         case origins
         case scope
+        case apis
         case configurations
     }
 
@@ -127,6 +153,7 @@ extension ClientConnection: Encodable {
         }
         try values.encode(origins.map(\.rawValue), forKey: .origins)
         try values.encode(scope, forKey: .scope)
+        try values.encode(apis, forKey: .apis)
         let texts = ReadyConfiguration.all(for: self).map { ($0.name, $0.text) }
         try values.encode(Dictionary(texts) { first, _ in first }, forKey: .configurations)
         var endpoints = encoder.container(keyedBy: ConnectionEndpoint.self)
@@ -137,3 +164,16 @@ extension ClientConnection: Encodable {
 }
 
 extension ConnectionEndpoint: CodingKey {}
+
+extension ClientConnection.API: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case name, resource, scope
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(name, forKey: .name)
+        try values.encode(resource.rawValue, forKey: .resource)
+        try values.encode(scope, forKey: .scope)
+    }
+}

@@ -39,45 +39,75 @@ struct ConfigurationText<Syntax: ConfigurationSyntax>: ExpressibleByStringInterp
 
 /// A syntax of configurations or of source code.
 protocol ConfigurationSyntax: Sendable {
+    /// The characters that begin a comment, which ends with its line.
+    static var comment: String { get }
     /// Returns a literal of the syntax whose value is the given text.
     static func quoted(_ text: String) -> String
 }
 
 /// YAML: a flow scalar in double quotes (YAML 1.2 §7.3.1).
 enum YAML: ConfigurationSyntax {
+    static let comment = "#"
+
     static func quoted(_ text: String) -> String { text.literal { "\\U" + $0.hexadecimal(8) } }
 }
 
 /// The YAML files of Spring, which replaces `${…}` in values unless a backslash precedes it (Spring Framework 6.2).
 enum SpringYAML: ConfigurationSyntax {
+    static let comment = "#"
+
     static func quoted(_ text: String) -> String { YAML.quoted(text.replacing("${", with: "\\${")) }
 }
 
 /// JavaScript, also in a `script` element: `<` is escaped, so that no literal ends the element.
 enum JavaScript: ConfigurationSyntax {
+    static let comment = "//"
+
     static func quoted(_ text: String) -> String { text.literal(escaping: "<", \.utf16Escapes) }
 }
 
 enum PythonCode: ConfigurationSyntax {
+    static let comment = "#"
+
     static func quoted(_ text: String) -> String { text.literal { "\\U" + $0.hexadecimal(8) } }
 }
 
+enum GoCode: ConfigurationSyntax {
+    static let comment = "//"
+
+    static func quoted(_ text: String) -> String { text.literal { "\\U" + $0.hexadecimal(8) } }
+}
+
+enum CSharpCode: ConfigurationSyntax {
+    static let comment = "//"
+
+    static func quoted(_ text: String) -> String { text.literal(\.utf16Escapes) }
+}
+
 enum SwiftCode: ConfigurationSyntax {
+    static let comment = "//"
+
     static func quoted(_ text: String) -> String { text.literal { "\\u{" + $0.hexadecimal(1) + "}" } }
 }
 
 /// Kotlin, in which `$` begins a template.
 enum KotlinCode: ConfigurationSyntax {
+    static let comment = "//"
+
     static func quoted(_ text: String) -> String { text.literal(escaping: "$", \.utf16Escapes) }
 }
 
 /// TOML: a basic string.
 enum TOML: ConfigurationSyntax {
+    static let comment = "#"
+
     static func quoted(_ text: String) -> String { text.literal { "\\U" + $0.hexadecimal(8) } }
 }
 
 /// A POSIX shell: a word, in single quotes unless every character is harmless.
 enum Shell: ConfigurationSyntax {
+    static let comment = "#"
+
     static func quoted(_ text: String) -> String {
         let harmless = "/:._-".unicodeScalars
         let isPlain = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.isLetterOrDigit || harmless.contains($0) }
@@ -89,6 +119,8 @@ enum Shell: ConfigurationSyntax {
 ///
 /// The syntax cannot express line breaks and other control characters, which are omitted.
 enum Apache: ConfigurationSyntax {
+    static let comment = "#"
+
     /// The definition of the variable; it must precede every value that contains `${`.
     static let dollar: ConfigurationText<Apache> = "Define COUNTERFOIL_DOLLAR $"
 

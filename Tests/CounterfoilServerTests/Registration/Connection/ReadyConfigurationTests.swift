@@ -11,14 +11,16 @@ struct ReadyConfigurationTests {
         .web: ["spring", "authlib", "express-openid-connect", "openid-client", "oauth2-proxy", "mod-auth-openidc"],
         .service: ["spring", "openid-client", "curl"],
         .native: [
-            "counterfoil-swift", "counterfoil-login", "appauth-ios", "appauth-android", "kubelogin",
+            "counterfoil-swift", "counterfoil-login", "appauth-ios", "appauth-android", "authlib", "go-oauth2",
+            "dotnet", "kubelogin",
         ],
         .device: ["counterfoil-login"],
     ]
 
     private static func connection(
         _ type: ClientType, scope: String = "openid email photos.read", redirectURIs: [String]? = nil,
-        issuer: String = "https://id.example.com/tenant1", changing change: (inout ClientPolicy) -> Void = { _ in }
+        issuer: String = "https://id.example.com/tenant1", apis: [(String, String)] = [],
+        changing change: (inout ClientPolicy) -> Void = { _ in }
     ) throws -> ClientConnection {
         let scope = try Scope(parsing: scope)
         var policy = ClientPolicy.standard(for: type)
@@ -36,7 +38,14 @@ struct ReadyConfigurationTests {
                 presentation: ClientPresentation(name: "\"Gallery\" ${HOME} </script>\n'"),
                 redirectURIs: try (redirectURIs ?? usual).map { try RedirectURI($0) }, scope: scope, policy: policy,
                 createdAt: Date(timeIntervalSince1970: 1_800_000_000)),
-            issuer: try Issuer(issuer))
+            issuer: try Issuer(issuer), apis: try apis.map(Self.api))
+    }
+
+    private static func api(_ uri: String, scope: String) throws -> RegisteredResource {
+        RegisteredResource(
+            resource: try Resource(uri), clientID: try #require(RegisteredResource.newClientID()), name: "API",
+            scope: try Scope(parsing: scope), secret: ArtefactDigest(of: ClientSecret()),
+            createdAt: Date(timeIntervalSince1970: 1_800_000_000))
     }
 
     private static func text(_ name: String, _ connection: ClientConnection) throws -> String {
@@ -90,7 +99,10 @@ struct ReadyConfigurationTests {
         #expect(names(try Self.connection(.web, scope: "photos.read")) == ["spring", "openid-client"])
         #expect(names(try Self.connection(.singlePage, scope: "photos.read")).isEmpty)
         let loopback = try Self.connection(.native, redirectURIs: ["http://[::1]/callback"])
-        #expect(names(loopback) == ["counterfoil-swift", "counterfoil-login", "kubelogin"])
+        #expect(
+            names(loopback) == [
+                "counterfoil-swift", "counterfoil-login", "authlib", "go-oauth2", "dotnet", "kubelogin",
+            ])
         let claimed = try Self.connection(.native, redirectURIs: ["https://gallery.example.com/callback"])
         #expect(names(claimed) == ["counterfoil-swift", "appauth-ios", "appauth-android"])
     }
@@ -133,7 +145,7 @@ struct ReadyConfigurationTests {
             redirectURIs: [try RedirectURI("https://gallery.example.com/callback")],
             scope: try Scope(parsing: "openid"), keys: try JSONWebKeySet(parsing: Array(keys.utf8)),
             policy: .standard(for: .web), createdAt: Date(timeIntervalSince1970: 1_800_000_000))
-        let connection = ClientConnection(of: client, issuer: try Issuer("https://id.example.com"))
+        let connection = ClientConnection(of: client, issuer: try Issuer("https://id.example.com"), apis: [])
         let text = try Self.text("openid-client", connection)
         #expect(text.contains(#"client.PrivateKeyJwt({ key, kid: "it's \u003c/script> \u00f8" })"#))
         #expect(!text.contains("CLIENT_SECRET"))
@@ -148,6 +160,62 @@ struct ReadyConfigurationTests {
                   --device \
                   --scope 'openid email photos.read'
                 """#)
+    }
+
+    // RFC 9068 §3: the audience follows from the scopes of one API.
+    @Test func `the connection has the APIs of the scopes that the client can request`() throws {
+        let connection = try Self.connection(
+            .native,
+            apis: [
+                ("https://albums.example.com", "albums.read"),
+                ("https://photos.example.com", "photos.read photos.write"),
+            ])
+        #expect(connection.apis.map(\.resource.rawValue) == ["https://photos.example.com"])
+        #expect(connection.apis.map(\.scope.description) == ["photos.read"])
+        #expect(connection.requestedResources.isEmpty)
+        #expect(ReadyConfiguration.all(for: connection).allSatisfy { !$0.text.contains("photos.example.com") })
+    }
+
+    // RFC 8707 §2.1: a request may name several resources; without the issuer, the token is not for UserInfo.
+    @Test(arguments: ClientType.allCases)
+    func `a configuration for scopes of several APIs names each of them`(type: ClientType) throws {
+        let connection = try Self.connection(
+            type, scope: "openid photos.read albums.read",
+            apis: [("https://albums.example.com", "albums.read"), ("https://photos.example.com", "photos.read")])
+        let issuer = type == .service ? [] : ["https://id.example.com/tenant1"]
+        #expect(
+            connection.requestedResources == ["https://albums.example.com", "https://photos.example.com"] + issuer)
+        for configuration in ReadyConfiguration.all(for: connection) {
+            for resource in connection.requestedResources {
+                #expect(configuration.text.contains(resource), "\(configuration.name)")
+            }
+        }
+        if type == .device {
+            #expect(
+                try Self.text("counterfoil-login", connection).hasSuffix(
+                    #"""
+                     \
+                      --resource https://albums.example.com \
+                      --resource https://photos.example.com \
+                      --resource https://id.example.com/tenant1
+                    """#))
+        }
+    }
+
+    // RFC 8252 §7.3: the app chooses the port, unless it is registered.
+    @Test(arguments: [
+        ("http://127.0.0.1/callback", "127.0.0.1", 0), ("http://localhost:7000/callback", "127.0.0.1", 7000),
+        ("http://[::1]/callback", "::1", 0),
+    ])
+    func `a program listens at the loopback address of its redirect URI`(
+        redirectURI: String, address: String, port: Int
+    ) throws {
+        let connection = try Self.connection(.native, redirectURIs: [redirectURI])
+        #expect(try Self.text("authlib", connection).contains(#"Receiver(("\#(address)", \#(port)), Handler)"#))
+        let host = address.contains(":") ? "[\(address)]" : address
+        #expect(try Self.text("go-oauth2", connection).contains(#""\#(host):\#(port)")"#))
+        let loopback = address.contains(":") ? "IPv6Loopback" : "Loopback"
+        #expect(try Self.text("dotnet", connection).contains("TcpListener(IPAddress.\(loopback), \(port))"))
     }
 
     @Test func `a service requests the scopes that are approved`() throws {

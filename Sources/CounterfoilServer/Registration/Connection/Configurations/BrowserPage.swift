@@ -2,12 +2,15 @@ import CounterfoilProtocol
 
 extension ConfigurationRecipe {
     static let browserPage = ConfigurationRecipe(
-        "fetch", "A page without a library (fetch)", file: "index.html", for: [.singlePage]
+        "fetch", "A page without a library (fetch)", file: "index.html", for: [.singlePage], namesAPIs: true
     ) { connection -> ConfigurationText<JavaScript>? in
         guard connection.usesOpenID, let redirectURI = connection.redirectURI(preferring: { _ in true }),
             let authorization = connection.url(of: .authorization), let token = connection.url(of: .token),
             let userInfo = connection.url(of: .userInfo)
         else { return nil }
+        let resources = connection.requestedResources.map { resource -> ConfigurationText<JavaScript> in
+            "\n  request.append(\"resource\", \(resource));"
+        }
         return """
             <!DOCTYPE html>
             <meta charset="utf-8">
@@ -32,10 +35,11 @@ extension ConfigurationRecipe {
               const attempt = { state: random(), verifier: random() };
               sessionStorage.setItem("attempt", JSON.stringify(attempt));
               const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier));
-              location.assign(authorizationEndpoint + "?" + new URLSearchParams({
+              const request = new URLSearchParams({
                 response_type: "code", client_id: clientID, redirect_uri: redirectURI, scope, state: attempt.state,
                 code_challenge: base64url(digest), code_challenge_method: "S256",
-              }));
+              });\(ConfigurationText(stringLiteral: resources.map(\.text).joined()))
+              location.assign(authorizationEndpoint + "?" + request);
             }
 
             async function finish(response) {

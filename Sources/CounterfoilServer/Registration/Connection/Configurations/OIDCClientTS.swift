@@ -3,7 +3,7 @@ import CounterfoilProtocol
 // Settings: https://authts.github.io/oidc-client-ts/interfaces/UserManagerSettings.html
 extension ConfigurationRecipe {
     static let oidcClientTS = ConfigurationRecipe(
-        "oidc-client-ts", "oidc-client-ts", file: "auth.js", for: [.singlePage]
+        "oidc-client-ts", "oidc-client-ts", file: "auth.js", for: [.singlePage], namesAPIs: true
     ) { connection -> ConfigurationText<JavaScript>? in
         guard connection.usesOpenID, let redirectURI = connection.redirectURI(preferring: { _ in true }) else {
             return nil
@@ -24,6 +24,7 @@ extension ConfigurationRecipe {
               response_type: "code",
               scope: \(connection.scope.description),
             """,
+            connection.requestedResources.isEmpty ? nil : "  resource: [\(connection.requestedResources)],",
             connection.putsUserClaimsInIDToken ? nil : "  loadUserInfo: true,",
             """
             });

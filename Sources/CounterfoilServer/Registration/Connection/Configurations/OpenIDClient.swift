@@ -48,7 +48,6 @@ extension ConfigurationRecipe {
             connection.discovery,
             """
 
-            // For an API with its own audience, add `resource` with its URI.
             export async function token() {
               return client.clientCredentialsGrant(config, {
             """,
