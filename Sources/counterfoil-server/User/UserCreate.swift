@@ -8,12 +8,15 @@ struct UserCreate: AsyncParsableCommand {
         commandName: "create",
         abstract: "Create a user.",
         discussion: """
-            The password is read as one line from standard input, so that it is neither in the arguments nor in \
-            the shell history.
+            At a terminal, the command asks for the password and does not show it. A script writes the password as \
+            one line to standard input, with --password-stdin. Either way, the password is neither in the arguments \
+            nor in the shell history.
 
-            Example:
+            Examples:
               counterfoil-server user create alice --email alice@example.com \\
-                --password-stdin --data-dir ./data < password.txt
+                --data-dir ./data
+              counterfoil-server user create bob --password-stdin --data-dir ./data \\
+                < password.txt
             """
     )
 

@@ -127,7 +127,7 @@ struct UserDelete: AsyncParsableCommand {
         case .lastAdministrator:
             throw CommandFailure.refused(
                 "no administrator but \(person.username) can sign in; create another one first with: "
-                    + "counterfoil-server user create NAME --administrator --password-stdin")
+                    + "counterfoil-server user create NAME --administrator")
         case .ownsClients(let clients):
             let names = clients.map(\.rawValue)
             throw deleteApps ? CommandFailure.ownsMore(names, person) : CommandFailure.owns(names, person)

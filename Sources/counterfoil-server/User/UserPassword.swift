@@ -8,9 +8,11 @@ struct UserPassword: AsyncParsableCommand {
         commandName: "password",
         abstract: "Set a new password for a user.",
         discussion: """
-            The password is read as one line from standard input. All sessions of the user end.
+            At a terminal, the command asks for the password and does not show it. A script writes the password as \
+            one line to standard input, with --password-stdin. All sessions of the user end.
 
-            Example:
+            Examples:
+              counterfoil-server user password alice --data-dir ./data
               counterfoil-server user password alice --password-stdin \\
                 --data-dir ./data < password.txt
             """

@@ -35,7 +35,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             SUBCOMMANDS:
               serve                   Run the authorization server.
-              demo                    Run a demo server with a sample user and app.
+              demo                    Run a demo server with a sample user, app and API.
               user                    Manage the users who can sign in.
               app                     Manage the apps (clients) that users can sign in to.
               scope                   Manage the scopes that apps can request.
@@ -370,11 +370,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let demo = HelpText(
         command: ["demo"],
         text: #"""
-            OVERVIEW: Run a demo server with a sample user and app.
+            OVERVIEW: Run a demo server with a sample user, app and API.
 
             The data is in a new directory, which is deleted when the server stops. The
             password is random and printed. The server listens on this machine only. It
-            accepts unregistered apps.
+            accepts unregistered apps. The output says how to sign in and how to call the
+            sample API, photo-library.
 
             Example:
               counterfoil-server demo

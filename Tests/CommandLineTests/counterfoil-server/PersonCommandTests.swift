@@ -1,6 +1,9 @@
+import CounterfoilClient
 import Foundation
 import TestSupport
 import Testing
+
+import struct TestSupport.Site
 
 /// `user create` and `scope create`, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
@@ -63,12 +66,82 @@ struct PersonCommandTests {
         }
     }
 
+    // SEC-570
     @Test func `a password is never in the arguments`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "create", "alice"])
             #expect(ended.status == 64)
             #expect(ended.errors.hasPrefix("Error: Use --password-stdin, and write the password to standard input.\n"))
             #expect(try await site.administer(["user", "create", "alice", "--password", "secret"]).status == 64)
+        }
+    }
+
+    // SEC-570: `user create` and `user password` read it in the same way.
+    @Test func `at a terminal a password is asked for twice and never shown`() async throws {
+        try await Site.make { site in
+            let terminal = try Terminal()
+            defer { terminal.end() }
+            let modes = terminal.modes
+            let ended = try await terminal.run(
+                .server, ["user", "create", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
+            ) { _ in
+                try await terminal.shows("Password: ")
+                terminal.type("correct horse battery staple\n")
+                try await terminal.shows("The same password again: ")
+                terminal.type("correct horse battery staple\n")
+            }
+            #expect(ended == 0, "\(terminal.text)")
+            try await terminal.shows("Created the user alice.")
+            #expect(!terminal.text.contains("horse"))
+            #expect(terminal.modes == modes)
+        }
+    }
+
+    // Control-D ends the input.
+    @Test(
+        arguments: [
+            (["correct horse battery staple\n", "another horse battery staple\n"], 3, "the two passwords differ"),
+            (["correct horse battery staple\n", "\u{4}"], 3, "the two passwords differ"),
+            (["\n"], 3, "nothing was changed; no password was typed"),
+            (["\u{4}"], 3, "nothing was changed; no password was typed"),
+            (["alice\n", "alice\n"], 3, "counterfoil-server: "),
+        ] as [([String], Int32, String)])
+    func `a password that is refused at a terminal changes nothing`(
+        typed: [String], status: Int32, shown: String
+    ) async throws {
+        try await Site.make { site in
+            let terminal = try Terminal()
+            defer { terminal.end() }
+            let modes = terminal.modes
+            let ended = try await terminal.run(
+                .server, ["user", "create", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
+            ) { _ in
+                for (question, answer) in zip(["Password: ", "The same password again: "], typed) {
+                    try await terminal.shows(question)
+                    terminal.type(answer)
+                }
+            }
+            #expect(ended == status, "\(terminal.text)")
+            try await terminal.shows(shown)
+            #expect(terminal.modes == modes)
+            #expect(try await site.administer(["user", "show", "alice"]).status == 3)
+        }
+    }
+
+    @Test func `a signal at the question for a password restores the terminal`() async throws {
+        try await Site.make { site in
+            let terminal = try Terminal()
+            defer { terminal.end() }
+            let modes = terminal.modes
+            let ended = try await terminal.run(
+                .server, ["user", "password", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
+            ) { process in
+                try await terminal.shows("Password: ")
+                #expect(!terminal.echoes)
+                kill(process.identifier, SIGINT)
+            }
+            #expect(ended == 128 + SIGINT, "\(terminal.text)")
+            #expect(terminal.modes == modes)
         }
     }
 

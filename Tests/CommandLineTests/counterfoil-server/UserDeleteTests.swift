@@ -90,7 +90,7 @@ struct UserDeleteTests {
             #expect(
                 refused.errors == """
                     counterfoil-server: no administrator but root can sign in; create another one first with: \
-                    counterfoil-server user create NAME --administrator --password-stdin
+                    counterfoil-server user create NAME --administrator
 
                     """)
             try await Self.create("second", at: site, options: ["--administrator"])

@@ -37,12 +37,15 @@ extension HelpText {
         text: #"""
             OVERVIEW: Create a user.
 
-            The password is read as one line from standard input, so that it is neither in
-            the arguments nor in the shell history.
+            At a terminal, the command asks for the password and does not show it. A script
+            writes the password as one line to standard input, with --password-stdin.
+            Either way, the password is neither in the arguments nor in the shell history.
 
-            Example:
+            Examples:
               counterfoil-server user create alice --email alice@example.com \
-                --password-stdin --data-dir ./data < password.txt
+                --data-dir ./data
+              counterfoil-server user create bob --password-stdin --data-dir ./data \
+                < password.txt
 
             USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] [--display-name <name>] \#
             [--password-stdin] [--administrator] [--data-dir <directory>] [--database <uri>] \#
@@ -56,7 +59,7 @@ extension HelpText {
               --email-verified        Mark the email address as verified (email_verified).
               --display-name <name>   The name shown on pages. (default: the user name)
               --password-stdin        Read the password from standard input (one line).
-                                      Required.
+                                      Required where standard input is no terminal.
               --administrator         Make the user an administrator of this server.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
@@ -246,10 +249,12 @@ extension HelpText {
         text: #"""
             OVERVIEW: Set a new password for a user.
 
-            The password is read as one line from standard input. All sessions of the user
-            end.
+            At a terminal, the command asks for the password and does not show it. A script
+            writes the password as one line to standard input, with --password-stdin. All
+            sessions of the user end.
 
-            Example:
+            Examples:
+              counterfoil-server user password alice --data-dir ./data
               counterfoil-server user password alice --password-stdin \
                 --data-dir ./data < password.txt
 
@@ -261,7 +266,7 @@ extension HelpText {
 
             OPTIONS:
               --password-stdin        Read the password from standard input (one line).
-                                      Required.
+                                      Required where standard input is no terminal.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
