@@ -53,12 +53,13 @@ struct TokenRejection {
             guard isMendedBySignIn else { return Failure(.refused, sentence) }
             return Failure(.signInRequired, "\(sentence). Run: \(command)")
         }
-        let reason =
-            challenges.compactMap { $0["error_description"] }.first.map { " (\(String($0.prefix(200))))" } ?? ""
-        let sentence = "\(beginning)\(reason), and its response does not show why. \(facts)"
+        let reason = challenges.compactMap { $0["error_description"] }.first
+        let sentence =
+            beginning + (reason.map { ": \(String($0.prefix(200))). " } ?? ", and its response does not show why. ")
+            + facts
         let comparison = "compare them with the issuer and the audience that the API expects"
         // A refresh would have failed if the sign-in had ended at the server.
-        guard credentials.refreshToken == nil, !credentials.isOfService else {
+        guard credentials.refreshToken == nil else {
             return Failure(
                 .refused, "\(sentence) A new token was rejected too, so another sign-in does not help: \(comparison)")
         }

@@ -131,7 +131,7 @@ package struct GuideShell: Sendable {
     package func run(_ command: String) async throws -> EndedProgram { try await program(command).ended() }
 
     /// Starts a single program that runs until it is stopped, such as a server; it gets the signals itself.
-    package func start(_ command: String) throws -> RunningProgram { try program("exec " + command) }
+    package func start(_ command: String) throws -> RunningProgram { try program("exec env " + command) }
 
     private func program(_ command: String) throws -> RunningProgram {
         let programs = try Product.server.executable.deletingLastPathComponent().path
