@@ -164,7 +164,7 @@ private struct RemainingTokens {
         hasRefreshToken = credentials.refreshToken != nil
     }
 
-    /// What stays valid and for how long, as the beginning of a sentence; nil if that is not known.
+    /// The tokens and their expiration, as the beginning of a sentence; nil if nothing is known.
     var clause: String? {
         let access = expires.map { "the access token expires at \($0.formatted(.iso8601))" }
         guard hasRefreshToken else { return access }

@@ -66,8 +66,8 @@ package struct GuidePage: Sendable {
     ///
     /// - Parameters:
     ///   - heading: The heading above the blocks; nil for the whole page.
-    ///   - replacements: The words of the page and their replacements, applied in this order. The function throws if one
-    ///     of the words is in no command, because the page then no longer says what the test expects.
+    ///   - replacements: The words of the page and their replacements, applied in this order. The function throws if
+    ///     one of the words is in no command, because the page then no longer says what the test expects.
     package func commands(
         under heading: String? = nil, replacing replacements: [(word: String, by: String)] = []
     ) throws -> [String] {
@@ -104,8 +104,8 @@ extension GuidePage.Block {
     }
 }
 
-/// The terminal of a reader who executes the commands of a guide: `/bin/sh`, in one directory, with the programs of this
-/// package on `PATH`.
+/// The terminal of a reader who executes the commands of a guide: `/bin/sh`, in one directory, with the programs of
+/// this package on `PATH`.
 package struct GuideShell: Sendable {
     /// The directory in which the commands run.
     package let directory: TemporaryDirectory

@@ -15,14 +15,14 @@ struct SignInResult: Encodable {
     private let scope: String
     /// The requested scope tokens that the access token does not have; nil if there are none.
     ///
-    /// Those of OpenID Connect are not among them if the access token is only for an API: the ID token has their claims.
+    /// Those of OpenID Connect are not among them if the access token is only for an API.
     private let missing_scope: String?
     private let subject: String?
     private let expires_at: Date?
     /// Whether the access token can be renewed without the user.
     private let refreshable: Bool
 
-    /// What the user should know before the result.
+    /// The messages for the user before the result.
     let messages: [String]
     /// The result as a sentence.
     let line: String
