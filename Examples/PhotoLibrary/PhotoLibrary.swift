@@ -13,6 +13,8 @@ struct PhotoLibrary: Sendable {
     let resourceServer: ResourceServer
     /// The origin of a single-page app that may call the API.
     var allowedOrigin: String?
+    /// The scope that reads photos; nil for `photos.read`.
+    var readScope: Scope?
     let albums = Albums()
 
     /// The header fields that a page may send; `DPoP` contains the proof for a token that is bound to a key.
@@ -23,6 +25,7 @@ struct PhotoLibrary: Sendable {
         if resourceServer.metadata != nil {
             router.add(middleware: try ProtectedResourceMetadataMiddleware(resourceServer))
         }
+        let readScope = try readScope ?? Scope(parsing: "photos.read")
         if let allowedOrigin {
             // Fetch §3.2: without these header fields, a browser hides the responses from pages of other origins.
             // The refusals and the middleware below name the fields that scripts can read.
@@ -34,14 +37,14 @@ struct PhotoLibrary: Sendable {
         }
         router.get("healthz") { _, _ in "ok\n" }
         router.group("photos")
-            .requireScope(try Scope(parsing: "photos.read"), of: resourceServer)
+            .requireScope(readScope, of: resourceServer)
             .get(use: list)
             .get(":id", use: show)
         router.group("photos")
             .requireScope(try Scope(parsing: "photos.write"), of: resourceServer, checkingFormsUpTo: 4096)
             .post(use: create)
         router.group("statistics")
-            .requireScope(try Scope(parsing: "photos.read"), of: resourceServer)
+            .requireScope(readScope, of: resourceServer)
             .get(use: statistics)
         return router
     }

@@ -62,6 +62,11 @@ struct Serve: AsyncParsableCommand {
         transform: Self.origin)
     var allowOrigin: String?
 
+    @Option(
+        help: "The scope that reads photos, for an API whose scopes have other names.",
+        transform: { try Scope(parsing: $0) })
+    var readScope: Scope?
+
     func validate() throws {
         guard (clientID == nil) == (clientSecretFile == nil) else {
             throw ValidationError("Pass --client-id and --client-secret-file together.")
@@ -103,7 +108,10 @@ struct Serve: AsyncParsableCommand {
             issuer: issuer, audience: audience, introspection: introspection, proofs: proofs, realm: "photos",
             publishing: try description)
         let application = Application(
-            router: try PhotoLibrary(resourceServer: resourceServer, allowedOrigin: allowOrigin).router(),
+            router: try PhotoLibrary(
+                resourceServer: resourceServer, allowedOrigin: allowOrigin,
+                readScope: readScope
+            ).router(),
             configuration: ApplicationConfiguration(
                 address: .hostname(listen.host, port: listen.port), serverName: "photo-library"),
             onServerRunning: { channel in Self.announce(channel.localAddress) },

@@ -56,10 +56,12 @@ public struct NativeSignIn: Sendable {
 
     /// The use of pushed authorization requests (PAR, RFC 9126).
     public enum PushedRequests: String, Sendable, Hashable, CaseIterable {
-        /// The client pushes the request if the server announces the endpoint.
+        /// The client pushes the request if the server announces the endpoint and a browser opens on this device.
         ///
         /// If the endpoint does not work or does not accept the client, and the server does not require pushed
-        /// requests, the browser carries the request (RFC 9126 §5).
+        /// requests, the browser carries the request (RFC 9126 §5). If the user opens the URL by hand, perhaps on
+        /// another device, the request is pushed only if the server requires it, because a pushed request expires
+        /// within about a minute.
         case automatic
         /// The client always pushes the request; the sign-in fails if that is not possible.
         case always
@@ -80,6 +82,9 @@ public struct NativeSignIn: Sendable {
         /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it. A
         /// launcher may open a ``LocalStartURL`` that redirects the browser to this URL.
         case opening(BrowserURL)
+        /// The URL of ``opening(_:)`` refers to a pushed request, and expires unless a browser opens it in this time
+        /// (`expires_in`, RFC 9126 §2.2).
+        case pushed(lifetime: Duration)
         /// The launcher has tried to open the browser; if it failed, the user has to open the URL.
         case browser(BrowserLaunch)
         /// The server rejects such a request with an error page, so the browser will probably not return.
@@ -117,7 +122,8 @@ public struct NativeSignIn: Sendable {
         self.vendor = vendor
         if scope.isEmpty, let usual = try? Scope(lenient: vendor.profile.defaultScope) { self.scope = usual }
         if let registered = vendor.profile.redirect.loopback, let uri = try? LoopbackRedirectURI(registered) {
-            redirect = .loopback(uri.tryingPorts(vendor.profile.redirect.ports))
+            // Only the vendor's own server requires its ports.
+            redirect = .loopback(vendor.isVendorsOwn ? uri.tryingPorts(vendor.profile.redirect.ports) : uri)
         }
     }
 
@@ -153,7 +159,8 @@ public struct NativeSignIn: Sendable {
     ///
     /// If the client cannot receive a callback at one redirect URI, the function starts over with the next one of
     /// ``redirect`` (RFC 8252 §7.2). Some systems say so only when the page is to be opened, so that
-    /// ``Event/opening(_:)`` can occur for each of them.
+    /// ``Event/opening(_:)`` can occur for each of them. It also occurs a second time if the browser does not start and
+    /// the request was pushed, with a URL that does not expire.
     public func run(
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
@@ -264,24 +271,31 @@ public struct NativeSignIn: Sendable {
             at: configuration, clientID: known.id, redirectURI: redirectURI, scope: requestedScope, options: options)
     }
 
-    /// Pushes the request if the client should; returns false if the browser carries it.
+    /// The outcome of a push.
+    private struct Pushed {
+        /// The time in which the browser must open it; nil if the server does not say it.
+        let lifetime: Duration?
+    }
+
+    /// Pushes the request if the client should; returns nil if the browser carries it.
     private func push(
         _ attempt: inout AuthorizationAttempt, of known: IdentifiedClient,
-        at server: AuthorizationServerConfiguration, report: @Sendable (Event) -> Void
-    ) async throws(SignInError) -> Bool {
-        let isOffered = server.pushedAuthorizationRequestEndpoint != nil
-        guard par == .always || (par == .automatic && (isOffered || server.requiresPushedRequests)) else {
-            return false
+        at server: AuthorizationServerConfiguration, for launcher: any BrowserLauncher,
+        report: @Sendable (Event) -> Void
+    ) async throws(SignInError) -> Pushed? {
+        // A URL that the user opens by hand must not expire before the sign-in stops waiting.
+        let isWorthwhile = server.pushedAuthorizationRequestEndpoint != nil && !launcher.isOutOfReach
+        guard par == .always || (par == .automatic && (isWorthwhile || server.requiresPushedRequests)) else {
+            return nil
         }
         do throws(SignInError) {
-            try await attempt.push(through: transport)
-            return true
+            return Pushed(lifetime: try await attempt.push(through: transport))
         } catch {
             guard par == .automatic, !server.requiresPushedRequests, error.permitsPlainRequest else { throw error }
             // A client that registered earlier was accepted then, so the server has probably forgotten it.
             if case .registeredEarlier = known.origin, case .refused = error { throw error }
             report(.notPushed(error))
-            return false
+            return nil
         }
     }
 
@@ -293,7 +307,9 @@ public struct NativeSignIn: Sendable {
     ) async throws(SignInError) -> ValidatedCode {
         if !skippingRedirectURICheck { try redirectURIUses.claim(receiver.redirectURI, for: configuration) }
         var attempt = attempt(of: known, at: configuration, receiver.redirectURI)
-        let isPushed = try await push(&attempt, of: known, at: configuration, report: report)
+        let launcher = receiver.browser ?? browser
+        let plain = par == .automatic && !configuration.requiresPushedRequests ? attempt.authorizationURL : nil
+        let pushed = try await push(&attempt, of: known, at: configuration, for: launcher, report: report)
         let url: BrowserURL
         do { url = try BrowserURL(attempt.authorizationURL) } catch {
             throw .unusable("the authorization request is too long for a browser: \(error)")
@@ -301,20 +317,25 @@ public struct NativeSignIn: Sendable {
         let probe = AuthorizationProbe(
             url: self.attempt(of: known, at: configuration, receiver.redirectURI, silently: true).authorizationURL,
             redirectURI: receiver.redirectURI, transport: transport)
-        if !isPushed, case .registeredEarlier = known.origin, let rejection = await probe.rejection() {
+        if pushed == nil, case .registeredEarlier = known.origin, let rejection = await probe.rejection() {
             // Registering again costs little. Otherwise the user would see an error page and the sign-in would time
             // out.
             throw .refused(OAuthError(.invalidClient, rejection))
         }
         receiver.expect(attempt.expectation)
         report(.opening(url))
+        if let lifetime = pushed?.lifetime { report(.pushed(lifetime: lifetime)) }
+        // For a browser that does not start: a pushed request would expire before the user has opened it by hand.
+        let lasting = pushed == nil ? nil : plain.flatMap { try? BrowserURL($0) }
         // The browser process may run until the user closes the browser. Do not wait for it after the callback.
-        let launch = Task { [browser = receiver.browser ?? browser] in
-            let outcome = await browser.open(url, startingAt: receiver)
-            if !Task.isCancelled { report(.browser(outcome)) }
+        let launch = Task {
+            let outcome = await launcher.open(url, startingAt: receiver)
+            guard !Task.isCancelled else { return }
+            report(.browser(outcome))
+            if outcome != .launched, let lasting { report(.opening(lasting)) }
         }
         defer { launch.cancel() }
-        let check = checksClient && !isPushed ? probe : nil
+        let check = checksClient && pushed == nil ? probe : nil
         let question = Task {
             if let rejection = await check?.rejection(), !Task.isCancelled { report(.rejected(rejection)) }
         }

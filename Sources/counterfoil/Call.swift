@@ -25,8 +25,9 @@ struct Call: AsyncParsableCommand {
         discussion: """
             The token is sent only to https URLs and to this device, and along a redirect only within the origin of \
             the URL. It is refreshed if necessary. If the status is 400 or more, the body is printed too, and the exit \
-            code is 7, or 3 if you have to sign in again, or 6 for a temporary failure. With --step-up, the browser \
-            opens if the API requires more permissions, or a stronger or newer sign-in.
+            code is 7, or 3 if you have to sign in again, or 6 for a temporary failure. If the API rejects the token, the \
+            command says what differs from what the API accepts. With --step-up, the browser opens if the API requires \
+            more permissions, or a stronger or newer sign-in.
 
             Examples:
               counterfoil call https://photos.example.com/photos
@@ -83,6 +84,13 @@ struct Call: AsyncParsableCommand {
                 try console.result("")
             }
             try console.result(bytes: response.body)
+            if response.statusCode == 401, StepUp(demandedBy: response) == nil {
+                let credentials = try await session.credentials()
+                let command = LoginCommand(
+                    repeating: credentials, profile: common.profile, rememberedIn: .ofThisUser())
+                throw await TokenRejection(of: credentials, by: response, at: request.endpoint, command: command)
+                    .failure
+            }
             if let failure = Self.failure(of: response) { throw failure }
         }
     }
@@ -148,7 +156,6 @@ struct Call: AsyncParsableCommand {
             )
         }
         return switch response.statusCode {
-        case 401: Failure(.signInRequired, "the API rejected the token (status 401); run counterfoil login again")
         case 403: Failure(.refused, "the API denied access (status 403); check the permissions of the user")
         case 408, 429, 500..<600:
             Failure(.unavailable, "the API failed or is overloaded (status \(response.statusCode)); try again later")

@@ -59,13 +59,13 @@ struct Logout: AsyncParsableCommand {
             let stored: Credentials?
             do throws(TokenStoreError) { stored = try await store.credentials(of: common.profile) } catch {
                 guard try await removed(error, from: store) else { throw error }
-                return try finish(Ended(profile: common.profile, isRemoved: true, isRevoked: false, expires: nil))
+                return try finish(Ended(profile: common.profile, isRemoved: true))
             }
             guard let credentials = stored else {
-                return try finish(Ended(profile: common.profile, isRemoved: false, isRevoked: false, expires: nil))
+                return try finish(Ended(profile: common.profile, isRemoved: false))
             }
             let ending = try ending()
-            let expires = credentials.isExpired() ? nil : credentials.expires
+            let remaining = RemainingTokens(of: credentials)
             let isRevoked: Bool
             do throws(SessionError) {
                 isRevoked = try await TokenSession(ofAnyClientIn: store, profile: common.profile).signOut() == .revoked
@@ -75,7 +75,7 @@ struct Logout: AsyncParsableCommand {
                 guard case .signedOutHereOnly(let cause) = error else { throw error }
                 let sentence =
                     "the token was deleted here, but could not be revoked at the server: \(cause)."
-                    + (expires.map { " It expires at \($0.formatted(.iso8601))." } ?? "")
+                    + (remaining.clause.map { " \($0.prefix(1).uppercased() + $0.dropFirst())." } ?? "")
                 do { _ = try await end(ending, of: credentials) } catch {
                     let failure = Failure(any: error)
                     if failure.status == .interrupted { throw failure.saying(sentence) }
@@ -83,7 +83,7 @@ struct Logout: AsyncParsableCommand {
                 throw Failure(Failure(ofSignedIn: cause).status, sentence)
             }
             var ended = Ended(
-                profile: common.profile, isRemoved: true, isRevoked: isRevoked, expires: isRevoked ? nil : expires)
+                profile: common.profile, isRemoved: true, isRevoked: isRevoked, remaining: isRevoked ? nil : remaining)
             do { ended.session = try await end(ending, of: credentials) } catch {
                 throw Failure(any: error).saying("\(ended.deletion), but \(reason(of: error))")
             }
@@ -153,6 +153,28 @@ struct Logout: AsyncParsableCommand {
     }
 }
 
+/// The tokens that stay valid at the server after a sign-out that could not revoke them.
+private struct RemainingTokens {
+    /// The expiration of the access token; nil if it has expired, or if its expiration is not known.
+    let expires: Date?
+    private let hasRefreshToken: Bool
+
+    init(of credentials: Credentials) {
+        expires = credentials.isExpired() ? nil : credentials.expires
+        hasRefreshToken = credentials.refreshToken != nil
+    }
+
+    /// The tokens and their expiration, as the beginning of a sentence; nil if nothing is known.
+    var clause: String? {
+        let access = expires.map { "the access token expires at \($0.formatted(.iso8601))" }
+        guard hasRefreshToken else { return access }
+        return [
+            access,
+            "the refresh token stays valid at the server until it expires or you disconnect the app in your account",
+        ].compactMap(\.self).joined(separator: ", and ")
+    }
+}
+
 /// The result of a sign-out, as text or JSON.
 private struct Ended: Encodable {
     let profile: String
@@ -160,6 +182,15 @@ private struct Ended: Encodable {
     let revoked: Bool
     let expires_at: Date?
     var session: Session?
+    private let remaining: String?
+
+    private enum CodingKeys: CodingKey {
+        case profile
+        case removed
+        case revoked
+        case expires_at
+        case session
+    }
 
     /// The outcome for the user's session at the server.
     enum Session: String, Encodable {
@@ -178,20 +209,19 @@ private struct Ended: Encodable {
         }
     }
 
-    init(profile: ProfileName, isRemoved: Bool, isRevoked: Bool, expires: Date?) {
+    init(profile: ProfileName, isRemoved: Bool, isRevoked: Bool = false, remaining: RemainingTokens? = nil) {
         self.profile = profile.rawValue
         removed = isRemoved
         revoked = isRevoked
-        expires_at = expires
+        expires_at = remaining?.expires
+        self.remaining = remaining?.clause
     }
 
     var sentence: String { tokens + (session?.sentence ?? "") }
 
     private var tokens: String {
         guard removed else { return "No user was signed in under the profile \(profile)." }
-        guard let expires_at else { return "Signed out: \(deletion)." }
-        return "Signed out: \(deletion). This server does not revoke tokens, so it expires at "
-            + "\(expires_at.formatted(.iso8601))."
+        return "Signed out: \(deletion)." + (remaining.map { " This server does not revoke tokens: \($0)." } ?? "")
     }
 
     /// The end of the tokens, as the beginning of a sentence.

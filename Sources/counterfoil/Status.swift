@@ -104,7 +104,10 @@ private struct SignInStatus: Encodable {
             lines.append("Refresh token: none, so the sign-in ends with the access token")
         }
         lines.append("Stored in: \(stored_in ?? "")")
-        lines.append(good ? "The sign-in is good." : "Sign in again: counterfoil login --profile \(profile)")
+        lines.append(
+            good
+                ? "The sign-in is good on this device; the server was not asked."
+                : "Sign in again: counterfoil login --profile \(profile)")
         return lines
     }
 

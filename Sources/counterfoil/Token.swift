@@ -97,9 +97,7 @@ struct PrintedToken: Encodable {
         token_type = credentials.proofKey == nil ? "Bearer" : "DPoP"
         scope = credentials.scope.description
         expires_at = credentials.expires
-        scheme =
-            credentials.proofKey == nil
-            ? (credentials.server?.profile.behavior ?? .standard).authorizationScheme : "DPoP"
+        scheme = credentials.authorizationScheme
     }
 
     /// Warns if the token is bound to a key, so that an API rejects it without a proof (RFC 9449 §7.1).
@@ -114,9 +112,6 @@ struct PrintedToken: Encodable {
     var shellCommands: [String] {
         var variables = [("COUNTERFOIL_TOKEN", access_token), ("COUNTERFOIL_TOKEN_TYPE", token_type)]
         if let expires_at { variables.append(("COUNTERFOIL_TOKEN_EXPIRES", expires_at.formatted(.iso8601))) }
-        return variables.map { name, value in
-            // A single quote ends the quoted text, so it is written outside of it.
-            "export \(name)='\(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
-        }
+        return variables.map { name, value in "export \(name)=\(value.inSingleQuotes)" }
     }
 }

@@ -14,8 +14,8 @@ struct Whoami: AsyncParsableCommand {
         commandName: "whoami",
         abstract: "Show the user who is signed in.",
         discussion: """
-            The claims come from the UserInfo endpoint of the server, or from the sign-in if the server has none. Both \
-            require the scope openid.
+            The claims come from the UserInfo endpoint of the server. They come from the sign-in if the server has none, \
+            or if the access token is only for an API. Both require the scope openid.
 
             Example:
               counterfoil whoami
@@ -40,7 +40,7 @@ struct Whoami: AsyncParsableCommand {
             var claims = ["sub": ClaimValue.string(user.subject)]
             claims["name"] = user.name.map { .string($0) }
             claims["email"] = user.email.map { .string($0) }
-            if let userInfo = try await Self.userInfo(in: session) { claims.merge(userInfo.claims) { $1 } }
+            if let userInfo = try await userInfo(in: session) { claims.merge(userInfo.claims) { $1 } }
             await common.warnIfNotSaved(session)
             if common.json {
                 try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))
@@ -50,10 +50,24 @@ struct Whoami: AsyncParsableCommand {
         }
     }
 
-    private static func userInfo(in session: TokenSession) async throws -> UserInfo? {
+    private func userInfo(in session: TokenSession) async throws -> UserInfo? {
         do {
             return try await UserInfoRequest().claims(in: session)
         } catch SignInError.refused(let refusal) where refusal.code == .invalidToken {
+            let credentials = try await session.credentials()
+            if let audience = credentials.foreignAudience {
+                common.console.say(
+                    "The access token is for \(audience), and not for the server. So the server did not confirm the sign-in, "
+                        + "and the claims are those of the sign-in.")
+                return nil
+            }
+            // A refresh would have failed if the sign-in had ended at the server.
+            guard credentials.refreshToken == nil else {
+                throw Failure(
+                    .refused,
+                    "\(SignInError.refused(refusal)), and a new access token too; counterfoil doctor examines the server"
+                )
+            }
             throw Failure(.signInRequired, "\(SignInError.refused(refusal)); run counterfoil login again")
         } catch let error as SignInError {
             throw Failure(ofSignedIn: error)

@@ -63,6 +63,64 @@ struct NativeSignInParametersTests {
         }
     }
 
+    /// The browser of a user who opens the URL by hand, or a browser that does not start.
+    private struct Hand: BrowserLauncher {
+        let isOutOfReach: Bool
+        let outcome: BrowserLaunch
+
+        func open(_ url: BrowserURL) async -> BrowserLaunch { outcome }
+    }
+
+    /// Signs in with the last URL that is shown, and returns the URLs and the lifetimes that were reported.
+    private static func openedByHand(
+        _ launcher: Hand, at server: ScriptedAuthorizationServer
+    ) async throws -> (urls: [String], lifetimes: [Duration]) {
+        let shown = Mutex<(urls: [BrowserURL], lifetimes: [Duration])>(([], []))
+        let (opened, open) = AsyncStream.makeStream(of: BrowserURL.self)
+        let user = Task { for await url in opened { _ = await ScriptedBrowser().open(url) } }
+        _ = try await Self.signIn(at: server) { $0.browser = launcher }.run { event in
+            switch event {
+            case .opening(let url):
+                let isLast = shown.withLock {
+                    $0.urls.append(url)
+                    return launcher.isOutOfReach || $0.urls.count == 2
+                }
+                if isLast { open.yield(url) }
+            case .pushed(let lifetime): shown.withLock { $0.lifetimes.append(lifetime) }
+            default: break
+            }
+        }
+        open.finish()
+        await user.value
+        return shown.withLock { ($0.urls.map(\.rawValue), $0.lifetimes) }
+    }
+
+    // SEC-510; RFC 9126 §2.2: the user cannot open a pushed request after expires_in.
+    @Test func `a request that the user carries to a browser is pushed only if the server requires it`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let hand = Hand(isOutOfReach: true, outcome: .notAttempted)
+            let plain = try await Self.openedByHand(hand, at: server)
+            #expect(server.requests(to: .pushedAuthorization).isEmpty)
+            #expect(plain.lifetimes.isEmpty)
+            #expect(plain.urls.count == 1 && !plain.urls.contains { $0.contains("request_uri=") })
+
+            server.change { $0.authorization.requiresPushedRequest = true }
+            let pushed = try await Self.openedByHand(hand, at: server)
+            #expect(server.requests(to: .pushedAuthorization).count == 1)
+            #expect(pushed.lifetimes == [.seconds(60)])
+            #expect(pushed.urls.count == 1 && pushed.urls.allSatisfy { $0.contains("request_uri=") })
+        }
+    }
+
+    @Test func `if the browser does not start, the user gets a URL that does not expire`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let shown = try await Self.openedByHand(
+                Hand(isOutOfReach: false, outcome: .failed("no browser")), at: server)
+            #expect(shown.lifetimes == [.seconds(60)])
+            #expect(shown.urls.map { $0.contains("request_uri=") } == [true, false])
+        }
+    }
+
     @Test func `a client can decline pushed requests`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             _ = try await Self.signIn(at: server) { $0.par = .never }.run()

@@ -76,13 +76,17 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
     ///
     /// The browser and other programs can neither read nor change a pushed request. Afterwards ``authorizationURL``
     /// contains only `client_id` and `request_uri`.
-    package mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
+    ///
+    /// Returns the time in which the browser must open the request; nil if the server does not say it.
+    @discardableResult
+    package mutating func push(through transport: any HTTPTransport) async throws(SignInError) -> Duration? {
         let reference = try await PushedAuthorizationRequest(
             server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
             transport: transport
         ).push(form)
         authorizationURL = configuration.authorizationEndpoint.uri.appending(
-            FormParameters(["client_id": request.clientID.rawValue, "request_uri": reference]))
+            FormParameters(["client_id": request.clientID.rawValue, "request_uri": reference.uri]))
+        return reference.lifetime
     }
 
     /// Consumes the attempt and returns the code if the callback passes every check.

@@ -12,8 +12,16 @@ struct PushedAuthorizationRequest: Sendable {
     /// The maximum length of `request_uri`, in bytes.
     private static let referenceLimit = 1024
 
-    /// Pushes a request and returns the `request_uri` by which the server identifies it.
-    func push(_ request: FormParameters) async throws(SignInError) -> String {
+    /// The reference by which the server identifies a pushed request (RFC 9126 §2.2).
+    struct Reference: Sendable {
+        /// `request_uri`.
+        let uri: String
+        /// `expires_in`: the time in which the browser must open the request; nil if the server does not say it.
+        let lifetime: Duration?
+    }
+
+    /// Pushes a request and returns the reference to it.
+    func push(_ request: FormParameters) async throws(SignInError) -> Reference {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
             throw .unusable("\(server.issuer) does not support pushed authorization requests")
         }
@@ -21,10 +29,13 @@ struct PushedAuthorizationRequest: Sendable {
         let body = try await EndpointRequest(
             form: request, of: clientID, by: authentication, at: server, prover: prover
         ).send(to: endpoint, through: transport)
-        guard case .string(let reference) = (try? JSONReader.object(body))?["request_uri"],
-            (1...Self.referenceLimit).contains(reference.utf8.count)
+        guard let members = try? JSONReader.object(body), case .string(let uri) = members["request_uri"],
+            (1...Self.referenceLimit).contains(uri.utf8.count)
         else { throw .unsafe(.tokenResponse(.unreadable)) }
-        return reference
+        guard case .integer(let seconds) = members["expires_in"], seconds > 0 else {
+            return Reference(uri: uri, lifetime: nil)
+        }
+        return Reference(uri: uri, lifetime: .seconds(seconds))
     }
 }
 

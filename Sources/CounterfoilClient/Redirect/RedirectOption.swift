@@ -96,6 +96,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// Selects the option for the kind of a redirect URI: loopback, private-use URI scheme or claimed https URL.
     public static func registered(_ redirectURI: String) throws(Refusal) -> RedirectOption {
+        if LoopbackRedirectURI.bracketed(redirectURI) != nil { return try .loopback(redirectURI) }
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
         switch uri.kind {

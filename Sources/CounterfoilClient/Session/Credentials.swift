@@ -43,8 +43,8 @@ public struct Credentials: Sendable, Hashable {
     ///
     /// It signs a new proof for each request.
     public let proofKey: ProofKey?
-    /// The server that issued the tokens, with its vendor profile; nil if the sign-in used no vendor profile.
-    public let server: VendorServer?
+    /// The server that issued the tokens, with its vendor profile; nil if the server needs no vendor profile.
+    public internal(set) var server: VendorServer?
     /// Whether the client registered itself at the server (RFC 7591), which may forget such a client.
     public internal(set) var isSelfRegistered = false
     /// The endpoints of the server when its metadata were last fetched; nil if they are not known.

@@ -134,11 +134,13 @@ extension TransportRequest {
 }
 
 extension Credentials {
-    /// The value of `Authorization` for an API: the scheme and the access token.
-    var authorization: String {
-        let scheme = (server?.profile.behavior ?? .standard).authorizationScheme
-        return "\(proofKey == nil ? scheme : "DPoP") \(accessToken.exposed)"
+    /// The scheme of `Authorization` for an API, which a vendor may have changed.
+    package var authorizationScheme: String {
+        proofKey == nil ? (server?.profile.behavior ?? .standard).authorizationScheme : "DPoP"
     }
+
+    /// The value of `Authorization` for an API: the scheme and the access token.
+    var authorization: String { "\(authorizationScheme) \(accessToken.exposed)" }
 
     /// Throws unless the access token may be sent to a URL.
     package func check(_ endpoint: EndpointURL, origins: Set<APIOrigin>) throws(ResourceClient.Refusal) {

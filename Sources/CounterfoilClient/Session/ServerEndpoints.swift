@@ -64,6 +64,8 @@ extension Credentials {
             let server = try await fetchedConfiguration(transport: transport)
             var located = self
             located.endpoints = ServerEndpoints(server, at: now)
+            // A server at a host that is not the vendor's may publish metadata by now.
+            located.server = server.vendor
             return (located, server)
         } catch {
             guard let stored, error != .cancelled else { throw error }

@@ -33,8 +33,8 @@ public actor ServiceSession {
     /// Cancelling the task ends only the wait of this task. If the server is unavailable, the function returns the
     /// current access token as long as it is valid for more than two seconds.
     public func credentials() async throws(SignInError) -> Credentials {
-        let early = signIn.vendor?.profile.behavior.earlyRefresh ?? ServerBehavior.standard.earlyRefresh
         guard let current else { return try await fresh() }
+        let early = (current.server?.profile.behavior ?? .standard).earlyRefresh
         guard current.isExpired(at: now(), early: early) else { return current }
         do throws(SignInError) { return try await fresh() } catch {
             guard case .unavailable = error, !current.isExpired(at: now(), early: 2) else { throw error }

@@ -1,8 +1,9 @@
 /// The deviations of a vendor's server from the standard, as data that can be stored in a file.
 ///
 /// A profile changes how requests are written and responses are parsed, and it can supply endpoint URLs. It never
-/// disables the validation of a response, such as that of `state` and of the ID token. The profiles of this
-/// package are in ``builtIn``.
+/// disables the validation of a response, such as that of `state` and of the ID token. At a host that is not the
+/// vendor's, a server that publishes metadata needs no deviations; see
+/// ``VendorServer/configuration(transport:)``. The profiles of this package are in ``builtIn``.
 public struct ServerProfile: Sendable, Hashable, Codable {
     /// The name of the profile, for example on the command line: lower-case letters, digits and hyphens.
     public var name: String
@@ -34,7 +35,8 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         case issuer(String)
         /// The server publishes no metadata, so the profile contains its endpoint URLs.
         ///
-        /// `{host}` in the URLs is a placeholder.
+        /// `{host}` in the URLs is a placeholder. At a host that the profile does not list, the metadata of a server
+        /// take precedence.
         case addresses(Addresses)
     }
 

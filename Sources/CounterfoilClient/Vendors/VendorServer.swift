@@ -20,6 +20,14 @@ public struct VendorServer: Sendable, Hashable {
     /// Whether the endpoint URLs come from the metadata of the server, and not from the profile.
     var publishesMetadata: Bool { addresses == nil }
 
+    /// Whether the host can be one of the vendor's: the profile lists it, or lists none because each customer has one.
+    ///
+    /// Any other host is that of a server to which the clients of the vendor have moved, or of a test.
+    package var isVendorsOwn: Bool { isListed || profile.listedHosts.isEmpty }
+
+    /// Whether the profile lists the host.
+    private var isListed: Bool { profile.listedHosts.contains(host) }
+
     /// The reason why no server can be created from a profile and a host.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The vendor has a separate host for each customer, but no host was passed; the value is the profile's title.
@@ -95,19 +103,36 @@ public struct VendorServer: Sendable, Hashable {
     }
 
     /// Returns the configuration of the server, with endpoint URLs from the profile or from the server's metadata.
+    ///
+    /// At a host that the profile lists, the profile counts. At any other host, a server that publishes metadata is one
+    /// of the standards: the result has no ``AuthorizationServerConfiguration/vendor`` and no deviations. Only if it
+    /// publishes none, the endpoint URLs and deviations of the profile count there. A profile that lists no hosts
+    /// and has no endpoint URLs, such as Okta's, counts everywhere.
     public func configuration(
         transport: any HTTPTransport = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
-        var configuration = try await found(transport: transport)
+        if publishesMetadata ? !isVendorsOwn : !isListed {
+            do throws(SignInError) {
+                return try await MetadataDiscovery(transport: transport).configuration(
+                    of: issuer, forOpenID: isForOpenID)
+            } catch {
+                guard !publishesMetadata, error.meansNoMetadata else { throw error }
+            }
+        }
+        var configuration = try await configurationOfProfile(transport: transport)
         configuration.vendor = self
         return configuration
     }
 
-    private func found(transport: any HTTPTransport) async throws(SignInError) -> AuthorizationServerConfiguration {
+    private var isForOpenID: Bool { profile.defaultScope.split(separator: " ").contains("openid") }
+
+    private func configurationOfProfile(
+        transport: any HTTPTransport
+    ) async throws(SignInError) -> AuthorizationServerConfiguration {
         guard let addresses else {
             return try await MetadataDiscovery(transport: transport).configuration(
-                of: issuer, forOpenID: profile.defaultScope.split(separator: " ").contains("openid"),
-                skippingPKCEMetadataCheck: profile.assumesPKCE, behavior: profile.behavior)
+                of: issuer, forOpenID: isForOpenID, skippingPKCEMetadataCheck: profile.assumesPKCE,
+                behavior: profile.behavior)
         }
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = addresses.authorization
@@ -120,6 +145,23 @@ public struct VendorServer: Sendable, Hashable {
                 metadata, of: issuer, skippingPKCEMetadataCheck: true, behavior: profile.behavior)
         } catch {
             throw .unusable("the profile \(profile.name) cannot be used: \(error)")
+        }
+    }
+}
+
+extension ServerProfile {
+    /// The hosts of the vendor; empty if each customer has a host.
+    fileprivate var listedHosts: Set<String> { Set(hosts.values).union([defaultHost].compactMap(\.self)) }
+}
+
+extension SignInError {
+    /// Whether the server responded, and publishes no metadata that can be used.
+    ///
+    /// False for a temporary failure, because the server may publish metadata nevertheless.
+    fileprivate var meansNoMetadata: Bool {
+        switch self {
+        case .unusable, .unsafe(.metadata), .unsafe(.redirected), .unsafe(.transport(.tooLarge)): true
+        default: false
         }
     }
 }

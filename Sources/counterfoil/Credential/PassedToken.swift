@@ -80,15 +80,9 @@ struct PassedIDToken {
 
     /// Reads `exp` of an ID token that was verified when it was received; nil if it has expired or expires soon.
     private init?(_ token: IDToken) {
-        struct Claims: Decodable {
-            let exp: Double
-        }
-        let parts = token.exposed.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]),
-            let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload))
-        else { return nil }
+        guard let expires = UnverifiedClaims(token.exposed)?.expires else { return nil }
         self.token = token
-        expires = Date(timeIntervalSince1970: claims.exp)
+        self.expires = expires
         guard expires.timeIntervalSinceNow > 30 else { return nil }
     }
 }

@@ -162,17 +162,14 @@ extension Examination {
     private mutating func redirect() async -> RedirectURI? {
         let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackRedirectURI.standard)"
         let uri: RedirectURI
-        do { uri = try RedirectURI(text) } catch {
-            fault(
-                "redirect-unusable", "the redirect URI cannot be used: \(error)", mend: "register another redirect URI",
-                status: .usage)
+        do {
+            _ = try RedirectOption.registered(text)
+            uri = try RedirectURI(text)
+        } catch {
+            fault("redirect-unusable", "\(error)", mend: "register another redirect URI", status: .usage)
             return nil
         }
         guard case .loopback = uri.kind else {
-            do { _ = try RedirectOption.registered(text) } catch {
-                fault("redirect-unusable", "\(error)", mend: "register another redirect URI", status: .usage)
-                return nil
-            }
             advise("redirect-kind", "only a sign-in shows whether the response arrives at \(uri)")
             return uri
         }

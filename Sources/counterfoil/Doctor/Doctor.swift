@@ -122,7 +122,9 @@ struct Doctor: AsyncParsableCommand {
                     .usage,
                     "--vendor must be one of \(ServerProfile.builtIn.map(\.name).joined(separator: ", "))")
             }
-            do { subject.vendor = try VendorServer(profile, at: issuer) } catch { throw Failure(.usage, "\(error)") }
+            do { subject.vendor = try VendorServer(profile, at: issuer.map(SignInOptions.host)) } catch {
+                throw Failure(.usage, "\(error)")
+            }
             subject.issuer = subject.vendor?.issuer
         } else if let issuer {
             do { subject.issuer = try Issuer(ofServer: issuer) } catch {
@@ -148,6 +150,7 @@ extension Examination {
         await keys(of: server)
         if subject.resource != nil { await clientsWithoutRegistration(at: server) }
         await authorization(at: server)
+        tokenForAPI(at: server)
         await device(at: server)
         notTried(at: server, signingIn: signingIn, binding: signingIn && (binding || has("dpop-required")))
         guard signingIn else { return }
@@ -194,14 +197,33 @@ extension Examination {
 
     private mutating func server(_ issuer: Issuer) async -> AuthorizationServerConfiguration? {
         guard let vendor = subject.vendor else { return await metadata(of: issuer) }
-        for sentence in vendor.profile.advice { advise("vendor", "\(vendor.profile.title): \(sentence)") }
+        let found: Result<AuthorizationServerConfiguration, SignInError>
+        do throws(SignInError) { found = .success(try await vendor.configuration(transport: transport)) } catch {
+            found = .failure(error)
+        }
+        if case .success(let server) = found, server.vendor == nil {
+            moved(from: vendor.profile)
+            return await metadata(of: issuer)
+        }
+        if vendor.isVendorsOwn {
+            for sentence in vendor.profile.advice { advise("vendor", "\(vendor.profile.title): \(sentence)") }
+        }
         if case .issuer = vendor.profile.location { _ = await metadata(of: issuer) }
-        do throws(SignInError) { return try await vendor.configuration(transport: transport) } catch {
+        do throws(SignInError) { return try found.get() } catch {
             if !findings.contains(where: { $0.weight == .fault }) {
                 fault(
                     "vendor-unusable", "\(error)", mend: "check the host of the server", status: Failure(error).status)
             }
             return nil
         }
+    }
+
+    /// Continues with a server of the standards, to which a client has moved with what it registered at a vendor.
+    private mutating func moved(from profile: ServerProfile) {
+        subject.vendor = nil
+        subject.redirectURI = subject.redirectURI ?? profile.redirect.loopback
+        if subject.scope.isEmpty, let scope = try? Scope(lenient: profile.defaultScope) { subject.scope = scope }
+        advise(
+            "not-the-vendors", "this is not a server of \(profile.title), so its metadata count, and not the profile")
     }
 }

@@ -47,6 +47,25 @@ extension Examination {
         return found?.authorizationServers.first
     }
 
+    /// Records the sign-in that `counterfoil call` needs for the API.
+    ///
+    /// A token that is requested without `resource` (RFC 8707 §2) is for the APIs that the server chooses, and an API
+    /// must reject a token for others (RFC 9068 §4).
+    mutating func tokenForAPI(at server: AuthorizationServerConfiguration) {
+        guard let resource = subject.resource, let client = subject.clientID, !has("api-open") else { return }
+        var settings = LoginSettings()
+        settings[text: "issuer"] = server.issuer.rawValue
+        settings[text: "client-id"] = client.rawValue
+        settings[text: "redirect-uri"] = subject.redirectURI
+        settings[list: "scope"] = subject.scope.isEmpty ? [] : [subject.scope.description]
+        settings[list: "resource"] = [resource]
+        settings[flag: "dpop"] = has("dpop-required")
+        advise(
+            "api-sign-in", "the API accepts only tokens that are issued for it",
+            why: "without --resource, the server chooses the APIs of a token, and a wrong choice is the status 401",
+            mend: "sign in with: \(LoginCommand(settings, profile: .standard))")
+    }
+
     /// Requests the API without a token: with GET, or as an MCP client begins if the API has no GET.
     private mutating func responseWithoutToken(of endpoint: EndpointURL) async -> TransportResponse? {
         var fields: HTTPFields = [.accept: "application/json, text/event-stream"]

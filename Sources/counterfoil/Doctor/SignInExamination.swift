@@ -116,11 +116,23 @@ extension Examination {
                 mend: "request them with --scope")
         case 401:
             fault(
-                "api-refuses-token", "the API rejects a new token (status 401)",
+                "api-refuses-token",
+                "the API rejects a new token (status 401)"
+                    + (await differences(of: credentials, response, at: address)),
                 mend:
                     "check whether a proxy removes the Authorization field, and which issuer and audience the API"
                     + " expects", status: .refused)
         default: advise("api-status", "the API responds with the status \(response.statusCode)")
         }
+    }
+    /// Returns what differs between a token and what the API accepts, as the end of a sentence.
+    private func differences(
+        of credentials: Credentials, _ response: TransportResponse, at address: String
+    ) async -> String {
+        guard let url = try? EndpointURL(address) else { return "" }
+        let command = LoginCommand(repeating: credentials, profile: .standard, rememberedIn: nil)
+        let rejection = await TokenRejection(
+            of: credentials, by: response, at: url, command: command, transport: transport)
+        return rejection.differences.isEmpty ? "" : ": " + rejection.differences.joined(separator: "; ")
     }
 }

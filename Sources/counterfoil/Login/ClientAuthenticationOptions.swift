@@ -164,13 +164,14 @@ struct ClientAuthenticationOptions: ParsableArguments {
     /// Chooses the client authentication at a server from the options and the vendor profile.
     ///
     /// Some vendors require a client secret, but not in the device flow. Therefore a missing secret is no error if
-    /// `requiresSecret` is false.
+    /// `requiresSecret` is false. At a host that is not the vendor's, the metadata of the server list the methods.
     func authentication(at vendor: VendorServer?, requiresSecret: Bool) throws(Failure) -> ClientAuthentication {
         if let key = try key() { return .privateKey(key) }
-        let method = vendor?.profile.authentication
-        let title = vendor?.profile.title ?? "this server"
+        let profile = vendor.flatMap { $0.isVendorsOwn ? $0.profile : nil }
+        let method = profile?.authentication
+        let title = profile?.title ?? "this server"
         guard let secret = try secret() else {
-            guard let method, method != .none, requiresSecret, vendor?.isTheVendorsOwn != false else { return .none }
+            guard let method, method != .none, requiresSecret else { return .none }
             throw Failure(
                 .usage,
                 "\(title) requires the client secret; pass it with --client-secret-file or --client-secret-stdin")
@@ -181,15 +182,5 @@ struct ClientAuthenticationOptions: ParsableArguments {
         case nil: return .secret(secret)
         case .some(.none): throw Failure(.usage, "\(title) accepts no client secret; omit it")
         }
-    }
-}
-
-extension VendorServer {
-    /// Whether the host is one of the vendor's own hosts, or the profile lists none.
-    ///
-    /// A server at another host, such as a test server, may require no client secret.
-    fileprivate var isTheVendorsOwn: Bool {
-        let known = Set(profile.hosts.values).union([profile.defaultHost].compactMap(\.self))
-        return known.isEmpty || known.contains(host)
     }
 }

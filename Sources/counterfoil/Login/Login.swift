@@ -177,9 +177,9 @@ struct Login: AsyncParsableCommand {
                     ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
             }
         } catch let error as SignInError {
-            // Most failed sign-ins at a vendor's server are caused by a wrong registration of the client. Show the
+            // Most failed sign-ins at a vendor's own server are caused by a wrong registration of the client. Show the
             // vendor's advice for the registration.
-            if error != .cancelled, let profile = place.vendor?.profile {
+            if error != .cancelled, let profile = await place.vendor?.profileOfVendorsServer() {
                 for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
             }
             throw error
@@ -256,8 +256,8 @@ struct Login: AsyncParsableCommand {
         guard let text = redirectURI ?? registered?.loopback else { return .standard }
         do {
             let uri = try LoopbackRedirectURI(text)
-            guard redirectURI == nil, let ports = registered?.ports, !ports.isEmpty else { return uri }
-            return uri.tryingPorts(ports)
+            guard redirectURI == nil, let vendor = place.vendor, vendor.isVendorsOwn else { return uri }
+            return uri.tryingPorts(vendor.profile.redirect.ports)
         } catch {
             throw Failure(.usage, "a response can be pasted only for a loopback redirect URI; \(error)")
         }
@@ -275,9 +275,18 @@ struct Login: AsyncParsableCommand {
         let instructions = DeviceInstructions(console: common.console, options: deviceOutput, timeout: timeout)
         return try await signIn.run(onEvent: { progress.tell($0) }, show: { await instructions.tell($0) })
     }
+
     private func signInService(at place: SignInOptions.Place) async throws -> Credentials {
         var service = try asked.service(at: place)
         service.apiOrigins = try apiOrigins()
         return try await service.run()
+    }
+}
+
+extension VendorServer {
+    /// Returns the profile, unless the host is not the vendor's or its server publishes metadata that count instead.
+    fileprivate func profileOfVendorsServer() async -> ServerProfile? {
+        guard isVendorsOwn else { return nil }
+        do { return try await configuration().vendor?.profile } catch { return profile }
     }
 }

@@ -50,7 +50,9 @@ struct SignInOptions: ParsableArguments {
     @OptionGroup var clientAuthentication: ClientAuthenticationOptions
 
     @Option(
-        help: "Push the authorization request to the server (PAR) if it supports that (the default), always or never.")
+        help:
+            "Push the authorization request to the server (PAR) if it supports that and a browser opens here (the default), always or never."
+    )
     var par: PushedRequests?
 
     /// The value of --par: the use of pushed authorization requests (RFC 9126).
@@ -142,7 +144,7 @@ struct SignInOptions: ParsableArguments {
     }
 
     /// Returns the host and port of a URL; returns other text, such as a host, tenant or region, unchanged.
-    private static func host(_ text: String) -> String {
+    static func host(_ text: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host else { return text }
         return host + (uri.port.map { ":\($0)" } ?? "")
     }

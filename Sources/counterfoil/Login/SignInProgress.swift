@@ -24,15 +24,19 @@ struct SignInProgress: Sendable {
         case .opening(let url) where isPasted:
             console.say("Open: \(url)")
             console.say(
-                "Then paste the URL of the page on which the browser ends, and press Return; it is not echoed.")
+                "Then paste the URL of the page on which the browser ends, at once because it expires soon, and press "
+                    + "Return; it is not echoed.")
             console.say("Waiting \(SpokenDuration(seconds: timeout)) for the URL; press Control-C to stop.")
         case .opening(let url):
             console.say("Open: \(url)")
             console.say("Waiting \(SpokenDuration(seconds: timeout)) for the browser; press Control-C to stop.")
+        case .pushed(let lifetime) where lifetime < .seconds(timeout):
+            let time = SpokenDuration(seconds: Int(lifetime.components.seconds))
+            console.say("The URL expires in \(time) unless it is opened; after that, start again.")
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
-        case .browser, .discovered, .answered, .exchanged, .notPushed: break
+        case .browser, .discovered, .answered, .exchanged, .notPushed, .pushed: break
         }
         console.detail(Self.detail(of: event))
     }
@@ -59,6 +63,8 @@ struct SignInProgress: Sendable {
             "the metadata of \(server.issuer) is valid; the token endpoint is \(server.tokenEndpoint)"
         case .notPushed(let error): "the request could not be pushed, so the browser carries it: \(error)"
         case .opening: "waiting for the response"
+        case .pushed(let lifetime):
+            "pushed the request; its URL expires in \(lifetime.components.seconds) s unless it is opened"
         case .rejected(let reason): reason
         case .browser(.launched): "started the browser"
         case .browser(.notAttempted): "no browser was started"

@@ -13,14 +13,16 @@ struct SignInResult: Encodable {
     private let issuer: String
     private let client_id: String
     private let scope: String
-    /// The requested scope tokens that the server did not grant; nil if there are none.
+    /// The requested scope tokens that the access token does not have; nil if there are none.
+    ///
+    /// Those of OpenID Connect are not among them if the access token is only for an API.
     private let missing_scope: String?
     private let subject: String?
     private let expires_at: Date?
     /// Whether the access token can be renewed without the user.
     private let refreshable: Bool
 
-    /// What the user should know before the result.
+    /// The messages for the user before the result.
     let messages: [String]
     /// The result as a sentence.
     let line: String
@@ -36,6 +38,10 @@ struct SignInResult: Encodable {
         case refreshable
     }
 
+    /// The scopes of OpenID Connect Core §5.4, which no API has.
+    private static let openIDScopes = Scope(
+        ["openid", "profile", "email", "address", "phone"].compactMap { Scope.Token($0) })
+
     /// - Parameter former: The credentials that the profile contained before.
     init(_ credentials: Credentials, requested: Scope, profile: ProfileName, replacing former: Credentials?) {
         self.profile = profile.rawValue
@@ -45,8 +51,14 @@ struct SignInResult: Encodable {
         subject = credentials.user?.subject
         expires_at = credentials.expires
         refreshable = credentials.refreshToken != nil || credentials.isOfService
+        // An ID token without openid in the scope of the response: the response states what the access token permits at
+        // its API, and not what the user granted.
+        let isForAPIAlone = credentials.user != nil && !credentials.scope.contains(.openID)
         // A refresh token tells more about offline_access than the scope in the response.
-        let missing = requested.tokens.filter { $0 != .offlineAccess && !credentials.scope.contains($0) }
+        let missing = requested.tokens.filter {
+            $0 != .offlineAccess && !credentials.scope.contains($0)
+                && !(isForAPIAlone && Self.openIDScopes.contains($0))
+        }
         missing_scope = missing.isEmpty ? nil : Scope(missing).description
 
         let end = credentials.expires?.formatted(.iso8601)
@@ -56,9 +68,13 @@ struct SignInResult: Encodable {
             messages.append("This replaces the sign-in of \(who)\(former.issuer) under the profile \(profile).")
         }
         if let missing_scope {
+            let apis = credentials.resources.map(\.rawValue).joined(separator: ", ")
             messages.append(
-                "The server did not grant the scope \(missing_scope). Sign in again and allow it, or ask the operator of "
-                    + "the server.")
+                apis.isEmpty
+                    ? "The server did not grant the scope \(missing_scope). Sign in again and allow it, or ask the operator "
+                        + "of the server."
+                    : "The access token for \(apis) does not have the scope \(missing_scope). Sign in again and allow it, "
+                        + "or name the API of the scope with --resource.")
         }
         if !refreshable {
             let ends = end.map { "ends at \($0)" } ?? "ends with the access token"

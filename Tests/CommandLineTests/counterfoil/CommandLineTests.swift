@@ -59,7 +59,12 @@ struct CommandLineTests {
             #expect(logout.status == 0)
             #expect(
                 logout.output.hasPrefix(
-                    "Signed out: the token was deleted here. This server does not revoke tokens, so it expires"))
+                    "Signed out: the token was deleted here. This server does not revoke tokens: the access token expires"
+                ))
+            #expect(
+                logout.output.hasSuffix(
+                    "and the refresh token stays valid at the server until it expires or you disconnect the app in your"
+                        + " account.\n"))
             let after = try await CommandLineTool.run(["token"], home: home)
             #expect(after.status == 3)
             #expect(after.errors.contains("no user is signed in under the profile default; run: counterfoil login"))
@@ -179,7 +184,7 @@ struct CommandLineTests {
         try await ScriptedAuthorizationServer.run { server in
             #expect(try await Self.login(server, home: home).status == 0)
             let photos = server.url(of: .api)
-            for (status, code) in [(200, 0), (404, 7), (401, 3), (403, 7), (503, 6), (429, 6), (302, 5)]
+            for (status, code) in [(200, 0), (404, 7), (401, 7), (403, 7), (503, 6), (429, 6), (302, 5)]
                 as [(Int, Int32)]
             {
                 var answer = ScriptedAnswer(status: status, body: .text("status \(status)"))

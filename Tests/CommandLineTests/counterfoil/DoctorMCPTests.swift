@@ -44,6 +44,11 @@ struct DoctorMCPTests {
             #expect(report.faultTopics.isEmpty, "\(report.findings)")
             #expect(outcome.status == 0)
             #expect(report.topics.contains("api"))
+            // A token that is requested without the API may be for another one.
+            #expect(
+                report["api-sign-in"]?.mend
+                    == "sign in with: counterfoil login \(server.issuer) --client-id lightbox --resource \(api) --scope "
+                    + "photos.read")
             let asked = server.requests(to: .authorization)
             #expect(!asked.isEmpty)
             #expect(asked.allSatisfy { $0.query.all("resource") == [api] && $0.query["scope"] == "photos.read" })

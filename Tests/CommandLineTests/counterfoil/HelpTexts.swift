@@ -140,8 +140,9 @@ enum HelpTexts {
                                   servers accept only their token endpoint. (values:
                                   issuer, token-endpoint)
           --par <par>             Push the authorization request to the server (PAR) if
-                                  it supports that (the default), always or never.
-                                  (values: auto, always, never)
+                                  it supports that and a browser opens here (the
+                                  default), always or never. (values: auto, always,
+                                  never)
           --parameter <name=value>
                                   A further parameter of the authorization request,
                                   such as audience. Can be repeated.
@@ -282,8 +283,9 @@ enum HelpTexts {
         The token is sent only to https URLs and to this device, and along a redirect
         only within the origin of the URL. It is refreshed if necessary. If the status
         is 400 or more, the body is printed too, and the exit code is 7, or 3 if you
-        have to sign in again, or 6 for a temporary failure. With --step-up, the
-        browser opens if the API requires more permissions, or a stronger or newer
+        have to sign in again, or 6 for a temporary failure. If the API rejects the
+        token, the command says what differs from what the API accepts. With --step-up,
+        the browser opens if the API requires more permissions, or a stronger or newer
         sign-in.
 
         Examples:
@@ -382,8 +384,9 @@ enum HelpTexts {
     private static let whoami = """
         OVERVIEW: Show the user who is signed in.
 
-        The claims come from the UserInfo endpoint of the server, or from the sign-in
-        if the server has none. Both require the scope openid.
+        The claims come from the UserInfo endpoint of the server. They come from the
+        sign-in if the server has none, or if the access token is only for an API. Both
+        require the scope openid.
 
         Example:
           counterfoil whoami

@@ -42,6 +42,29 @@ struct LoginResultTests {
         }
     }
 
+    // RFC 6749 §5.1: the response states the scope of the access token, which is for an API alone.
+    @Test func `login calls no scope missing that only the ID token uses`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.tokens.scope = .replaced("photos.read")
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--scope", "openid profile email photos.read", "--resource",
+                "https://photos.example.com", "--json")
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(try Result(login).missing_scope == nil)
+            #expect(!login.errors.contains("scope"), "\(login.errors)")
+            let wider = try await CommandLineTool.signIn(
+                at: server, home: home, "--scope", "openid photos.read albums.read", "--resource",
+                "https://photos.example.com")
+            #expect(
+                wider.errors.contains(
+                    "The access token for https://photos.example.com does not have the scope albums.read. Sign in again and "
+                        + "allow it, or name the API of the scope with --resource.\n"), "\(wider.errors)")
+        }
+    }
+
     @Test func `login says that there is no refresh token, and what to do`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

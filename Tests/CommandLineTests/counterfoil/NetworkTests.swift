@@ -30,7 +30,7 @@ struct NetworkTests {
             }
             #expect(login.status == 0, "\(login.errors)")
             #expect(await visit.withLock { $0 }?.value == .launched)
-            let redirectURI = try #require(server.requests(to: .pushedAuthorization).first?.form["redirect_uri"])
+            let redirectURI = try #require(server.requests(to: .authorization).first?.query["redirect_uri"])
             #expect(redirectURI.hasPrefix("http://\(Self.host.rawValue):"))
 
             let call = try await CommandLineTool.run(["call", server.url(of: .api)], home: home)

@@ -120,8 +120,36 @@ struct SignInCommandTests {
         }
     }
 
+    // RFC 9126 §2.2: a pushed request expires within about a minute, and login waits five minutes.
+    @Test(arguments: [["--browser", "print"], ["--browser", "paste"], []])
+    func `a URL that the user opens is not pushed, or login says when it expires`(options: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        let environment = options.isEmpty ? ["SSH_CONNECTION": "192.0.2.1 5000 192.0.2.2 22"] : [:]
+        let isPasted = options.last != "print"
+        try await ScriptedAuthorizationServer.run { server in
+            for isRequired in [false, true] {
+                server.change { $0.authorization.requiresPushedRequest = isRequired }
+                let keyboard = try InputPipe()
+                let pushed = server.requests(to: .pushedAuthorization).count
+                let login = try await Self.login(
+                    [server.issuer.rawValue] + options, home: directory.url, environment: environment,
+                    input: isPasted ? keyboard.readingEnd : nil
+                ) { url in
+                    guard isPasted else { return _ = await ScriptedBrowser().open(url) }
+                    let answer = try await StandardTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+                    keyboard.write(answer.head.headerFields[.location] ?? "")
+                }
+                #expect(login.status == 0, "\(login.errors)")
+                #expect(server.requests(to: .pushedAuthorization).count == pushed + (isRequired ? 1 : 0))
+                #expect(
+                    login.errors.contains("The URL expires in 1 minute unless it is opened; after that, start again.\n")
+                        == isRequired, "\(login.errors)")
+            }
+        }
+    }
+
     // RFC 9126 §5: Spring announces the endpoint of pushed requests, which responds with status 401.
-    @Test(arguments: [("auto", 0, 1), ("always", 5, 1), ("never", 0, 0)] as [(String, Int32, Int)])
+    @Test(arguments: [("auto", 0, 0), ("always", 5, 1), ("never", 0, 0)] as [(String, Int32, Int)])
     func `--par decides if a request is pushed, and if it may be sent through the browser`(
         mode: String, status: Int32, pushed: Int
     ) async throws {
@@ -329,6 +357,8 @@ struct SignInCommandTests {
             "it must be auto, keychain, secret-service, memory or file:PATH"
         ),
         (["https://id.example.com", "--store", "file:~/x"], "a ~ is not expanded"),
+        // RFC 3986 §3.2.2
+        (["https://id.example.com", "--redirect-uri", "http://::1/cb"], "in brackets: http://[::1]/cb"),
         (["https://id.example.com", "--resource", "x"], "the resource is not an absolute URI"),
         (["https://id.example.com", "--resource", "/photos"], "the resource is not an absolute URI"),
         (["https://id.example.com", "--resource", "https://a.example/#x"], "the resource must not have a fragment"),

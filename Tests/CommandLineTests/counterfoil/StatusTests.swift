@@ -52,7 +52,7 @@ struct StatusTests {
         #expect(lines[6].hasPrefix("Access token: valid until 20") && lines[6].hasSuffix(" min left)"))
         #expect(lines[7] == "Refresh token: none, so the sign-in ends with the access token")
         #expect(lines[8] == "Stored in: the encrypted file \(home.path)/.local/share/counterfoil/tokens")
-        #expect(lines[9] == "The sign-in is good.")
+        #expect(lines[9] == "The sign-in is good on this device; the server was not asked.")
 
         let json = try await CommandLineTool.run(["status", "--json", "--profile", "kept"], home: home)
         #expect(json.status == 0, "\(json.errors)")
@@ -81,7 +81,8 @@ struct StatusTests {
                 #expect(
                     status.output.hasSuffix(
                         code == 0
-                            ? "The sign-in is good.\n" : "Sign in again: counterfoil login --profile default\n"))
+                            ? "The sign-in is good on this device; the server was not asked.\n"
+                            : "Sign in again: counterfoil login --profile default\n"))
                 let json = try await CommandLineTool.run(["status", "--json"], home: home)
                 #expect(json.status == code)
                 #expect(try Status(json).good == (code == 0))

@@ -21,12 +21,49 @@ struct WhoamiTests {
 
             server.change { $0.interruptions = [Interruption(at: .userInfo, .trouble(401))] }
             let rejected = try await CommandLineTool.run(["whoami"], home: home)
-            #expect(rejected.status == 3)
+            // The refreshed token is rejected too, so another sign-in does not help.
+            #expect(rejected.status == 7)
+            #expect(!rejected.errors.contains("login again"), "\(rejected.errors)")
             #expect(server.requests(to: .userInfo).count == 4)
             server.change { $0.interruptions = [Interruption(at: .userInfo, .trouble(403))] }
             #expect(try await CommandLineTool.run(["whoami"], home: home).status == 7)
             server.change { $0.interruptions = [Interruption(at: .userInfo, .html())] }
             #expect(try await CommandLineTool.run(["whoami"], home: home).status == 6)
+        }
+    }
+
+    // RFC 9068 §4: the UserInfo endpoint is not one of the APIs of the token.
+    @Test func `with a token for an API alone, whoami shows the claims of the sign-in and says so`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.tokens.format = .jwt
+        script.api.resource = "https://photos.example.com"
+        script.interruptions = [Interruption(at: .userInfo, .trouble(401))]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let whoami = try await CommandLineTool.run(["whoami"], home: home)
+            #expect(whoami.status == 0, "\(whoami.errors)")
+            #expect(whoami.output == "sub: alice\nserver: \(server.issuer)\n")
+            #expect(
+                whoami.errors == """
+                    The access token is for https://photos.example.com, and not for the server. So the server did not \
+                    confirm the sign-in, and the claims are those of the sign-in.
+
+                    """)
+        }
+    }
+
+    // A token without a refresh token may have been revoked.
+    @Test func `a rejected token that cannot be refreshed needs another sign-in`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.givesNoRefreshToken)) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            server.change { $0.interruptions = [Interruption(at: .userInfo, .trouble(401))] }
+            let whoami = try await CommandLineTool.run(["whoami"], home: home)
+            #expect(whoami.status == 3)
+            #expect(whoami.errors.contains("run counterfoil login again"), "\(whoami.errors)")
         }
     }
 

@@ -1,12 +1,11 @@
 #if os(Linux)
-    import TestSupport
     import Foundation
+    import TestSupport
 
     /// A resolver for a program of a test: the test chooses the addresses of names in the domain `test`
     /// (RFC 6761 §6.2).
     ///
-    /// A preloaded library replaces `getaddrinfo`, so the test needs neither root nor a change of this
-    /// device.
+    /// A preloaded library replaces `getaddrinfo`.
     struct NameService: Sendable {
         /// The environment for a program that uses the resolver.
         let environment: [String: String]
@@ -42,22 +41,7 @@
 
         /// Builds the library, with names and their IP addresses.
         init(_ names: [String: String], in parent: TemporaryDirectory) async throws {
-            let folder = try parent.makeFolder("names")
-            let (source, library) = (folder.path("names.c"), folder.path("names.so"))
-            try Data(Self.source.utf8).write(to: URL(fileURLWithPath: source))
-            let compiler = Process()
-            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            compiler.arguments = ["clang", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                compiler.terminationHandler = { _ in continuation.resume() }
-                do { try compiler.run() } catch {
-                    compiler.terminationHandler = nil
-                    continuation.resume(throwing: error)
-                }
-            }
-            guard compiler.terminationStatus == 0 else {
-                throw Site.Refused(description: "clang did not build the name service of the test")
-            }
+            let library = try await PreloadedLibrary.build(Self.source, in: parent)
             environment = [
                 "LD_PRELOAD": library, "NAMES": names.map { "\($0.key)=\($0.value)" }.joined(separator: ","),
             ]

@@ -59,11 +59,16 @@ package struct Device: Sendable {
     /// Starts a `counterfoil` command.
     package func begin(_ arguments: [String]) throws -> RunningProgram { try start(arguments) }
 
-    private func start(_ arguments: [String]) throws -> RunningProgram {
+    /// The environment of the user's programs, in addition to `PATH`.
+    package var environment: [String: String] {
         var environment = [
             "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + tokenFile.path,
         ]
         environment["SSL_CERT_FILE"] = certificateAuthorities
-        return try RunningProgram(.client, arguments, environment: environment, in: folder)
+        return environment
+    }
+
+    private func start(_ arguments: [String]) throws -> RunningProgram {
+        try RunningProgram(.client, arguments, environment: environment, in: folder)
     }
 }

@@ -9,6 +9,8 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
         case notARedirectURI(RedirectURI.Refusal)
         /// The host of the redirect URI is not a loopback host, or its scheme is not http.
         case notLoopback
+        /// The host is `::1` without the brackets that RFC 3986 §3.2.2 requires; the value is the corrected URI.
+        case bareIPv6(corrected: String)
 
         /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
@@ -16,6 +18,7 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
             case .notLoopback:
                 "the redirect URI must be on loopback, such as http://127.0.0.1/callback"
+            case .bareIPv6(let corrected): "write the IPv6 address in brackets: \(corrected)"
             }
         }
     }
@@ -35,6 +38,7 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses a registered redirect URI; without a port, any free port is used.
     public init(_ text: String) throws(Refusal) {
+        if let corrected = Self.bracketed(text) { throw .bareIPv6(corrected: corrected) }
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .notARedirectURI(error) }
         guard case .loopback(let host, let port) = uri.kind else { throw .notLoopback }
@@ -46,6 +50,15 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
         self.ports = ports
         registeredPath = path
         registeredQuery = query
+    }
+
+    /// Returns a redirect URI at `::1` with brackets around the address; nil if it has them, or another host.
+    static func bracketed(_ text: String) -> String? {
+        let start = "http://"
+        guard text.lowercased().hasPrefix(start) else { return nil }
+        let rest = text.dropFirst(start.count)
+        guard rest.hasPrefix("::1"), rest.dropFirst(3).first.map({ "/:?#".contains($0) }) ?? true else { return nil }
+        return "\(start)[::1]\(rest.dropFirst(3))"
     }
 
     /// Returns the same URI with several ports to try in order, for servers that require registered ports.
