@@ -162,7 +162,7 @@ struct Console: Sendable {
     /// Parses the form of a request and checks its ticket; throws `PageProblem.pageExpired` for an expired ticket.
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
         let (form, ticket, isLate) = try formOrLate(visit)
-        guard !isLate else { throw PageProblem.pageExpired }
+        guard !isLate else { throw PageProblem.pageExpired(again: address(of: visit)) }
         return (form, ticket)
     }
 
@@ -172,6 +172,12 @@ struct Console: Sendable {
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
         return (form, ticket, isLate)
     }
+
+    /// Returns the URL at which the user can open the page of a form again.
+    ///
+    /// The sign-in page leads there at once if the user has signed in recently, and to the account page if the URL of
+    /// the form has no page.
+    private func address(of visit: Visit) -> String { SignInNeeded(path: visit.path).url(issuer: settings.issuer) }
 
     /// Checks the ticket of a form, and reports in `isLate` whether it has expired.
     ///
@@ -186,7 +192,7 @@ struct Console: Sendable {
             return (ticket, false)
         } catch {
             switch error {
-            case .forged: throw .fromElsewhere
+            case .forged: throw .pageOutdated(again: address(of: visit))
             case .expired(let ticket): return (ticket, true)
             }
         }
