@@ -52,17 +52,29 @@ public final class PasswordHasher: Sendable {
     /// Throws the error of a full queue if the queue is full now.
     func checkCapacity() throws { try queue.checkCapacity() }
 
-    /// Verifies a password against a hash.
+    /// The form of a password of which a hash was made.
+    public enum Match: Sendable, Hashable {
+        /// The form of which ``hash(_:)`` makes hashes.
+        case prepared
+        /// The password as typed; the caller replaces the hash.
+        case asTyped
+    }
+
+    /// Verifies a password against a hash; returns nil if it is another password.
     ///
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
     /// the user exists.
-    public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
+    public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Match? {
         try await run { [verified] in
             let compared = hash ?? Self.unknownUser
-            let code = Self.compare(password, compared)
-            // Any other code means that Argon2 rejected the hash or failed before it compared the password.
-            if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
-            return code == ARGON2_OK.rawValue && hash != nil
+            var forms = [(Match.prepared, password.exposed)]
+            if let typed = password.asTyped { forms.append((.asTyped, typed)) }
+            return forms.first { _, text in
+                let code = Self.compare(text, compared)
+                // Any other code means that Argon2 rejected the hash or failed before it compared the password.
+                if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
+                return code == ARGON2_OK.rawValue && hash != nil
+            }?.0
         }
     }
 
@@ -105,8 +117,8 @@ public final class PasswordHasher: Sendable {
     }
 
     /// Compares a password with a hash, and returns the result code of libargon2.
-    private static func compare(_ password: Password, _ hash: PasswordHash) -> Int32 {
-        let bytes = Array(password.exposed.utf8)
+    private static func compare(_ password: String, _ hash: PasswordHash) -> Int32 {
+        let bytes = Array(password.utf8)
         return argon2id_verify(hash.exposed, bytes, bytes.count)
     }
 }

@@ -45,6 +45,8 @@ package struct SignIn: Sendable {
     private func attempt(
         _ name: String, password: String, source: String?, by asker: Asker, now: Date
     ) async throws -> Outcome {
+        // The name counts as the server reads it, so that a space gives no further guesses.
+        let name = name.trimmingWhitespace()
         // A full queue would refuse the attempt anyhow, after it was counted.
         try hasher.checkCapacity()
         let person = try await person(named: name)
@@ -67,10 +69,29 @@ package struct SignIn: Sendable {
     ///
     /// Without a user, the hasher does the same work and the result is nil.
     private func judge(_ person: Person?, password: String) async throws -> Person? {
-        guard let typed = Password(typed: password), try await hasher.verify(typed, against: person?.passwordHash),
+        guard let typed = Password(typed: password),
+            let match = try await hasher.verify(typed, against: person?.passwordHash),
             let person, person.disabledAt == nil
         else { return nil }
-        return person
+        switch match {
+        case .prepared: return person
+        case .asTyped: return await renewingHash(of: person, with: typed)
+        }
+    }
+
+    /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard.
+    ///
+    /// If that fails, the sign-in continues, and the next one tries again.
+    private func renewingHash(of person: Person, with password: Password) async -> Person {
+        var renewed = person
+        do {
+            renewed.passwordHash = try await hasher.hash(password)
+            let isStored = try await store.replacePasswordHash(
+                of: person.id, from: person.passwordHash, to: renewed.passwordHash)
+            return isStored ? renewed : person
+        } catch {
+            return person
+        }
     }
 
     private func person(named name: String) async throws(StoreFault) -> Person? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
@@ -57,7 +58,7 @@ struct UserCreate: AsyncParsableCommand {
             let person = Person(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
-                displayName: String((displayName ?? name).prefix(100)),
+                displayName: String((displayName ?? name).trimmingWhitespace().prefix(100)),
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,
