@@ -44,8 +44,8 @@ struct PostedRequestTests {
         let client = try await test.register("Album", redirectURIs: [Self.address], isFirstParty: isFirstParty)
         let attempt = Attempt(test, by: client, at: Self.address).with("prompt", "none")
         var browser = test.browser()
-        #expect(
-            try await Self.postFromElsewhere(attempt.request, in: &browser).redirectedError.code == .loginRequired)
+        let visitor = try await Self.postFromElsewhere(attempt.request, in: &browser)
+        #expect(try visitor.redirectedError.code == .loginRequired)
         try await browser.signInToConsole(username: "alice")
         let reply = try await Self.postFromElsewhere(attempt.request, in: &browser)
         if let error {

@@ -49,7 +49,8 @@ struct SetupTests {
         var browser = test.browser()
         let form = Self.form(link, "Root\u{A0}").setting("email", to: " Root@example.com ")
         #expect(try await browser.submit(form, to: "/setup").status == .ok)
-        let root = try #require(try await test.store.person(named: try #require(Username("root"))))
+        let username = try #require(Username("root"))
+        let root = try #require(try await test.store.person(named: username))
         #expect(root.email?.rawValue == "root@example.com")
         #expect(root.displayName == "root")
     }
