@@ -185,7 +185,7 @@ struct Console: Sendable {
         let form = try PageForm(visit.request, issuer: settings.issuer)
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
         try requireRecentSignIn(visit)
-        guard !isLate else { throw PageProblem.pageExpired }
+        guard !isLate else { throw PageProblem.pageExpired(again: address(of: visit)) }
         return (form, ticket)
     }
 
@@ -221,6 +221,12 @@ struct Console: Sendable {
         }
     }
 
+    /// Returns the URL at which the user can open the page of a form again.
+    ///
+    /// The sign-in page leads there at once if the user has signed in recently, and to the account page if the URL of
+    /// the form has no page.
+    private func address(of visit: Visit) -> String { SignInNeeded(path: visit.path).url(issuer: settings.issuer) }
+
     /// Checks the ticket of a form, and reports in `isLate` whether it has expired.
     ///
     /// Even an expired ticket must belong to this session and page. For an expired ticket, the caller must change
@@ -234,7 +240,7 @@ struct Console: Sendable {
             return (ticket, false)
         } catch {
             switch error {
-            case .forged: throw .fromElsewhere
+            case .forged: throw .pageOutdated(again: address(of: visit))
             case .expired(let ticket): return (ticket, true)
             }
         }

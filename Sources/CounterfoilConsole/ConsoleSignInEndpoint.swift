@@ -46,7 +46,9 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let submission = try form.receive(request, now: now)
+        let submission = try form.receive(request, now: now) { carried in
+            Console.SignInNeeded(path: carried).url(issuer: console.settings.issuer)
+        }
         let path = destination(submission.carried)
         switch try await form.attempt(submission) {
         case .again(let again): return page(request, path: path, again: again, now: now)

@@ -1,7 +1,8 @@
 /// A set of scope tokens that preserves their order.
 ///
 /// The parameter `scope`, RFC 6749 §3.3: case-sensitive tokens, delimited by single spaces, in any order.
-/// Repeated tokens count once. Parsing accepts at most 4096 bytes and 100 tokens.
+/// Repeated tokens count once. Parsing accepts at most 4096 bytes and 100 tokens. It ignores surplus spaces, because
+/// clients that build the parameter from a list send them, and no token contains a space.
 public struct Scope: Sendable, Hashable {
     /// A scope token, for example `photos.read`.
     public struct Token: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -42,7 +43,7 @@ public struct Scope: Sendable, Hashable {
         case tooLong
         /// The scope has more than ``Scope/tokenLimit`` distinct tokens.
         case tooManyTokens
-        /// The scope is empty, contains an invalid character, or has a leading, trailing or double space.
+        /// The scope has no token, or contains an invalid character.
         case malformed
 
         /// An explanation that is safe to show to users.
@@ -50,7 +51,7 @@ public struct Scope: Sendable, Hashable {
             switch self {
             case .tooLong: "the scope is longer than \(Scope.byteLimit) bytes"
             case .tooManyTokens: "the scope contains more than \(Scope.tokenLimit) scope tokens"
-            case .malformed: "the scope must be a list of scope tokens separated by single spaces"
+            case .malformed: "the scope must be a list of scope tokens separated by spaces"
             }
         }
     }
@@ -89,14 +90,8 @@ public struct Scope: Sendable, Hashable {
 
     /// Parses the scope of a request, which must not be empty.
     public init(parsing text: String) throws(Refusal) {
-        guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
-        var tokens: [Token] = []
-        for piece in text.split(separator: " ", omittingEmptySubsequences: false) {
-            guard let token = Token(piece) else { throw .malformed }
-            tokens.append(token)
-        }
-        self.init(tokens)
-        guard self.tokens.count <= Self.tokenLimit else { throw .tooManyTokens }
+        try self.init(lenient: text)
+        guard !isEmpty else { throw .malformed }
     }
 
     /// Whether the scope has no tokens, which is possible in a response or stored record but not in a request.
@@ -143,11 +138,14 @@ extension Scope: Codable {
     ///
     /// For the scope of a request, which must not be empty, use ``init(parsing:)``.
     public init(lenient text: String) throws(Refusal) {
-        if text.isEmpty {
-            self.init()
-        } else {
-            try self.init(parsing: text)
+        guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
+        var tokens: [Token] = []
+        for piece in text.split(separator: " ") {
+            guard let token = Token(piece) else { throw .malformed }
+            tokens.append(token)
         }
+        self.init(tokens)
+        guard self.tokens.count <= Self.tokenLimit else { throw .tooManyTokens }
     }
 
     /// Encodes the scope as a string of tokens, delimited by single spaces.

@@ -88,6 +88,20 @@ extension SQLStore {
         }
     }
 
+    /// Replaces the password hash of a user if the stored hash still equals `former`, and changes nothing else.
+    public func replacePasswordHash(
+        of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool {
+        try await commit { database in
+            try database.run(
+                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2",
+                person.rawValue,
+                former.exposed,
+                new.exposed
+            ) == 1
+        }
+    }
+
     /// Changes the display name, email address, profile and disabled state of a user.
     ///
     /// If the user is disabled, all sessions of the user end in the same transaction.

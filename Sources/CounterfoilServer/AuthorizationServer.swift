@@ -180,6 +180,9 @@ public final class AuthorizationServer: Sendable {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
+        // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a
+        // browser that gets no success requests the page again when the user does.
+        guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
         do {
             return await framed(
                 try await answer(request, at: endpoint, as: configuration, client: &client), for: request)

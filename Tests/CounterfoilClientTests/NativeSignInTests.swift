@@ -335,7 +335,7 @@ struct NativeSignInTests {
 
     @Test(arguments: [
         ("http://id.example.com", "a", "x"), ("https://id.example.com", "", "x"),
-        ("https://id.example.com", "a", "a  b"),
+        ("https://id.example.com", "a", "a\tb"),
     ])
     func `unusable parameters are refused before any request`(issuer: String, clientID: String, scope: String) {
         let error = #expect(throws: SignInError.self) {

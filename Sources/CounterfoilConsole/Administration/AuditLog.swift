@@ -20,9 +20,9 @@ struct AuditLog: Sendable {
 
         init(_ query: FormParameters) throws(FormParameters.Refusal) {
             kind = try query.single("kind") ?? ""
-            person = (try query.single("person") ?? "").trimmingCharacters(in: .whitespaces)
-            client = (try query.single("client") ?? "").trimmingCharacters(in: .whitespaces)
-            since = try query.single("since") ?? ""
+            person = (try query.single("person") ?? "").trimmingWhitespace()
+            client = (try query.single("client") ?? "").trimmingWhitespace()
+            since = (try query.single("since") ?? "").trimmingWhitespace()
             before = try query.single("before") ?? ""
         }
 

@@ -42,9 +42,11 @@ extension AuthorizationRequest {
         }
     }
 
-    /// Returns the `state` for an error response; nil if it is missing, repeated or too long in the request.
+    /// Returns the `state` for an error response; nil if it is missing or repeated in the request.
+    ///
+    /// RFC 6749 §4.1.2.1: the response contains the exact value of the request, also if its length is the error.
     public static func returnableState(in form: FormParameters) -> State? {
-        (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
+        (try? form.single("state")).flatMap { $0 }.flatMap(State.returnable)
     }
 
     /// Returns the response mode for an error response.
@@ -85,7 +87,7 @@ extension AuthorizationRequest {
         }
         responseMode = try values["response_mode"].map { text throws(OAuthError) in
             guard let mode = ResponseMode(rawValue: text) else {
-                throw OAuthError(.invalidRequest, "response_mode must be query or form_post")
+                throw OAuthError(.invalidRequest, "response_mode must be query, fragment or form_post")
             }
             return mode
         }
@@ -179,8 +181,9 @@ extension AuthorizationRequest {
     private static func prompt(_ values: SingleValues) throws(OAuthError) -> Set<Prompt> {
         guard let text = try values["prompt"] else { return [] }
         // OpenID Connect Core §3.1.2.1: unknown values are ignored.
-        let prompts = Set(text.split(separator: " ").compactMap { Prompt(rawValue: String($0)) })
-        guard !prompts.contains(.none) || text == Prompt.none.rawValue else {
+        let words = text.split(separator: " ").map(String.init)
+        let prompts = Set(words.compactMap { Prompt(rawValue: $0) })
+        guard !prompts.contains(.none) || words.count == 1 else {
             throw OAuthError(.invalidRequest, "prompt=none cannot be combined with other values")
         }
         return prompts

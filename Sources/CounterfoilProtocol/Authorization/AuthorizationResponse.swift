@@ -1,7 +1,7 @@
 /// An authorization response, which the browser delivers from the server to the client.
 ///
 /// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. ``ResponseMode`` decides whether the parameters are in the query
-/// of the redirect URI or in a posted form.
+/// or the fragment of the redirect URI, or in a posted form.
 public struct AuthorizationResponse: Sendable, Hashable {
     /// The result of an authorization request: a code or an error.
     public enum Outcome: Sendable, Hashable {
@@ -43,6 +43,13 @@ public struct AuthorizationResponse: Sendable, Hashable {
     /// Returns the redirect URI with the response in its query, for ``ResponseMode/query``.
     public func url(to redirectURI: RedirectURI) -> String {
         redirectURI.appending(parameters)
+    }
+
+    /// Returns the redirect URI with the response in its fragment, for ``ResponseMode/fragment``.
+    ///
+    /// A redirect URI has no fragment of its own (RFC 6749 §3.1.2).
+    public func url(toFragmentOf redirectURI: RedirectURI) -> String {
+        redirectURI.rawValue + "#" + parameters.encoded
     }
 
     /// The reason why the parameters that a redirect URI received are not a valid authorization response.

@@ -15,6 +15,11 @@ public struct State: Secret {
         exposed = text
     }
 
+    private init(unlimited text: String) { exposed = text }
+
+    /// Returns the value for an error response, whatever its length (RFC 6749 §4.1.2.1); nil if it is empty.
+    package static func returnable(_ text: String) -> State? { text.isEmpty ? nil : State(unlimited: text) }
+
     /// Generates a value of 256 random bits (RFC 6749 §10.12).
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))

@@ -16,6 +16,7 @@ struct AuthorizationAnswer: Sendable {
     func reply(_ kind: ReturnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))
+        case .fragment: .seeOther(response.url(toFragmentOf: redirectURI))
         case .formPost: page(kind, issuer: issuer)
         }
     }
@@ -29,6 +30,7 @@ struct AuthorizationAnswer: Sendable {
             destination: redirectURI.rawValue, kind: kind, host: host)
         switch mode {
         case .query: page.destination = response.url(to: redirectURI)
+        case .fragment: page.destination = response.url(toFragmentOf: redirectURI)
         case .formPost:
             page.fields = response.parameters.pairs.map { ReturnPage.Field(name: $0.name, value: $0.value) }
         }
@@ -36,12 +38,18 @@ struct AuthorizationAnswer: Sendable {
     }
 }
 
-extension RedirectURI {
-    /// Whether a browser can post a form to this redirect URI (OAuth 2.0 Form Post Response Mode §2).
-    var takesForms: Bool {
-        switch kind {
-        case .loopback, .https: true
-        case .privateUseScheme: false
+extension VerifiedResponseTarget {
+    /// Returns true if a response in a mode reaches the client at its redirect URI.
+    ///
+    /// A browser posts no form to a private-use scheme (OAuth 2.0 Form Post Response Mode §2). It sends no fragment to
+    /// a server (RFC 3986 §3.5), so neither a web client nor the loopback listener of a native client would get it.
+    /// The page of a single-page client reads it, and an app gets its whole URL from the platform.
+    func takes(_ mode: ResponseMode) -> Bool {
+        switch (mode, redirectURI.uri.kind) {
+        case (.query, _), (.formPost, .loopback), (.formPost, .https): true
+        case (.formPost, .privateUseScheme): false
+        case (.fragment, .loopback): client.type == .singlePage
+        case (.fragment, .https), (.fragment, .privateUseScheme): client.type != .web
         }
     }
 }

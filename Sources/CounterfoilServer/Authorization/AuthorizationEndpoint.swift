@@ -58,6 +58,11 @@ struct AuthorizationEndpoint: Sendable {
             throw ResponseTargetError.target(
                 .parameters(.tooLong(limit: Self.carriedLimit)), clientID: visit.client.id.rawValue)
         }
+        // OpenID Connect Core §3.1.2.1: a request can be posted. If a page of another site posts it, the browser leaves
+        // out the session cookie because of `SameSite=Lax`. It sends the cookie with the GET request after a redirect.
+        if session == nil, visit.request.head.method == .post {
+            return .seeOther(flow.settings.issuer.authorizationURL(carried: visit.carried))
+        }
         let step = try await flow.next(
             for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
         if step.showsPage, let blocked = pages.blocked(visit) { return blocked }

@@ -134,5 +134,8 @@ extension Issuer {
 
 extension LiveSession {
     /// The value that binds form tickets to this session.
-    package var holder: String { Base64URL.encode(digest.bytes) }
+    ///
+    /// If the user signs in again in the same browser, the session gets a new token and keeps its identifier. A page in
+    /// another tab therefore stays valid. The tickets of another user or another browser are invalid.
+    package var holder: String { id.rawValue }
 }

@@ -199,7 +199,7 @@ enum AuthorizationValidation {
         var request = try parsed.parameters.get()
         request.redirectURI = verified.redirectURI.requested
 
-        try checkResponseMode(of: request, at: verified.redirectURI.uri)
+        try checkResponseMode(of: request, to: verified)
         // RFC 6749 §4.1.2.1: the error code for a client that must not use this grant type is
         // `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
@@ -230,13 +230,19 @@ enum AuthorizationValidation {
         return ValidatedAuthorization(checked, scope: scope, named: named, approvers: approvers)
     }
 
-    /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth
-    /// 2.0 Form Post Response Mode §2).
+    /// Throws if a response in the mode of the request would not reach the client.
     private static func checkResponseMode(
-        of request: AuthorizationRequest, at redirectURI: RedirectURI
+        of request: AuthorizationRequest, to verified: VerifiedResponseTarget
     ) throws(OAuthError) {
-        guard request.responseMode != .formPost || redirectURI.takesForms else {
+        guard let mode = request.responseMode, !verified.takes(mode) else { return }
+        switch mode {
+        case .query: return
+        case .formPost:
             throw OAuthError(.invalidRequest, "response_mode=form_post requires a redirect_uri of http or https")
+        case .fragment:
+            throw OAuthError(
+                .invalidRequest,
+                "response_mode=fragment reaches neither a web server nor a loopback listener; use response_mode=query")
         }
     }
 

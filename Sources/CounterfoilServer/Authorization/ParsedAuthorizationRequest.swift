@@ -69,11 +69,10 @@ struct ParsedAuthorizationRequest: Sendable {
 
     /// Creates the error response to the verified redirect URI, with the mode and state of the request.
     func refused(_ error: OAuthError, to verified: VerifiedResponseTarget) -> AuthorizationFlow.RedirectableError {
-        let redirectURI = verified.redirectURI.uri
-        return AuthorizationFlow.RedirectableError(
+        AuthorizationFlow.RedirectableError(
             error: audience?.explaining(error) ?? error,
-            redirectURI: redirectURI,
-            mode: redirectURI.takesForms ? returnMode : .query,
+            redirectURI: verified.redirectURI.uri,
+            mode: verified.takes(returnMode) ? returnMode : .query,
             state: returnState,
             client: verified.client,
             isDenied: false,

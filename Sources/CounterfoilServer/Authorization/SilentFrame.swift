@@ -21,10 +21,11 @@ struct SilentFrame: Sendable {
             .invalidRequest, "response_mode=form_post is not possible in a frame; use response_mode=query")
     }
 
-    /// Returns the refusal as a redirect to the redirect URI, whatever the response mode and the trust in the client.
+    /// Returns the refusal as a redirect to the redirect URI, whatever the trust in the client; in place of a form, the
+    /// response is in the query.
     func redirecting(_ refused: AuthorizationFlow.RedirectableError) -> AuthorizationFlow.RedirectableError {
         var refused = refused
-        refused.mode = .query
+        if refused.mode == .formPost { refused.mode = .query }
         refused.isInFrame = true
         return refused
     }

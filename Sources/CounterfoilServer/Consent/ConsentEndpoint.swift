@@ -30,18 +30,18 @@ struct ConsentEndpoint: Sendable {
     private func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
         let carried = try form.value("request")
+        let again = flow.settings.issuer.authorizationURL(carried: carried)
         guard let session = try await sessions.current(request, now: now) else {
             // The session has ended since the page was shown: the user signs in and is asked again.
-            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
+            return .seeOther(again)
         }
-        let ticket = try form.ticket(of: session, with: pages.tickets(of: question), now: now)
+        let ticket = try form.ticket(of: session, with: pages.tickets(of: question), again: again, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         switch decision {
         case .switchAccount:
             let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
             let cookie = try await sessions.end(session, recording: event, now: now)
-            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
-                .setting(cookie).setting(pages.cookies.noEarlierUser)
+            return .seeOther(again).setting(cookie).setting(pages.cookies.noEarlierUser)
         case .allow, .deny:
             let authorization = try await flow.receiveAgain(
                 try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
@@ -74,9 +74,13 @@ struct ConsentEndpoint: Sendable {
 }
 
 extension PageForm {
+    /// Checks the ticket of a form that answers a question.
+    ///
+    /// - Parameter again: The URL at which the user can open the page again, if the ticket is refused.
     func ticket(
         of session: LiveSession,
         with tickets: QuestionTickets,
+        again: String,
         now: Date
     ) throws(PageProblem) -> (shown: ConsentSnapshot, interaction: InteractionIdentifier) {
         let text = try value("ticket")
@@ -84,7 +88,7 @@ extension PageForm {
         do {
             return try tickets.check(text, of: session, request: request, now: now)
         } catch {
-            throw PageProblem(error)
+            throw PageProblem(error, again: again)
         }
     }
 

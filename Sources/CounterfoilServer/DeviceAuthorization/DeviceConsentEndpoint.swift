@@ -27,7 +27,7 @@ struct DeviceConsentEndpoint: Sendable {
             // The session has ended since the page was shown: the user signs in and is asked again.
             return .seeOther(again)
         }
-        let ticket = try form.ticket(of: session, with: pages.questionTickets, now: now)
+        let ticket = try form.ticket(of: session, with: pages.questionTickets, again: again, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         if decision == .switchAccount {
             let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)

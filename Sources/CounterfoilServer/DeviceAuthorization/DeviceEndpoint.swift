@@ -44,9 +44,12 @@ struct DeviceEndpoint: Sendable {
 
     private func receive(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
-        guard let browser = pages.signInForm.browser(of: request) else { throw PageProblem.cookiesMissing }
-        try form.checkTicket(.deviceCode, of: browser.exposed, with: pages.tickets, now: now)
         let typed = try form.value("user_code")
+        let again = pages.address(FormParameters(["user_code": String(typed.prefix(64))]).encoded)
+        guard let browser = pages.signInForm.browser(of: request) else {
+            throw PageProblem.cookiesMissing(again: again)
+        }
+        try form.checkTicket(.deviceCode, of: browser.exposed, with: pages.tickets, again: again, now: now)
         let code: UserCode
         do { code = try UserCode(typed: typed) } catch {
             return pages.code(String(typed.prefix(64)), again: .malformed(error), on: request, now: now)
@@ -71,7 +74,7 @@ struct DeviceEndpoint: Sendable {
     }
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let submission = try pages.signInForm.receive(request, now: now)
+        let submission = try pages.signInForm.receive(request, now: now, at: pages.address)
         switch try await pages.signInForm.attempt(submission) {
         case .again(let again): return pages.signIn(submission.carried, again: again, on: request, now: now)
         case .signedIn(let session, let cookies):

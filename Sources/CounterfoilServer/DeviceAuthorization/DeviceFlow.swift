@@ -108,7 +108,11 @@ struct DeviceFlow: Sendable {
             digest: visit.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
             redirectURI: nil, requestedScope: visit.authorization.scope,
             codeChallenge: visit.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
-            issuedAt: now, expiresAt: visit.authorization.expiresAt)
+            issuedAt: now,
+            // The page says that the device is connected. So the device has the time of an authorization code for the
+            // next poll, also if the user answered in the last second.
+            expiresAt: max(
+                visit.authorization.expiresAt, now.addingTimeInterval(TimeInterval(settings.codeLifetime))))
         let approval = Approval(
             grant: grant, code: code, asked: access.asked, place: access.place,
             appearance: ClientAppearance(of: access.client),

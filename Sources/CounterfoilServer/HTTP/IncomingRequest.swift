@@ -50,6 +50,22 @@ public struct IncomingRequest: Sendable {
         return found
     }
 
+    /// Whether a browser sends the request ahead of the user, to have the page ready if the user opens it.
+    ///
+    /// The Fetch standard defines `Sec-Purpose`, with values such as `prefetch;prerender`. Older browsers use the other
+    /// fields.
+    var isAheadOfUser: Bool {
+        Self.purposeFields.contains { field in
+            head.headerFields[values: field].contains { value in
+                let purpose = value.lowercased()
+                return purpose.hasPrefix("prefetch") || purpose.hasPrefix("prerender") || purpose.hasPrefix("preview")
+            }
+        }
+    }
+
+    private static let purposeFields = ["Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"]
+        .compactMap { HTTPField.Name($0) }
+
     /// Returns the parameters of a form in the body; throws `invalid_request` for any other body (RFC 6749 appendix B).
     func form() throws(OAuthError) -> FormParameters {
         do {

@@ -64,18 +64,21 @@ package struct PageForm: Sendable {
         }
     }
 
-    @discardableResult
+    /// Checks the ticket of the form.
+    ///
+    /// - Parameter again: The URL at which the user can open the page again, if the ticket is refused.
     func checkTicket(
         _ purpose: Ticket.Purpose,
         of holder: String,
         with tickets: TicketAuthority,
+        again: String,
         now: Date
-    ) throws(PageProblem) -> Ticket {
+    ) throws(PageProblem) {
         let text = try value("ticket")
         let request = try value("request")
         do {
-            return try tickets.check(text, purpose, of: holder, request: request, now: now)
-        } catch { throw PageProblem(error) }
+            _ = try tickets.check(text, purpose, of: holder, request: request, now: now)
+        } catch { throw PageProblem(error, again: again) }
     }
 
     /// Returns true if the form comes from a page of this origin, or if the browser does not report the origin.
@@ -91,18 +94,24 @@ package struct PageForm: Sendable {
 }
 
 /// The reason why a submitted form is rejected; the user gets an error page.
+///
+/// A form of this origin usually comes from its user, even if its ticket is refused. So the error page then has a
+/// button to the URL in `again`.
 package enum PageProblem: Error {
+    /// The browser says that the form comes from another origin.
     case fromElsewhere
     case unreadableForm(UnreadableForm)
-    case pageExpired
-    case cookiesMissing
+    /// The ticket is not that of this page for the session of the request, or before the sign-in for the browser.
+    case pageOutdated(again: String)
+    case pageExpired(again: String)
+    case cookiesMissing(again: String)
     case noDecision
 
-    init(_ refusal: TicketAuthority.Refusal) {
+    init(_ refusal: TicketAuthority.Refusal, again: String) {
         self =
             switch refusal {
-            case .forged: .fromElsewhere
-            case .expired: .pageExpired
+            case .forged: .pageOutdated(again: again)
+            case .expired: .pageExpired(again: again)
             }
     }
 }

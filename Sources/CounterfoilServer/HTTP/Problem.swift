@@ -23,8 +23,11 @@ package enum Problem: String, CaseIterable, Sendable {
     case applicationUnanswered = "application-unanswered"
     /// The pushed authorization request is unknown, was already answered, has expired or is of another client.
     case pushedRequestGone = "pushed-request-gone"
-    /// The form was not submitted from a page that this server showed in the same browser.
+    /// The form was not submitted from a page of this server.
     case fromElsewhere = "from-elsewhere"
+    /// The form is of another sign-in: the user has signed in or out, or the browser has lost its cookies, since the
+    /// page was shown.
+    case pageOutdated = "page-outdated"
     /// The form cannot be parsed; placeholder `reason`.
     case unreadableForm = "unreadable-form"
     /// The page with the form was open for too long.

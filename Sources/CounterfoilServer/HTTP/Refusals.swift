@@ -67,8 +67,12 @@ extension PageProblem: Refusing {
         case .unreadableForm(let form):
             Refusal(
                 .badRequest, .invalidRequest, .unreadableForm, ["reason": .nested(form.text)], description: "\(form)")
-        case .pageExpired: Refusal(.badRequest, .invalidRequest, .pageExpired)
-        case .cookiesMissing: Refusal(.badRequest, .invalidRequest, .cookiesMissing)
+        case .pageOutdated(let again):
+            Refusal(.forbidden, .invalidRequest, .pageOutdated, continueLink: .address(again))
+        case .pageExpired(let again):
+            Refusal(.badRequest, .invalidRequest, .pageExpired, continueLink: .address(again))
+        case .cookiesMissing(let again):
+            Refusal(.badRequest, .invalidRequest, .cookiesMissing, continueLink: .address(again))
         case .noDecision: Refusal(.badRequest, .invalidRequest, .noDecision)
         }
     }

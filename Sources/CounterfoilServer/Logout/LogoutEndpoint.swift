@@ -84,7 +84,7 @@ struct LogoutEndpoint: Sendable {
         if decision == .ask {
             return try await answer(logout, carried, request, session: session, onPage: true, now: now)
         }
-        try form.checkTicket(.signOut, of: session.holder, with: tickets, now: now)
+        guard isAnswered(form, by: session, now: now) else { return question(logout, carried, session, now: now) }
         switch decision {
         case .signOut:
             let cookie = try await end(session, logout, request, now: now)
@@ -93,6 +93,14 @@ struct LogoutEndpoint: Sendable {
         case .stay: return .seeOther(settings.issuer.path + pages.home.path)
         case .ask, nil: throw PageProblem.noDecision
         }
+    }
+
+    /// Returns true if the form comes from a page with the question to this session.
+    ///
+    /// If it does not, the user is asked again. The usual reason is that the user signed in again in another tab.
+    private func isAnswered(_ form: PageForm, by session: LiveSession, now: Date) -> Bool {
+        guard let ticket = try? form.value("ticket"), let request = try? form.value("request") else { return false }
+        return (try? tickets.check(ticket, .signOut, of: session.holder, request: request, now: now)) != nil
     }
 
     // MARK: - The request

@@ -67,24 +67,36 @@ public final class PasswordHasher: Sendable {
     /// Throws the error of a full queue if the queue accepts no hash for a party now.
     func checkCapacity(for party: BoundedQueue.Party) throws { try queue.checkCapacity(for: party) }
 
-    /// Verifies a password against a hash.
+    /// The form of a password of which a hash was made.
+    public enum Match: Sendable, Hashable {
+        /// The form of which ``hash(_:)`` makes hashes.
+        case prepared
+        /// The password as typed; the caller replaces the hash.
+        case asTyped
+    }
+
+    /// Verifies a password against a hash; returns nil if it is another password.
     ///
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
     /// the user exists.
-    public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
+    public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Match? {
         try await verify(password, against: hash, for: .unlimited)
     }
 
     /// Verifies a password against a hash, for a party that shares the queue with others.
     func verify(
         _ password: Password, against hash: PasswordHash?, for party: BoundedQueue.Party
-    ) async throws -> Bool {
+    ) async throws -> Match? {
         try await run(for: party) { [verified] in
             let compared = hash ?? Self.unknownUser
-            let code = Self.compare(password, compared)
-            // Any other code means that Argon2 rejected the hash or failed before it compared the password.
-            if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
-            return code == ARGON2_OK.rawValue && hash != nil
+            var forms = [(Match.prepared, password.exposed)]
+            if let typed = password.asTyped { forms.append((.asTyped, typed)) }
+            return forms.first { _, text in
+                let code = Self.compare(text, compared)
+                // Any other code means that Argon2 rejected the hash or failed before it compared the password.
+                if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
+                return code == ARGON2_OK.rawValue && hash != nil
+            }?.0
         }
     }
 
@@ -129,8 +141,8 @@ public final class PasswordHasher: Sendable {
     }
 
     /// Compares a password with a hash, and returns the result code of libargon2.
-    private static func compare(_ password: Password, _ hash: PasswordHash) -> Int32 {
-        let bytes = Array(password.exposed.utf8)
+    private static func compare(_ password: String, _ hash: PasswordHash) -> Int32 {
+        let bytes = Array(password.utf8)
         return argon2id_verify(hash.exposed, bytes, bytes.count)
     }
 }

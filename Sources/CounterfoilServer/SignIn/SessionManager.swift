@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Crypto
 package import Foundation
 import HTTPTypes
 
@@ -140,6 +141,9 @@ package struct SessionManager: Sendable {
 ///
 /// With an https issuer, the cookies have the prefix `__Host-` and the attribute `Secure`. An http issuer is allowed
 /// only on loopback. Its cookies have neither the prefix nor the attribute.
+///
+/// The prefix requires `Path=/`, so a browser sends the cookies to every issuer of the host. If the issuer has a path,
+/// the names end with a digest of the path, so that two issuers of a host keep separate sessions.
 struct Cookies: Sendable {
     let sessionName: String
     let browserName: String
@@ -148,10 +152,16 @@ struct Cookies: Sendable {
 
     init(issuer: Issuer) {
         let prefix = issuer.isSecure ? "__Host-" : ""
-        sessionName = prefix + "counterfoil-session"
-        browserName = prefix + "counterfoil-browser"
-        earlierName = prefix + "counterfoil-earlier"
+        let suffix = issuer.path.isEmpty ? "" : "-" + Self.digest(of: issuer.path)
+        sessionName = prefix + "counterfoil-session" + suffix
+        browserName = prefix + "counterfoil-browser" + suffix
+        earlierName = prefix + "counterfoil-earlier" + suffix
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
+    }
+
+    /// Returns eight characters that differ between the issuers of a host.
+    private static func digest(of path: String) -> String {
+        Base64URL.encode(Array(SHA256.hash(data: Data(path.utf8)).prefix(6)))
     }
 
     /// The session cookie, which the browser deletes when the user closes the browser.

@@ -82,8 +82,8 @@ struct SetupEndpoint: Sendable {
         guard let username = Username(page.username) else {
             return again(.username, SetupError.badUsername)
         }
-        let email = page.email.isEmpty ? nil : EmailAddress(page.email)
-        guard page.email.isEmpty || email != nil else { return again(.email, SetupError.badEmail) }
+        let email = EmailAddress(page.email)
+        guard email != nil || page.email.allSatisfy(\.isWhitespace) else { return again(.email, SetupError.badEmail) }
         let password: Password
         do {
             password = try Password(choosing: try form.value("password"), for: username)

@@ -54,6 +54,8 @@ package struct SignIn: Sendable {
     private func attempt(
         _ name: String, password: String, in request: IncomingRequest, by asker: Asker, now: Date
     ) async throws -> Outcome {
+        // The name counts as the server reads it, so that a space gives no further guesses.
+        let name = name.trimmingWhitespace()
         let source = request.countedSource(issuer)
         let party = hasher.party(of: name, from: source)
         // A full queue would refuse the attempt anyhow, after it was counted.
@@ -86,10 +88,28 @@ package struct SignIn: Sendable {
         _ person: Person?, password: String, for party: BoundedQueue.Party
     ) async throws -> Person? {
         guard let typed = Password(typed: password),
-            try await hasher.verify(typed, against: person?.passwordHash, for: party),
+            let match = try await hasher.verify(typed, against: person?.passwordHash, for: party),
             let person, person.disabledAt == nil
         else { return nil }
-        return person
+        switch match {
+        case .prepared: return person
+        case .asTyped: return await renewingHash(of: person, with: typed)
+        }
+    }
+
+    /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard.
+    ///
+    /// If that fails, the sign-in continues, and the next one tries again.
+    private func renewingHash(of person: Person, with password: Password) async -> Person {
+        var renewed = person
+        do {
+            renewed.passwordHash = try await hasher.hash(password)
+            let isStored = try await store.replacePasswordHash(
+                of: person.id, from: person.passwordHash, to: renewed.passwordHash)
+            return isStored ? renewed : person
+        } catch {
+            return person
+        }
     }
 
     private func person(named name: String) async throws(StoreFault) -> Person? {

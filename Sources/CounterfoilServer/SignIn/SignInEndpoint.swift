@@ -20,7 +20,8 @@ struct SignInEndpoint: Sendable {
     }
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let submission = try pages.signInForm.receive(request, now: now)
+        let submission = try pages.signInForm.receive(
+            request, now: now, at: flow.settings.issuer.authorizationURL(carried:))
         let authorization = try await flow.receiveAgain(try submission.form.carriedRequest(), in: request, now: now)
         let visit = AuthorizationVisit(
             authorization: authorization, carried: submission.carried, request: request, now: now)

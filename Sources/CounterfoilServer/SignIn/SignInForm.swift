@@ -103,11 +103,15 @@ package struct SignInForm: Sendable {
     }
 
     /// Reads a posted form and checks its ticket.
-    package func receive(_ request: IncomingRequest, now: Date) throws(PageProblem) -> Submission {
+    ///
+    /// - Parameter address: Returns the URL of the page for the value of the hidden field `request`.
+    package func receive(
+        _ request: IncomingRequest, now: Date, at address: (_ carried: String) -> String
+    ) throws(PageProblem) -> Submission {
         let form = try PageForm(request, issuer: settings.issuer)
         let carried = try form.value("request")
-        guard let browser = browser(of: request) else { throw .cookiesMissing }
-        try form.checkTicket(purpose, of: browser.exposed, with: tickets, now: now)
+        guard let browser = browser(of: request) else { throw .cookiesMissing(again: address(carried)) }
+        try form.checkTicket(purpose, of: browser.exposed, with: tickets, again: address(carried), now: now)
         return Submission(form: form, carried: carried, request: request, now: now)
     }
 

@@ -37,7 +37,10 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
     /// Parses a username as typed; nil if it is not valid.
+    ///
+    /// White space at the beginning and the end is ignored: keyboards of phones add a space after a completed word.
     public init?(_ typed: String) {
+        let typed = typed.trimmingWhitespace()
         // This check precedes `lowercased()`, which turns some non-ASCII letters into ASCII, such as U+212A KELVIN
         // SIGN into `k`.
         guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -62,7 +65,10 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
     /// Parses an address as typed; nil if it is not valid.
+    ///
+    /// White space at the beginning and the end is ignored.
     public init?(_ typed: String) {
+        let typed = typed.trimmingWhitespace()
         let bytes = typed.utf8
         guard bytes.count <= 254, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) }),
             let at = bytes.firstIndex(of: UInt8(ascii: "@")), at != bytes.startIndex
@@ -229,6 +235,14 @@ public protocol PeopleStore: Sendable {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
+    /// Replaces the hash of a password that stays the same, if the stored hash still equals `former`; returns false if
+    /// it does not.
+    ///
+    /// The sessions and grants of the user stay. A restore of an earlier copy treats it as a change of the password, so
+    /// the user then needs a new one.
+    func replacePasswordHash(
+        of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool
     /// Finds the sessions, grants, consents and owned clients of a user that lists leave out, and the account if it
     /// cannot be read.
     func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord]

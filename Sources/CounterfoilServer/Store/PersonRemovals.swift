@@ -111,7 +111,7 @@ public struct RemovedPerson: Sendable, Hashable {
             if let email, !email.isEmpty, value.contains(email.lowercased()) { return true }
             switch pair.name {
             case "login_hint":
-                return Username(pair.value.trimmingCharacters(in: .whitespaces))?.rawValue == username
+                return Username(pair.value)?.rawValue == username
             case "id_token_hint":
                 let parts = pair.value.split(separator: ".", omittingEmptySubsequences: false)
                 guard parts.count == 3, let claims = Base64URL.decode(String(parts[1])) else { return false }

@@ -59,6 +59,13 @@ extension FaultyStore: PeopleStore {
             of: person, from: former, to: new, keeping: session, at: time, recording: events)
     }
 
+    public func replacePasswordHash(
+        of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool {
+        try await enter(.changePassword)
+        return try await store.replacePasswordHash(of: person, from: former, to: new)
+    }
+
     public func updatePerson(
         _ person: Person, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdatePersonOutcome {

@@ -106,6 +106,16 @@ extension MemoryStore: PeopleStore {
             return .changed
         }
     }
+
+    public func replacePasswordHash(
+        of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard state.people[person]?.passwordHash == former else { return false }
+            state.people[person]?.passwordHash = new
+            return true
+        }
+    }
 }
 
 extension MemoryStore.State {

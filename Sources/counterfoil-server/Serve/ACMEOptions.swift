@@ -112,7 +112,7 @@ struct ACMEOptions: ParsableArguments {
     func settings(for server: ServerSettings) throws -> ACMESettings? {
         guard let acmeContact, let directory = AuthorityURL(acmeDirectory) else { return nil }
         return ACMESettings(
-            directory: directory, contact: acmeContact,
+            directory: directory, contact: acmeContact.trimmingWhitespace(),
             hosts: [server.issuer.host] + (server.callbackOrigin.map { [$0.host] } ?? []),
             root: try acmeRoot.map { try roots(in: $0) }, externalAccount: try externalAccount(),
             challenge: acmeChallenge)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
@@ -64,7 +65,7 @@ struct UserCreate: AsyncParsableCommand {
             let person = Person(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
-                displayName: displayName ?? name,
+                displayName: (displayName ?? name).trimmingWhitespace(),
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,

@@ -102,7 +102,7 @@ struct UserDelete: AsyncParsableCommand {
             Output.note("")
             throw CommandFailure.refused("nothing was deleted; the input ended before the user name")
         }
-        guard Username(typed.trimmingCharacters(in: .whitespaces)) == person.username else {
+        guard Username(typed) == person.username else {
             throw CommandFailure.refused("nothing was deleted; the typed name is not \(person.username)")
         }
     }

@@ -98,11 +98,11 @@ struct UserOptions: ParsableArguments {
 
     func validate() throws {
         for (option, value, format) in texts {
-            guard let value, !value.isEmpty else { continue }
+            guard let value = value?.trimmingWhitespace(), !value.isEmpty else { continue }
             guard format.accepts(value) else { throw ValidationError("--\(option): \(format.rule)") }
         }
         try Self.checkVisible(displayName: displayName)
-        guard email.map({ $0.isEmpty || EmailAddress($0) != nil }) ?? true else {
+        guard email.map({ $0.trimmingWhitespace().isEmpty || EmailAddress($0) != nil }) ?? true else {
             throw ValidationError("--email: \(email ?? "") is not a valid email address.")
         }
     }
@@ -116,12 +116,13 @@ struct UserOptions: ParsableArguments {
 
     /// Writes the given options into a user.
     ///
-    /// A changed email address or phone number becomes unverified, unless the options also say that it is verified.
+    /// White space at the beginning and the end of a value is ignored. A changed email address or phone number becomes
+    /// unverified, unless the options also say that it is verified.
     func write(into person: inout Person) {
         func replace(_ old: inout String?, by value: String?) {
-            if let value { old = value.isEmpty ? nil : value }
+            if let value = value?.trimmingWhitespace() { old = value.isEmpty ? nil : value }
         }
-        if let displayName { person.displayName = displayName }
+        if let displayName { person.displayName = displayName.trimmingWhitespace() }
         let (formerEmail, formerPhone) = (person.email, person.profile.phoneNumber)
         if let email { person.email = EmailAddress(email) }
         var profile = person.profile

@@ -118,6 +118,30 @@ extension Browser {
     }
 }
 
+// MARK: - Tabs
+
+extension Browser {
+    /// The tab to which commands go.
+    var tab: String {
+        get async throws { try await session.send(.GET, "/window").string ?? "" }
+    }
+
+    /// Opens an empty tab and returns it; commands still go to the current one.
+    func openTab() async throws -> String {
+        try await session.send(.POST, "/window/new", ["type": "tab"])["handle"]?.string ?? ""
+    }
+
+    /// Sends the next commands to a tab.
+    func use(_ tab: String) async throws {
+        _ = try await session.send(.POST, "/window", ["handle": .string(tab)])
+    }
+
+    /// Closes the current tab; the next command must name another one.
+    func closeTab() async throws {
+        _ = try await session.send(.DELETE, "/window")
+    }
+}
+
 // MARK: - Inspection
 
 extension Browser {

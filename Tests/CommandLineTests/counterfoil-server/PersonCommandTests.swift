@@ -145,7 +145,32 @@ struct PersonCommandTests {
         }
     }
 
-    @Test(arguments: ["al ice", "", "a@b", String(repeating: "a", count: 65)])
+    @Test func `white space around names and addresses is ignored`() async throws {
+        try await Site.make { site in
+            let password = "correct horse battery staple\n"
+            let made = try await site.administer(
+                ["user", "create", " Alice\u{A0}", "--email", "alice@example.com ", "--password-stdin"],
+                input: password)
+            #expect(made.status == 0)
+            #expect(made.output == "Created the user alice.\n")
+            let shown = try await site.administer(["user", "show", "alice"]).output
+            #expect(shown.hasPrefix("alice <alice@example.com>\n"))
+            #expect(shown.contains("  name: Alice\n"))
+            let edited = try await site.administer([
+                "user", "edit", "alice ", "--display-name", " Alice Andersen ", "--given-name", " ", "--email", "a@b ",
+            ])
+            #expect(edited.status == 0)
+            let after = try await site.administer(["user", "show", "alice"]).output
+            #expect(after.hasPrefix("alice <a@b>\n"))
+            #expect(after.contains("  name: Alice Andersen\n"))
+            #expect(!after.contains("given name"))
+            let changed = try await site.administer(
+                ["user", "password", " alice", "--password-stdin"], input: password)
+            #expect(changed.output == "Changed the password of alice, and ended all sessions.\n")
+        }
+    }
+
+    @Test(arguments: ["al ice", "", " ", "a@b", String(repeating: "a", count: 65)])
     func `an invalid user name is wrong usage`(name: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(

@@ -47,7 +47,7 @@ struct TokenResponseTests {
         #"{"access_token":7,"token_type":"Bearer"}"#, #"{"access_token":"a","token_type":"Bearer","expires_in":-1}"#,
         #"{"access_token":"a","token_type":"Bearer","expires_in":1e300}"#,
         #"{"access_token":"a","token_type":"Bearer","expires_in":"soon"}"#,
-        #"{"access_token":"a","token_type":"Bearer","scope":"a  b"}"#,
+        #"{"access_token":"a","token_type":"Bearer","scope":"a\tb"}"#,
     ])
     func `an invalid response is refused`(body: String) {
         #expect(throws: (any Error).self) { try TokenResponse(parsing: Array(body.utf8)) }

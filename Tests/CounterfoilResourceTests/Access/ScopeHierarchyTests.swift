@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["photos write": "photos.read"], ["": "photos.read"], ["photos.write": ""], ["a": "b  c"]])
+    @Test(arguments: [["photos write": "photos.read"], ["": "photos.read"], ["photos.write": ""], ["a": "b\tc"]])
     func `a malformed rule is refused`(rule: [String: String]) {
         #expect(throws: Scope.Refusal.self) { try ScopeHierarchy(rule) }
     }

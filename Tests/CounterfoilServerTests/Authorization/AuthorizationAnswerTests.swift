@@ -107,7 +107,8 @@ struct AuthorizationAnswerTests {
         let attempt = Attempt(test, by: try await Self.client(test), at: Self.address)
         var browser = test.browser()
         let asked = try await browser.send(.post, to: "/oauth2/authorize", form: attempt.request)
-        let signIn = try asked.signInPage
+        #expect(asked.status == .seeOther)
+        let signIn = try await browser.open(try #require(asked.location)).signInPage
         let form = signIn.form(username: "alice", password: TestServer.password)
         let signedIn = try await browser.send(.post, to: signIn.action, form: form)
         #expect(signedIn.status == .seeOther)

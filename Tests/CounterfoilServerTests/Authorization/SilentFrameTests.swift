@@ -123,7 +123,7 @@ struct SilentFrameTests {
             ("request", "x", .requestNotSupported), ("request_uri", "urn:x", .requestURINotSupported),
             ("registration", "{}", .registrationNotSupported), ("claims", "[", .invalidRequest),
             ("id_token_hint", "x", .invalidRequest), ("resource", "https://unknown.example", .invalidTarget),
-            ("response_mode", "fragment", .invalidRequest),
+            ("response_mode", "web_message", .invalidRequest),
             ("nonce", String(repeating: "n", count: 30_000), .invalidRequest),
         ] as [(String, String?, OAuthError.Code)])
     func `in a frame an invalid parameter gets an error response`(
@@ -144,9 +144,23 @@ struct SilentFrameTests {
     // The parameters of the form count as well.
     @Test func `in a frame a posted request gets an error response`() async throws {
         var visit = try await Visit()
-        let reply = try await visit.browser.send(
-            .post, to: "/oauth2/authorize", form: visit.silent.request, fields: [.named("Sec-Fetch-Dest"): "iframe"])
+        // Without a session, the request is sent again by GET.
+        visit.browser.fields = [try .named("Sec-Fetch-Dest"): "iframe"]
+        let reply = try await visit.browser.submit(visit.silent.request, to: "/oauth2/authorize")
         try Self.expectError(.loginRequired, in: reply)
+    }
+
+    // OAuth 2.0 Multiple Response Type Encoding Practices §2.1: scripts read the fragment of the frame.
+    @Test func `in a frame the response is in the fragment if the client asks for that`() async throws {
+        var visit = try await Visit.remembered()
+        let silent = visit.silent.with("response_mode", "fragment")
+        let reply = try await visit.open(silent)
+        #expect(reply.status == .seeOther)
+        #expect(reply.location?.hasPrefix(Self.address + "#code=") == true)
+        visit.browser.cookies = [:]
+        let refused = try await visit.open(silent)
+        #expect(refused.location?.hasPrefix(Self.address + "#error=login_required&") == true)
+        #expect(refused.location?.contains("&state=af0ifjsldkj&") == true)
     }
 
     // The page that posts the form cannot be shown in a frame, so the code would be lost.

@@ -21,8 +21,9 @@ struct ConfigurationConformanceTests {
         }
         let lists: [(name: String, has: String)] = [
             ("response_types_supported", "code"), ("response_modes_supported", "query"),
-            ("response_modes_supported", "form_post"), ("subject_types_supported", "public"),
-            ("subject_types_supported", "pairwise"), ("id_token_signing_alg_values_supported", "RS256"),
+            ("response_modes_supported", "form_post"), ("response_modes_supported", "fragment"),
+            ("subject_types_supported", "public"), ("subject_types_supported", "pairwise"),
+            ("id_token_signing_alg_values_supported", "RS256"),
             ("scopes_supported", "openid"), ("grant_types_supported", "authorization_code"),
             ("code_challenge_methods_supported", "S256"), ("claims_supported", "sub"), ("claims_supported", "email"),
             ("acr_values_supported", "urn:counterfoil:acr:password"),

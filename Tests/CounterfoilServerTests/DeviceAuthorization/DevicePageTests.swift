@@ -61,6 +61,17 @@ struct DevicePageTests {
         #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
     }
 
+    // The page says that the device is connected, so the approval outlives the device_code for the next poll.
+    @Test func `an approval in the last second reaches the device`() async throws {
+        let device = try await TestDevice(try await TestServer())
+        let codes = try await device.codes()
+        var browser = device.test.browser()
+        device.test.clock.advance(by: 599)
+        #expect(try await browser.answer(codes).deviceDonePage.kind == .approved)
+        device.test.clock.advance(by: 6)
+        #expect(await device.poll(codes).status == .ok)
+    }
+
     @Test func `a user without a session signs in after typing the code`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()

@@ -112,7 +112,9 @@ private struct Sources {
             for part in ["title", "explanation", "advice"] { keys.insert("problem.\(problem.rawValue).\(part)") }
         }
         // The problems whose pages have a button.
-        for problem in [Problem.alreadySetUp, .clientChanged, .notFound] {
+        for problem in [
+            Problem.alreadySetUp, .clientChanged, .cookiesMissing, .notFound, .pageExpired, .pageOutdated,
+        ] {
             keys.insert("problem.\(problem.rawValue).continue")
         }
         for type in ClientType.allCases {

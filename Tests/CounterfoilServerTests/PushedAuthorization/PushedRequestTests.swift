@@ -156,7 +156,7 @@ struct PushedRequestTests {
     @Test func `the request can be posted, and the user can switch the account`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
-        let signIn = try await browser.send(.post, to: "/oauth2/authorize", form: pushed.query)
+        let signIn = try await browser.submit(pushed.query, to: "/oauth2/authorize")
         let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
         let again = try await browser.decide(.switchAccount, on: consent)
         #expect(try again.signInPage.request == pushed.query.encoded)

@@ -10,7 +10,7 @@ struct SessionTests {
     // UI-04: with an https issuer the cookies are bound to the host; on loopback there is no https.
     @Test(arguments: [
         ("https://id.example.com", "__Host-counterfoil-session", true),
-        ("https://id.example.com/tenant1", "__Host-counterfoil-session", true),
+        ("https://id.example.com/tenant1", "__Host-counterfoil-session-VVtddVnr", true),
         ("http://127.0.0.1:8080", "counterfoil-session", false),
     ])
     func `the session cookie cannot be read, sent elsewhere or planted`(issuer: String, name: String, secure: Bool)
@@ -22,7 +22,7 @@ struct SessionTests {
         let form = try page.signInPage.form(username: "alice", password: TestServer.password)
         let signedIn = try await browser.send(.post, to: try page.signInPage.action, form: form)
         // The hint of an earlier sign-in intentionally outlives the session.
-        for cookie in page.cookies + signedIn.cookies where !cookie.contains("counterfoil-earlier=") {
+        for cookie in page.cookies + signedIn.cookies where !cookie.contains("counterfoil-earlier") {
             let attributes = Set(
                 cookie.split(separator: ";").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) })
             #expect(attributes == Set(["Path=/", "HttpOnly", "SameSite=Lax"] + (secure ? ["Secure"] : [])))
@@ -30,6 +30,22 @@ struct SessionTests {
         let session = try #require(signedIn.cookies.first)
         #expect(session.hasPrefix(name + "="))
         #expect(signedIn.cookies.count == 2)
+    }
+
+    // SEC-540: a browser sends the cookies of one issuer to every issuer of the host.
+    @Test func `two issuers on one host keep separate sessions`() async throws {
+        let here = try await TestServer(issuer: "https://id.example.com/a")
+        let there = try await TestServer(issuer: "https://id.example.com/b")
+        _ = try await there.addPerson("bob")
+        var (browser, other) = (here.browser(), there.browser())
+        try await browser.signInToConsole(username: "alice", to: "/a/account")
+        other.cookies = browser.cookies
+        #expect(try await other.open("/b/account").signInPage.earlier == nil)
+        try await other.signInToConsole(username: "bob", to: "/b/account")
+        browser.cookies = other.cookies
+        #expect(browser.cookies.count == 6)
+        #expect(try await browser.open("/a/account").accountPage.console.personName == "Alice")
+        #expect(try await other.open("/b/account").accountPage.console.personName == "Bob")
     }
 
     // UI-03: a session identifier from before the sign-in is invalid after it.

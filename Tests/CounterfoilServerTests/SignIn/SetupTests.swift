@@ -44,6 +44,18 @@ struct SetupTests {
         #expect(try await test.server.openSetup() == nil)
     }
 
+    @Test func `white space around the name and the email address is ignored`() async throws {
+        let test = try await TestServer()
+        let link = try #require(try await test.server.openSetup())
+        var browser = test.browser()
+        let form = Self.form(link, "Root\u{A0}").setting("email", to: " Root@example.com ")
+        #expect(try await browser.submit(form, to: "/setup").status == .ok)
+        let username = try #require(Username("root"))
+        let root = try #require(try await test.store.person(named: username))
+        #expect(root.email?.rawValue == "root@example.com")
+        #expect(root.displayName == "root")
+    }
+
     @Test func `a link that was used leads to the sign-in page`() async throws {
         let test = try await TestServer()
         let link = try #require(try await test.server.openSetup())

@@ -52,6 +52,17 @@ struct SignInLimitTests {
         #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
     }
 
+    // White space around a name gives no further guesses.
+    @Test func `failures count by the name without white space around it`() async throws {
+        let test = try await TestServer()
+        for number in 0..<5 {
+            let name = String(repeating: " ", count: number) + "nobody\u{A0}"
+            #expect(try await Self.attempt(test, name, "wrong").status == .badRequest)
+        }
+        let waiting = try await Self.attempt(test, "nobody", "wrong")
+        #expect(waiting.status == .tooManyRequests)
+    }
+
     // SEC-48, SEC-51
     // A user's identifiers share ten guesses, in any mixture; from the eleventh on even the right password
     // is refused, with the same response as a wrong one.

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -27,7 +28,11 @@ struct SignInTests {
         #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
     }
 
-    @Test(arguments: ["alice", "ALICE", "alice@example.com", "Alice@Example.com"])
+    // White space around a name is that of a keyboard or of a copy.
+    @Test(arguments: [
+        "alice", "ALICE", "alice@example.com", "Alice@Example.com", "alice ", " alice", "alice@example.com ",
+        "alice\u{A0}", "\u{3000}Alice\u{2009}", "\talice@example.com\r\n",
+    ])
     func `a user signs in by user name or email address, in any case`(name: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -38,7 +43,8 @@ struct SignInTests {
 
     // UI-06, UI-10, UI-11, SEC-50: an unknown user and a wrong password get the same response.
     @Test(arguments: [
-        "alice", "nobody", "bob@example.com", "", " alice", "alice ", "a\u{FF4C}ice", "al\u{200D}ice", "àlice",
+        "alice", "nobody", "bob@example.com", "", " ", " alice", "alice ", "al ice", "a\u{FF4C}ice", "al\u{200D}ice",
+        "àlice",
         "alice\0",
         "' OR 1=1 --", "\"; DROP TABLE people; --", "%", "_____", "alice@", "@example.com", "<script>",
         String(repeating: "a", count: 10_000),
@@ -107,6 +113,67 @@ struct SignInTests {
                 == "Lightbox")
     }
 
+    // SEC-542: RFC 8265 §4.2.2; one keyboard types é as one code point, another as a letter and an accent, and
+    // Option-Space types a no-break space.
+    @Test(arguments: [
+        ("crème brûlée à Liège", "cre\u{300}me bru\u{302}le\u{301}e a\u{300} Lie\u{300}ge"),
+        ("cre\u{300}me bru\u{302}le\u{301}e a\u{300} Lie\u{300}ge", "crème brûlée à Liège"),
+        ("four words without accents", "four\u{A0}words\u{3000}without accents"),
+        ("한국어로 쓴 비밀번호", "한국어로 쓴 비밀번호".decomposedStringWithCanonicalMapping),
+        ("\u{212B}ngstr\u{F6}m units", "\u{C5}ngstro\u{308}m units"),
+    ])
+    func `a password works however a keyboard encodes it`(chosen: String, typed: String) async throws {
+        #expect(!chosen.utf8.elementsEqual(typed.utf8))
+        let hasher = PasswordHasher()
+        let test = try await TestServer(hasher: hasher)
+        try await add("carol", password: chosen, to: test, hasher: hasher)
+        var browser = test.browser()
+        for password in [typed, chosen] {
+            let page = try await browser.open("/sign-in?to=/account")
+            _ = try await browser.signIn(on: page, username: "carol", password: password).accountPage
+            browser.cookies = [:]
+        }
+    }
+
+    // SEC-542: a hash of the text as typed is found once, and then replaced; the sessions of the user stay.
+    @Test func `a password that was hashed as typed is hashed again at the next sign-in`() async throws {
+        // The Argon2id hash of a text with a decomposed é, with 8 KiB of memory and one pass.
+        let former = PasswordHash(encoded: Self.hashAsTyped)
+        let (asTyped, composed) = ("cafe\u{301} au lait", "caf\u{E9} au lait")
+        let test = try await TestServer()
+        let carol = Person(
+            username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
+            createdAt: test.clock.now)
+        #expect(try await test.store.addPerson(carol) == .added)
+        var (here, there) = (test.browser(), test.browser())
+        #expect(try await here.signInToConsole(username: "carol", password: composed).status == .badRequest)
+        _ = try await here.signInToConsole(username: "carol", password: asTyped).accountPage
+        let renewed = try #require(try await test.store.person(carol.id)).passwordHash
+        #expect(renewed != former)
+        _ = try await there.signInToConsole(username: "carol", password: composed).accountPage
+        _ = try await there.signInToConsole(username: "carol", password: asTyped).accountPage
+        #expect(try await test.store.person(carol.id)?.passwordHash == renewed)
+        _ = try await here.open("/account").accountPage
+    }
+
+    private static let hashAsTyped =
+        "$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IGZvciB0ZXN0cw$uEU99biU27dXD7h74eKQqkhmgsbRZj+Dlimh0FscCvc"
+
+    // The rules for new passwords count the letters as they are hashed.
+    @Test func `a new password is judged in its normalized form`() throws {
+        let username = try #require(Username("carol.smith"))
+        #expect(throws: Password.Refusal.tooShort) {
+            try Password(choosing: "e\u{301}e\u{301}e\u{301}e\u{301}", for: username)
+        }
+        // 700 letters have 2100 bytes with separate accents, and 1400 without.
+        #expect(throws: Password.Refusal.tooLong) {
+            try Password(choosing: String(repeating: "e\u{301}", count: 700), for: username)
+        }
+        let text = String(repeating: "xe\u{301} ", count: 250) + "0123456789"
+        #expect(text.utf8.count == 1260)
+        #expect(try Password(choosing: text, for: username).exposed.utf8.count == 1010)
+    }
+
     // OK-18: passwords that may be set.
     @Test(arguments: [
         ("short", Password.Refusal.tooShort), (String(repeating: "x", count: 1025), .tooLong),
@@ -141,7 +208,7 @@ struct SignInTests {
             let reply = try await browser.submit(form, to: page.action)
             #expect(reply.status == .forbidden)
             #expect(reply.cookies.isEmpty)
-            #expect(try reply.problemPage.title == "This form was not sent from our page")
+            #expect(try reply.problemPage.title == "This page is out of date")
         }
         #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
     }
@@ -189,6 +256,9 @@ struct SignInTests {
         let reply = try await browser.submit(form, to: page.action)
         #expect(reply.status == .badRequest)
         #expect(reply.cookies.isEmpty)
+        #expect(try reply.problemPage.title == "Your browser did not send our cookie")
+        let again = try await browser.open(try #require(try reply.problemPage.continueLink).address)
+        #expect(try again.signInPage.request == page.request)
     }
 
     // R297, UI-12: only the authenticated request on the page decides where the browser continues.
@@ -216,7 +286,10 @@ struct SignInTests {
         test.clock.advance(by: 1801)
         let late = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
         #expect(late.status == .badRequest)
-        #expect(try late.problemPage.title == "This page has expired")
+        let problem = try late.problemPage
+        #expect(problem.title == "This page has expired")
+        let again = try await browser.open(try #require(problem.continueLink).address)
+        #expect(try again.signInPage.request == reply.signInPage.request)
     }
 
     // The largest possible request passes through every page.

@@ -119,7 +119,7 @@ struct AccessTokenRefusalTests {
         (#""client_id":"lightbox""#, #""client_id":"light\nbox""#, .invalidClaim("client_id")),
         (#""jti":"kPrK_qmxVWaYVA9w","#, "", .missingClaim("jti")),
         (#""scope":"photos.read""#, #""scope":["photos.read"]"#, .invalidClaim("scope")),
-        (#""scope":"photos.read""#, #""scope":"photos.read  photos.write""#, .invalidClaim("scope")),
+        (#""scope":"photos.read""#, #""scope":"photos.read\tphotos.write""#, .invalidClaim("scope")),
         (#""scope":"photos.read""#, #""auth_time":"now""#, .invalidClaim("auth_time")),
         (#""scope":"photos.read""#, #""grant_id":5"#, .invalidClaim("grant_id")),
         (#""scope":"photos.read""#, #""scope":"photos.read","scope":"admin""#, .malformed(.claims)),

@@ -132,6 +132,24 @@ struct PeopleContractTests {
         }
     }
 
+    // The password stays the same, so nothing ends.
+    @Test(arguments: StoreKind.allCases)
+    func `a hash is replaced only by one of the same password, and nothing ends`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let code = try await world.approve(world.grant())
+            let (store, id) = (world.store, world.person.id)
+            #expect(try await !store.replacePasswordHash(of: id, from: .other, to: .other))
+            #expect(try await store.person(id) == world.person)
+            #expect(try await store.replacePasswordHash(of: id, from: .example, to: .other))
+            #expect(try await !store.replacePasswordHash(of: id, from: .example, to: .example))
+            var expected = world.person
+            expected.passwordHash = .other
+            #expect(try await store.person(id) == expected)
+            #expect(try await store.sessions(of: id) == [world.session])
+            #expect(try await store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `an unknown or disabled user gets no new password`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
