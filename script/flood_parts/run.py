@@ -17,8 +17,8 @@ from local_servers import Counterfoil, running
 from .judgement import Times, Verdict
 from .parts import ATTACKER, ATTACKERS, PARTS, PROXY_ADDRESS, REDIRECT_URI, USER, Part, Site, repeat
 
-#: The seconds for which the user is watched without a flood.
-CALM = 6.0
+#: The seconds for which the user is watched without a flood, before and again after it.
+CALM = 4.0
 
 
 def site(folder: Path, programs: Path) -> Site:
@@ -64,25 +64,32 @@ def attack(part: Part, place: Site, attacker: str, rate: float, stop: Event, rep
 
 
 def run(name: str, seconds: float, rate: float, folder: Path, programs: Path) -> list[Verdict]:
-    """The verdicts on a part: one for each attacker, against the times of the user before the first flood."""
+    """The verdicts on a part, one for each attacker.
+
+    The usual time is that before and after the flood, because other programs on the machine change it.
+    """
     part = PARTS[name]
     place = site(folder, programs)
     log = folder / "server.log"
     verdicts = []
     with running(place.server.serve_command, place.server.metadata_url, log):
         step = part.user(place)
-        calm = Times()
-        repeat(step, part.pause, time.monotonic() + CALM, calm.taken, calm.errors)
+
+        def watch(times: Times, duration: float) -> None:
+            repeat(step, part.pause, time.monotonic() + duration, times.taken, times.errors)
+
         for attacker in ATTACKERS:
+            calm, flood = Times(), Times()
+            watch(calm, CALM)
             stop, (report, sender) = multiprocessing.Event(), multiprocessing.Pipe(duplex=False)
             process = multiprocessing.Process(
                 target=attack, args=(part, place, attacker, rate, stop, sender), daemon=True)
             process.start()
-            flood = Times()
-            repeat(step, part.pause, time.monotonic() + seconds, flood.taken, flood.errors)
+            watch(flood, seconds)
             stop.set()
             statuses = report.recv() if report.poll(90) else {}
             process.join()
+            watch(calm, CALM)
             verdicts.append(Verdict(name, attacker, calm, flood, statuses))
             print(verdicts[-1], flush=True)
     return verdicts

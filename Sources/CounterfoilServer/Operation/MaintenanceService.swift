@@ -247,17 +247,9 @@ public struct MaintenanceService: Sendable {
         return ExpirationLimits(
             now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
             idleLifetimeOfUnregistered: unregistered,
-            unusedLifetime: try await lifetimeOfUnused(settings.registrationsPerHour))
-    }
-
-    /// Returns the time in seconds after which unregistered clients without a user are deleted: a week.
-    ///
-    /// If half of the places for such clients are taken, the time is so short that registrations at their limit cannot
-    /// take the other half. So a flood stops no registration, however long it lasts.
-    private func lifetimeOfUnused(_ registrationsPerHour: Int) async throws(StoreFault) -> Int {
-        let places = RegistrationEndpoint.unusedLimit / 2
-        let unused = try await store.unregisteredClientCount(of: .registrations).unused
-        return unused < places ? ExpirationLimits.week : max(3600, places * 3600 / registrationsPerHour)
+            unusedLifetime: ExpirationLimits.lifetimeOfUnused(
+                try await store.unregisteredClientCount(of: .registrations).unused,
+                registrationsPerHour: settings.registrationsPerHour))
     }
 
     /// Reads the idle lifetime of refresh tokens of unregistered clients: that of the policy for them, or else that of
@@ -276,7 +268,16 @@ public struct MaintenanceService: Sendable {
 }
 
 extension ExpirationLimits {
-    fileprivate static let week = 7 * 86_400
+    private static let week = 7 * 86_400
+
+    /// Returns the time in seconds after which unregistered clients without a user are deleted: a week.
+    ///
+    /// If half of the places for such clients are taken, the time is so short that registrations at their limit cannot
+    /// take the other half. So a flood stops no registration, however long it lasts.
+    package static func lifetimeOfUnused(_ unused: Int, registrationsPerHour: Int) -> Int {
+        let places = RegistrationEndpoint.unusedLimit / 2
+        return unused < places ? week : min(week, max(3600, places * 3600 / max(1, registrationsPerHour)))
+    }
 
     /// Computes the limits at a given time from the settings of a server.
     ///
@@ -300,7 +301,7 @@ extension ExpirationLimits {
                 max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
             // The longest lifetime of an access token is a day; the second day allows for clock skew.
             grantsBefore: ago(2 * day),
-            unusedClientsBefore: ago(min(unusedLifetime, Self.week)),
+            unusedClientsBefore: ago(unusedLifetime),
             idleClientsBefore: ago(max(90 * day, idleLifetimeOfUnregistered)))
     }
 }
