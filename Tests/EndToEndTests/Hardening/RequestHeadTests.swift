@@ -56,7 +56,7 @@ struct RequestHeadTests {
                 let statuses = try await Self.statuses(request, site)
                 #expect(statuses == [501] || statuses == [400], "\(codings): \(statuses)")
             }
-            let usual = "\(start)1\r\n\(type)Transfer-Encoding:  Chunked \r\nConnection: close\r\n\(body)"
+            let usual = "\(start)1\r\n\(type)Transfer-Encoding:  Chunked\r\nConnection: close\r\n\(body)"
             let answer = try await RawConnection.exchange(usual, port: site.port)
             #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("unsupported_grant_type"))
             let old = "\(start)0\r\n\(type)Transfer-Encoding: chunked\r\n\(body)"
