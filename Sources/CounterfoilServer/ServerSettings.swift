@@ -98,8 +98,9 @@ public struct ServerSettings: Sendable, Hashable {
 
     /// The default of ``crossOriginFields``: what clients and libraries send.
     ///
-    /// `X-Requested-With` has no meaning at the endpoints for scripts, but libraries such as Swagger UI send it. The last
-    /// four are those of tracing: W3C Trace Context, W3C Baggage, and Sentry. A library adds them to every request.
+    /// `X-Requested-With` has no meaning at the endpoints for scripts, but libraries such as Swagger UI send it. The
+    /// last four are those of tracing: W3C Trace Context, W3C Baggage, and Sentry. A library adds them to each
+    /// request.
     public static let standardCrossOriginFields = [
         "Content-Type", "Authorization", "DPoP", "MCP-Protocol-Version", "X-Requested-With", "traceparent",
         "tracestate", "baggage", "sentry-trace",

@@ -24,7 +24,7 @@ struct CopyTests {
         }
     }
 
-    /// Makes a copy, changes the database at its path, and checks it; the record is that of the copy.
+    /// Copies a database, changes the database at its path, and checks it; the record is that of the copy.
     private static func check(changing change: (_ path: String) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

@@ -1,4 +1,4 @@
-/// The value of an `Authorization` field: `auth-scheme [ 1*SP ( token68 / #auth-param ) ]` (RFC 9110 §11.4 and §11.6.2).
+/// The value of an `Authorization` field: `auth-scheme [ 1*SP ( token68 / #auth-param ) ]` (RFC 9110 §11.4).
 package struct AuthorizationField: Sendable, Hashable {
     /// The authentication scheme in lower case, because its case does not matter (RFC 9110 §11.1).
     package let scheme: String

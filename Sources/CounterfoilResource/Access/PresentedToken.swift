@@ -68,8 +68,8 @@ package enum PresentedToken: Sendable, Hashable {
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Parses an `Authorization` field: `"Bearer" 1*SP b64token` (RFC 6750 §2.1), or `"DPoP" 1*SP token68`, which is the
-    /// same form (RFC 9449 §7.1).
+    /// Parses an `Authorization` field: `"Bearer" 1*SP b64token` (RFC 6750 §2.1), or `"DPoP" 1*SP token68`, which is
+    /// the same form (RFC 9449 §7.1).
     ///
     /// For any other scheme, the function returns `.absent`.
     private static func read(_ text: String) throws(Refusal) -> PresentedToken {

@@ -18,8 +18,8 @@ public struct MetadataResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// The header fields that scripts may send; MCP clients send `MCP-Protocol-Version` with each request, and libraries
-    /// for tracing the last four.
+    /// The header fields that scripts may send; MCP clients send `MCP-Protocol-Version` with each request, and
+    /// libraries for tracing the last four.
     private static let allowedFields =
         "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With, traceparent, tracestate, baggage, "
         + "sentry-trace"

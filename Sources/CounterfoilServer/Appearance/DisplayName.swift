@@ -84,7 +84,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         VisibleText(of: chosen.unicodeScalars).scalars.count != chosen.unicodeScalars.count
     }
 
-    /// Returns true if a text is shown as it is written: within a length, on one line, and without invisible characters.
+    /// Returns true if pages show a text as it is written: it is on one line, without invisible characters.
     ///
     /// - Parameters:
     ///   - text: The text, without white space at its ends.

@@ -367,7 +367,7 @@ package struct ClientRules: Sendable {
         return name
     }
 
-    /// Returns the problem that a name contains a host of somebody else.
+    /// Returns the problem that a name contains a host that is not the client's own.
     private static func foreignHosts(
         in name: String, _ field: ClientField, of draft: ClientDraft, _ type: ClientType
     ) -> [ClientProblem] {

@@ -32,8 +32,8 @@ enum StreamLimits {
     /// The maximum number of refused requests in a period, and of frames that are no part of a request, such as PING,
     /// SETTINGS and those of unknown types.
     static let controlFrames = 200
-    /// The number of WINDOW_UPDATE frames that a client can send for each frame of a response before they count: one for
-    /// the window of the stream, and one for that of the connection.
+    /// The number of WINDOW_UPDATE frames that a client can send for each frame of a response before they count: one
+    /// for the window of the stream, and one for that of the connection.
     static let windowUpdatesPerFrame = 2
     /// The time that a client has to take a response.
     static let responseTime = TimeAmount.seconds(30)

@@ -305,8 +305,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       127.0.0.1 or 10.0.0.0/8, or unix for Unix sockets.
                                       Can be repeated.
               --cors-header <name>    A header that scripts of other origins may send,
-                                      besides those of the protocols and of tracing. Can
-                                      be repeated.
+                                      besides those of the protocols and of tracing. Can be
+                                      repeated.
               --outbound-network <cidr>
                                       A private network that outbound requests may reach,
                                       such as 10.20.0.0/16. Everyone who may register apps

@@ -39,7 +39,7 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R168, TK-23: without a secret, the field is another form of `client_id`. RFC 9110 §11.4: spaces follow the scheme.
+    // R168, TK-23: without a secret, the field is another form of `client_id`. RFC 9110 §11.4
     @Test(arguments: ["Basic", "basic", "BASIC", "Basic  "])
     func `the Authorization field may also name the client`(scheme: String) async throws {
         let test = try await TestServer()

@@ -20,14 +20,17 @@ struct RequestHeadTests {
                 "Host: 127.0.0.1:80:80\r\n", "Host: 127.0.0.1:http\r\n", "Host: :8080\r\n", "Host: %zz\r\n",
             ] {
                 let request = "GET /livez HTTP/1.1\r\n\(fields)\r\n"
-                #expect(try await Self.statuses(request, site) == [400], "\(fields)")
+                let statuses = try await Self.statuses(request, site)
+                #expect(statuses == [400], "\(fields)")
             }
             for host in ["a", " 127.0.0.1:8080 \t", "[::1]:80", "[::1]", "a_b.example.", "127.0.0.1:", "a%2Eb"] {
                 let request = "GET /livez HTTP/1.1\r\nHost:\(host)\r\nConnection: close\r\n\r\n"
-                #expect(try await Self.statuses(request, site) == [200], "\(host)")
+                let statuses = try await Self.statuses(request, site)
+                #expect(statuses == [200], "\(host)")
             }
             // RFC 9112 §3.2 asks for the field with HTTP/1.1 only.
-            #expect(try await Self.statuses("GET /livez HTTP/1.0\r\n\r\n", site) == [200])
+            let old = try await Self.statuses("GET /livez HTTP/1.0\r\n\r\n", site)
+            #expect(old == [200])
         }
     }
 
@@ -35,7 +38,8 @@ struct RequestHeadTests {
         try await Site.runEmpty { site in
             let usual = "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             let refused = "POST /oauth2/token HTTP/1.1\r\nContent-Length: \(usual.utf8.count)\r\n\r\n"
-            #expect(try await Self.statuses(usual + refused + usual + usual, site) == [200, 400])
+            let statuses = try await Self.statuses(usual + refused + usual + usual, site)
+            #expect(statuses == [200, 400])
         }
     }
 
@@ -52,11 +56,12 @@ struct RequestHeadTests {
                 let statuses = try await Self.statuses(request, site)
                 #expect(statuses == [501] || statuses == [400], "\(codings): \(statuses)")
             }
-            let usual = "\(start)1\r\n\(type)Transfer-Encoding:  Chunked \r\nConnection: close\r\n\(body)"
+            let usual = "\(start)1\r\n\(type)Transfer-Encoding:  Chunked\r\nConnection: close\r\n\(body)"
             let answer = try await RawConnection.exchange(usual, port: site.port)
             #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("unsupported_grant_type"))
             let old = "\(start)0\r\n\(type)Transfer-Encoding: chunked\r\n\(body)"
-            #expect(!(try await RawConnection.exchange(old, port: site.port)).contains("unsupported_grant_type"))
+            let refused = try await RawConnection.exchange(old, port: site.port)
+            #expect(!refused.contains("unsupported_grant_type"))
         }
     }
 
@@ -71,7 +76,8 @@ struct RequestHeadTests {
                 ("GET *", 400), ("OPTIONS *", 404),
             ] {
                 let text = "\(request) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-                #expect(try await Self.statuses(text, site) == [status], "\(request)")
+                let statuses = try await Self.statuses(text, site)
+                #expect(statuses == [status], "\(request)")
             }
         }
     }

@@ -61,7 +61,7 @@ struct NamedHostsTests {
     }
 
     // SEC-532
-    @Test func `a name and a publisher with a host of somebody else are refused`() async throws {
+    @Test func `a name and a publisher with a host that is not the client's own are refused`() async throws {
         let rules = ClientRules(try await TestServer().server.settings)
         var draft = ClientDraft()
         draft.redirectURIs = ["https://app.example.com/cb"]

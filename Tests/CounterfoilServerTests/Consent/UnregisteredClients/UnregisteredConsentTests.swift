@@ -176,7 +176,7 @@ struct UnregisteredConsentTests {
         ("Example Photos (id.example.com)", "apps.viewer.co.uk"), ("good.victim.example", "apps.viewer.co.uk"),
         ("Viewer.co.uk Photos", "Viewer.co.uk Photos (apps.viewer.co.uk)"),
     ])
-    func `a name in a document with a host of somebody else is not shown`(name: String, shown: String) async throws {
+    func `a name in a document with another host than its own is not shown`(name: String, shown: String) async throws {
         let viewer = try await DocumentClient(name: name)
         let signIn = try await viewer.attempt().firstReply().signInPage
         #expect(signIn.applicationName?.description == shown)
