@@ -19,7 +19,7 @@ from .wire import Place, Wire
 REDIRECT_URI = "http://127.0.0.1:49152/callback"
 # RFC 7636 appendix B.
 VERIFIER, CHALLENGE = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-USER_ADDRESS, ATTACKER_ADDRESS, PROXY_ADDRESS = "127.0.0.9", "127.0.0.2", "127.0.0.77"
+USER_ADDRESS, ATTACKER_ADDRESS, ACCOUNT_ADDRESS, PROXY_ADDRESS = "127.0.0.9", "127.0.0.2", "127.0.0.3", "127.0.0.77"
 USER, ATTACKER = "user", "mallory"
 SCOPE = "openid offline_access"
 #: The attackers: one IPv4 address, one IPv6 network of 48 bits, and one user at an address.
@@ -171,7 +171,7 @@ def pushed(site: Site) -> Step:
 def place_of(attacker: str) -> Place:
     if attacker == "network":
         return Place(PROXY_ADDRESS, "2001:db8:2")
-    return Place(ATTACKER_ADDRESS)
+    return Place(ACCOUNT_ADDRESS if attacker == "account" else ATTACKER_ADDRESS)
 
 
 class SignInForm:
@@ -192,10 +192,11 @@ class SignInForm:
 
 
 def guessing(site: Site, attacker: str) -> Attack:
-    """Guesses passwords of the user and of invented names; the account also signs in with its own password."""
+    """Guesses passwords of the user and of invented names; the account signs in with its own password."""
     form = SignInForm(site, Wire(site.port, place_of(attacker)))
-    own = [(ATTACKER, site.passwords[ATTACKER])] * 4 if attacker == "account" else []
-    tries = itertools.cycle([(USER, "wrong"), (f"{USER}@example.com", "wrong"), ("", "wrong"), *own])
+    if attacker == "account":
+        return lambda: form.post(ATTACKER, site.passwords[ATTACKER])
+    tries = itertools.cycle([(USER, "wrong"), (f"{USER}@example.com", "wrong"), ("", "wrong")])
 
     def step() -> int:
         name, password = next(tries)
@@ -207,7 +208,7 @@ def forged_refresh(site: Site, attacker: str) -> Attack:
     """Sends forged refresh tokens; the account refreshes its own."""
     wire = Wire(site.port, place_of(attacker))
     if attacker == "account":
-        tokens = site.tokens(wire, site.person(ATTACKER, ATTACKER_ADDRESS), SCOPE)
+        tokens = site.tokens(wire, site.person(ATTACKER, ACCOUNT_ADDRESS), SCOPE)
 
         def own() -> int:
             tokens.update(site.redeem(wire, site.refresh_form(tokens)))
@@ -221,7 +222,7 @@ def proofs(site: Site, attacker: str) -> Attack:
     """Uses up proofs: in pushed requests that are answered at once, or at UserInfo with the tokens of several keys."""
     wire = Wire(site.port, place_of(attacker))
     if attacker == "account":
-        person = site.person(ATTACKER, ATTACKER_ADDRESS)
+        person = site.person(ATTACKER, ACCOUNT_ADDRESS)
         keys = [Key() for _ in range(3)]
         tokens = itertools.cycle([(key, site.tokens(wire, person, "openid", key)["access_token"]) for key in keys])
 
@@ -250,7 +251,7 @@ def devices(site: Site, attacker: str) -> Attack:
     form = {"client_id": site.client_id, "scope": "openid"}
     if attacker != "account":
         return lambda: wire.post("/oauth2/device_authorization", form).status
-    person = site.person(ATTACKER, ATTACKER_ADDRESS)
+    person = site.person(ATTACKER, ACCOUNT_ADDRESS)
     person.sign_in(site.authorization_url())
     cookies = {"Cookie": person.cookie_header(site.url("/"))}
     turns = itertools.cycle((True, False))
