@@ -207,8 +207,7 @@ struct Console: Sendable {
         let password = try form.value(PasswordPage.currentField)
         if password.isEmpty { return (ticket, .passwordNeeded) }
         if isLate { return (ticket, .expired) }
-        let source = visit.request.countedSource(settings.issuer)
-        switch try await people.confirm(visit.person, password: password, source: source, now: visit.now) {
+        switch try await people.confirm(visit.person, password: password, in: visit.request, now: visit.now) {
         case .refused:
             await note(.signIn, .refused, by: visit, detail: "confirmation of a change")
             return (ticket, .passwordWrong)

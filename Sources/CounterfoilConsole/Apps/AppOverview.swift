@@ -53,7 +53,7 @@ struct AppOverview: Sendable {
 
     func connect(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.application(visit).client
-        let apis = try await console.store.resources()
+        let apis = try await console.registry.resources()
         return Reply(.ok, .page(ConnectPage(client, apis: apis, console: console, visit: visit)))
     }
 
