@@ -23,8 +23,7 @@ CALM = 4.0
 
 def site(folder: Path, programs: Path) -> Site:
     """A server with an ordinary attacker, whose proxy at an address of its own is trusted."""
-    options = [
-        "--trusted-proxy", PROXY_ADDRESS, "--unregistered-clients", "registration", "--approvals-per-user", "1000"]
+    options = ["--trusted-proxy", PROXY_ADDRESS, "--unregistered-clients", "registration"]
     server = Counterfoil(folder / "data", programs, options=options)
     passwords = {name: secrets.token_urlsafe(18) for name in (USER, ATTACKER)}
     for name, password in passwords.items():
