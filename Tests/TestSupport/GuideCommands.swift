@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// The fenced code of a page of this repository, word for word, in the order of the page.
 ///
@@ -30,7 +30,6 @@ package struct GuidePage: Sendable {
     package let blocks: [Block]
 
     package init(_ path: String) throws {
-        self.path = path
         // This file is Tests/TestSupport/GuideCommands.swift.
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -61,7 +61,8 @@ struct JavaScriptLibraryTests {
             }
             let first = try await sent(nil)
             guard asksForNonce(first) else { return try first.members }
-            return try await sent(try #require(first.proofNonce)).members
+            let demanded: String = try #require(first.proofNonce)
+            return try await sent(demanded).members
         }
 
         /// The check of oauth4webapi whether a response demands a nonce.
@@ -212,7 +213,7 @@ struct JavaScriptLibraryTests {
         try await program.test.change(client) { $0.origins = [origin] }
         let attempt = Attempt(program.test, by: client, at: redirectURI, for: "openid photos.read")
         let reply = try await attempt.authorize()
-        #expect(try reply.authorizationResponse.state == "af0ifjsldkj")
+        #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
         let form = attempt.exchange(try reply.code)
         let fields: HTTPFields = [.origin: "https://gallery.example"]
         let first = await program.test.redeem(form, fields: try program.test.proving(program.key, fields: fields))

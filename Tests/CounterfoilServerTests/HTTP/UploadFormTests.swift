@@ -47,7 +47,7 @@ struct UploadFormTests {
         do {
             _ = try PageForm(uploading: request, issuer: Self.issuer())
             Issue.record("it was taken")
-        } catch PageProblem.fromElsewhere {}
+        } catch PageProblem.pageOutdated {}
     }
 
     @Test func `an invalid form is refused with the reason`() throws {
@@ -78,10 +78,10 @@ struct UploadFormTests {
             expires: now.addingTimeInterval(60))
         let body = "--b\r\nContent-Disposition: form-data; name=ticket\r\n\r\n\(ticket)\r\n--b--"
         let form = try PageForm(uploading: Self.request(body: body), issuer: Self.issuer())
-        try form.checkTicket(.console, of: "browser", with: tickets, now: now)
+        try form.checkTicket(.console, of: "browser", with: tickets, again: "/", now: now)
         do {
-            try form.checkTicket(.console, of: "another browser", with: tickets, now: now)
+            try form.checkTicket(.console, of: "another browser", with: tickets, again: "/", now: now)
             Issue.record("it was taken")
-        } catch PageProblem.fromElsewhere {}
+        } catch PageProblem.pageOutdated {}
     }
 }
