@@ -239,8 +239,11 @@ struct ClientAssertionTests {
             ClientSecretRecord(
                 digest: ArtefactDigest(of: secret), clientID: signing.client.id, createdAt: signing.test.clock.now))
         let form = FormParameters(["grant_type": "client_credentials"])
-        try Self.expectRefused(
-            await signing.test.redeem(form, fields: .basic(signing.client.id, secret)), "client_assertion")
+        // RFC 6749 §5.2: only this request used HTTP authentication.
+        let basic = await signing.test.redeem(form, fields: .basic(signing.client.id, secret))
+        #expect(basic.status == .unauthorized)
+        #expect(basic.fields[.wwwAuthenticate]?.hasPrefix("Basic ") == true)
+        #expect(try basic.tokenError.errorDescription?.contains("client_assertion") == true)
         let posted = form.adding("client_id", signing.client.id.rawValue)
         try Self.expectRefused(await signing.test.redeem(posted.adding("client_secret", secret.exposed)))
         try Self.expectRefused(await signing.test.redeem(posted))

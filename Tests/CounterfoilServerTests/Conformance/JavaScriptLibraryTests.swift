@@ -113,12 +113,13 @@ struct JavaScriptLibraryTests {
         #expect(claims["nonce"] == nil)
         #expect(claims["aud"] as? String == client.id.rawValue)
         #expect(try await program.userInfo(tokens.accessToken)["sub"] as? String == claims["sub"] as? String)
-        // The refresh token of a public client is bound to the key.
+        // The refresh token of a public client is bound to the key, so it needs no rotation (RFC 9700 §2.2.2).
         let refresh = FormParameters([
             "grant_type": "refresh_token", "client_id": client.id.rawValue,
             "refresh_token": try #require(tokens.refreshToken).exposed,
         ])
-        #expect(try await program.tokens(refresh).refreshToken != nil)
+        #expect(try await program.tokens(refresh).tokenType == "DPoP")
+        #expect(await program.test.redeem(refresh).status == .badRequest)
     }
 
     // RFC 9864 §2.2: the ID token has the algorithm that the library is configured with.

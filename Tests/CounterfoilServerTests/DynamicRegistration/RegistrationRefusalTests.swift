@@ -135,7 +135,7 @@ struct RegistrationRefusalTests {
         #expect(reply.status == .created)
         #expect(try reply.members[name] as? [String] == registered)
         #expect(try (reply.members[name] == nil) == (registered == nil))
-        let stored = try #require(try await desk.test.store.clients().first { $0.isUnregistered })
+        let stored = try await Registrant(desk: desk, members: reply.members).registration()
         guard case .registration(let registration) = stored.source else { Issue.record("no registration"); return }
         #expect(!String(decoding: registration.metadata, as: UTF8.self).contains("alert"))
         #expect(stored.presentation.privacyURI == nil && stored.presentation.termsURI == nil)
