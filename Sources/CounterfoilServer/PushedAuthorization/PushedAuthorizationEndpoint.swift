@@ -72,7 +72,7 @@ struct PushedAuthorizationEndpoint: Sendable {
         of proof: VerifiedDPoPProof, _ client: RegisteredClient, _ request: IncomingRequest
     ) -> ProofHolder {
         // Anyone can push in the name of a public client, or register a client with a secret where that is allowed.
-        let isAnyone = !client.type.isConfidential || client.isUnregistered
+        let isAnyone = !client.isConfidential || client.isUnregistered
         let source = request.countedSource(flow.settings.issuer)
         let holder: ProofHolder = isAnyone ? .anyone(at: source, with: proof.thumbprint) : .client(client)
         return holder.withoutGrant()
