@@ -183,7 +183,7 @@ public struct ResourceServer: Sendable {
             guard let proofs else { throw boundTokensRefused(requiring: scope) }
             let proof = try proof(in: request, carrying: token, proofs, requiring: scope)
             let access = try await verified(token, provenBy: proof, requiring: scope)
-            switch proofs.use(proof, at: now()) {
+            switch proofs.use(proof, of: access.subject, at: now()) {
             case .new: return access
             case .used: throw refusal(for: .used, requiring: scope)
             case .full: throw .tooManyProofs()

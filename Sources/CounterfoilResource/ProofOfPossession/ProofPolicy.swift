@@ -49,7 +49,7 @@ public struct ProofPolicy: Sendable, Hashable {
     /// The maximum number of used proofs that this process remembers, so that each is accepted once.
     ///
     /// A proof is remembered for up to eleven minutes, usually for five to six. If the memory is full, further proofs
-    /// are refused with status 503. One key can use an eighth of the memory. Allow 400 proofs for each request in a
+    /// are refused with status 503. One user can use an eighth of the memory. Allow 400 proofs for each request in a
     /// second.
     public var proofLimit: Int
 

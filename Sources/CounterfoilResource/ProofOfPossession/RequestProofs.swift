@@ -40,8 +40,12 @@ struct RequestProofs: Sendable {
 
     /// Notes the use of a proof, after everything else in its request was accepted.
     ///
-    /// Only requests with valid tokens use memory. Otherwise anyone could fill it with proofs of their own keys.
-    func use(_ proof: VerifiedDPoPProof, at now: Date) -> ProofReplayMemory.Outcome { used.note(proof, at: now) }
+    /// Only requests with valid tokens use memory, and each subject has a share of it, because one user can have tokens
+    /// for many keys.
+    func use(_ proof: VerifiedDPoPProof, of subject: String, at now: Date) -> ProofReplayMemory.Outcome {
+        let share = ProofSpace.Share("subject \(subject)", divisor: 8)
+        return used.note(Array(proof.digest), in: [share], until: proof.expires, at: now)
+    }
 
     /// Returns the nonce for the next proof; nil if the API uses no nonces.
     func nonce(at now: Date) -> String? { nonces?.nonce(at: now) }

@@ -11,9 +11,9 @@ import CounterfoilProtocol
 /// A proof is kept until it would be rejected for its age. Until then, no other proof of its key with the same `jti`
 /// counts, whenever it was issued. If the memory is full, further proofs are refused: if it
 /// forgot proofs instead, an attacker could fill it to use a stolen proof again. Each proof counts in shares of the
-/// memory, such as that of its key, so that no single client can fill it.
+/// memory, such as that of its user, so that no single client can fill it.
 package final class ProofReplayMemory: Sendable {
-    /// The outcome of ``note(_:at:)``.
+    /// The outcome of ``note(_:in:until:at:)``.
     package enum Outcome: Sendable, Hashable {
         /// The proof was not used before, and is noted.
         case new
@@ -38,11 +38,6 @@ package final class ProofReplayMemory: Sendable {
     /// own.
     package init(capacity: Int = standardCapacity) {
         state = Mutex(State(space: ProofSpace(capacity: capacity)))
-    }
-
-    /// Notes a proof, which counts in the share of its key, unless it was used before or the memory is full.
-    package func note(_ proof: VerifiedDPoPProof, at now: Date) -> Outcome {
-        note(Array(proof.digest), in: [.key(proof.thumbprint)], until: proof.expires, at: now)
     }
 
     /// Notes a proof by its digest, unless it was used before, or the memory or one of the shares is full.

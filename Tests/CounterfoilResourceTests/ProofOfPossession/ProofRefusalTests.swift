@@ -122,6 +122,22 @@ import Testing
         }
     }
 
+    // SEC-246: one user has an eighth, with any number of keys.
+    @Test func `one user cannot fill the memory of proofs with several keys`() async throws {
+        try await Authority.run { authority async throws in
+            let server = authority.resourceServer(proofs: ProofPolicy(proofLimit: 16))
+            for _ in 0..<2 {
+                let prover = try Prover()
+                _ = try await server.access(for: prover.request(try authority.token(boundTo: prover)))
+            }
+            let prover = try Prover()
+            let full = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: prover.request(try authority.token(boundTo: prover)))
+            }
+            #expect(full.status == .serviceUnavailable)
+        }
+    }
+
     // SEC-246: a full memory refuses; a request that is refused uses no memory.
     @Test func `a full memory of proofs is 503, and only good requests fill it`() async throws {
         try await Authority.run { authority async throws in

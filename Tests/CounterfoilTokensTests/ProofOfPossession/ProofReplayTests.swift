@@ -91,3 +91,10 @@ struct ProofReplayTests {
         #expect(outcomes.filter { $0 == .used }.count == 63)
     }
 }
+
+extension ProofReplayMemory {
+    /// Notes a proof in the share of its key.
+    fileprivate func note(_ proof: VerifiedDPoPProof, at now: Date) -> Outcome {
+        note(Array(proof.digest), in: [.key(proof.thumbprint)], until: proof.expires, at: now)
+    }
+}
