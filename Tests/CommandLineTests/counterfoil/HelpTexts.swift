@@ -132,9 +132,9 @@ enum HelpTexts {
           --client-key-id <id>    The ID of that key at the server. (default: its
                                   thumbprint)
           --client-key-algorithm <algorithm>
-                                  The signature algorithm of an RSA key, RS256 or PS256,
-                                  or of an Ed25519 key, EdDSA or Ed25519. (default:
-                                  RS256, EdDSA)
+                                  The signature algorithm of an RSA key, RS256 or
+                                  PS256, or of an Ed25519 key, EdDSA or Ed25519.
+                                  (default: RS256, EdDSA)
           --assertion-audience <audience>
                                   The audience of signed client assertions; older
                                   servers accept only their token endpoint. (values:
@@ -549,9 +549,9 @@ enum HelpTexts {
           --client-key-id <id>    The ID of that key at the server. (default: its
                                   thumbprint)
           --client-key-algorithm <algorithm>
-                                  The signature algorithm of an RSA key, RS256 or PS256,
-                                  or of an Ed25519 key, EdDSA or Ed25519. (default:
-                                  RS256, EdDSA)
+                                  The signature algorithm of an RSA key, RS256 or
+                                  PS256, or of an Ed25519 key, EdDSA or Ed25519.
+                                  (default: RS256, EdDSA)
           --assertion-audience <audience>
                                   The audience of signed client assertions; older
                                   servers accept only their token endpoint. (values:
