@@ -132,7 +132,8 @@ struct SignInCommandTests {
                 let keyboard = try InputPipe()
                 let pushed = server.requests(to: .pushedAuthorization).count
                 let login = try await Self.login(
-                    [server.issuer.rawValue, "--timeout", "90"] + options, home: directory.url, environment: environment,
+                    [server.issuer.rawValue, "--timeout", "90"] + options, home: directory.url,
+                    environment: environment,
                     input: isPasted ? keyboard.readingEnd : nil
                 ) { url in
                     guard isPasted else { return _ = await ScriptedBrowser().open(url) }

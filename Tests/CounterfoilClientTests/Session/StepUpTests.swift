@@ -184,7 +184,7 @@ struct StepUpTests {
         let odd = try #require(
             StepUp(
                 demandedBy: Self.answer(
-                    401, "Bearer error=\"insufficient_user_authentication\", max_age=\"-1\", scope=\"a  b\"")))
+                    401, "Bearer error=\"insufficient_user_authentication\", max_age=\"-1\", scope=\"a\\\\b\"")))
         #expect(odd.maxAge == nil)
         #expect(odd.scope.isEmpty)
     }
