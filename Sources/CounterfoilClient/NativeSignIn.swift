@@ -325,8 +325,9 @@ public struct NativeSignIn: Sendable {
         receiver.expect(attempt.expectation)
         report(.opening(url))
         if let lifetime = pushed?.lifetime { report(.pushed(lifetime: lifetime)) }
-        // For a browser that does not start: a pushed request would expire before the user has opened it by hand.
-        let lasting = pushed == nil ? nil : plain.flatMap { try? BrowserURL($0) }
+        // For a browser that does not start: a pushed request would expire before the user has opened it by hand. A
+        // receiver with a browser of its own gets no callback from another one.
+        let lasting = pushed == nil || receiver.browser != nil ? nil : plain.flatMap { try? BrowserURL($0) }
         // The browser process may run until the user closes the browser. Do not wait for it after the callback.
         let launch = Task {
             let outcome = await launcher.open(url, startingAt: receiver)
