@@ -69,13 +69,20 @@ struct RequestObjectTests {
                     + String(repeating: "]", count: 40) + "}"),
             object(#"{"response_mode":"form_post","state":"s","x":""# + String(repeating: "x", count: 12_300) + #""}"#),
             object("{\"response_mode\":\"form_post\",\"state\":\"s\",\"x\":\"\u{0}\"}"),
-            object(#"{"state":""# + String(repeating: "s", count: 9000) + #""}"#),
         ])
     func `an unreadable object is ignored`(object: String) async throws {
         let reply = try await Self.attempt(object).firstReply()
         #expect(try reply.redirectedError.code == .requestNotSupported)
         #expect(reply.location?.hasPrefix(RelyingParty.callback + "?") == true)
         #expect(reply.location?.contains("state=") == false)
+    }
+
+    // RFC 6749 §4.1.2.1: whatever the length of the state.
+    @Test func `a state that is too long is returned`() async throws {
+        let state = String(repeating: "s", count: 9000)
+        let reply = try await Self.attempt(Self.object(#"{"state":""# + state + #""}"#)).firstReply()
+        #expect(reply.location?.contains("error=request_not_supported&") == true)
+        #expect(reply.location?.contains("&state=\(state)&") == true)
     }
 
     // A form cannot be posted to a private-use scheme.

@@ -47,7 +47,7 @@ struct UploadFormTests {
         do {
             _ = try PageForm(uploading: request, issuer: Self.issuer())
             Issue.record("it was taken")
-        } catch PageProblem.pageOutdated {}
+        } catch PageProblem.fromElsewhere {}
     }
 
     @Test func `an invalid form is refused with the reason`() throws {

@@ -66,7 +66,7 @@ struct PushedAuthorizationEndpointTests {
         ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge", "short"),
         ("request", "eyJhbGciOiJub25lIn0.e30."), ("registration", "{}"), ("prompt", "none login"), ("max_age", "-1"),
         ("claims", "["), ("id_token_hint", "x"), ("resource", "https://unknown.example.com"), ("resource", "x#y"),
-        ("state", String(repeating: "s", count: State.byteLimit + 1)), ("nonce", String(repeating: "n", count: 5000)),
+        ("nonce", String(repeating: "n", count: 5000)),
     ])
     func `a request is refused with the same error as at the authorization endpoint`(
         name: String, value: String?
@@ -74,6 +74,12 @@ struct PushedAuthorizationEndpointTests {
         let attempt = Attempt(try await TestServer(), for: "photos.read openid").with(name, value)
         let code = try await attempt.error().code
         #expect(try await attempt.pushError() == code)
+    }
+
+    @Test func `a state that is too long is refused`() async throws {
+        let state = String(repeating: "s", count: State.byteLimit + 1)
+        let attempt = Attempt(try await TestServer()).with("state", state)
+        #expect(try await attempt.pushError() == .invalidRequest)
     }
 
     // B-29, EP-11; RFC 9126 §2.4: the server does not accept other redirect URIs for pushed requests.
