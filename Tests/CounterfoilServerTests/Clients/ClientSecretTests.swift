@@ -112,15 +112,18 @@ struct ClientSecretTests {
         let replies = [
             await web.test.redeem(form), await web.test.redeem(form.adding("client_secret", "")),
             await web.test.redeem(form, fields: Self.basic(web.client.id.rawValue, "")),
-            await web.test.redeem(
-                form.adding("client_assertion", "e30.e30.e30").adding(
-                    "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")),
         ]
         for reply in replies {
             #expect(reply.status == .unauthorized)
             #expect(try reply.tokenError.error == "invalid_client")
             #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
         }
+        // RFC 6749 §5.2: a client assertion is no HTTP authentication.
+        let asserted = await web.test.redeem(
+            form.adding("client_assertion", "e30.e30.e30").adding(
+                "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"))
+        #expect(asserted.status == .badRequest && asserted.fields[.wwwAuthenticate] == nil)
+        #expect(try asserted.tokenError.error == "invalid_client")
         #expect(await web.test.redeem(form.adding("client_secret", web.secrets[0].exposed)).status == .ok)
     }
 

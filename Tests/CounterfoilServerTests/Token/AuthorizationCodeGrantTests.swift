@@ -281,7 +281,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // Every reason has the same description, so that an attacker learns nothing.
+    // Every reason has the same description, so that an attacker learns nothing. A request without `code_verifier` is
+    // told so, whatever is wrong with the code.
     @Test func `a refusal does not reveal its reason`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -289,11 +290,19 @@ struct AuthorizationCodeGrantTests {
         var refusals: Set<TokenErrorResponse> = []
         for changed in [
             form.setting("code", to: AuthorizationCode().exposed), form.setting("redirect_uri", to: "x"),
-            form.setting("code_verifier", to: CodeVerifier().exposed), form.setting("code_verifier", to: nil),
+            form.setting("code_verifier", to: CodeVerifier().exposed),
         ] { refusals.insert(try await test.redeem(changed).tokenError) }
+        let bare = form.setting("code_verifier", to: nil)
+        var withoutVerifier: Set<TokenErrorResponse> = []
+        for changed in [bare, bare.setting("code", to: AuthorizationCode().exposed)] {
+            withoutVerifier.insert(try await test.redeem(changed).tokenError)
+        }
         _ = await test.redeem(form)
         refusals.insert(try await test.redeem(form).tokenError)
-        #expect(refusals.count == 1)
+        withoutVerifier.insert(try await test.redeem(bare).tokenError)
+        #expect(refusals.count == 1 && withoutVerifier.count == 1)
+        #expect(withoutVerifier.first?.errorDescription?.contains("code_verifier is missing") == true)
+        #expect(refusals.first?.errorDescription?.contains("missing") == false)
     }
 
     /// Stores a code without a challenge, as it may exist for a client that was exempt.
