@@ -155,7 +155,7 @@ struct TokenTarget: Sendable {
         guard requiresBoundTokens, proof == nil else { return }
         throw OAuthError.proofMissing(
             "the resource \(audience.joined(separator: " "))",
-            "this is a setting of the API (api edit --require-bound-tokens)")
+            "this is a setting of the API (resource edit --bound-tokens-only)")
     }
 
     private static func nothing(of scope: Scope, for named: NamedResources) -> OAuthError {
