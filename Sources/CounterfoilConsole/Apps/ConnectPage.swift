@@ -24,6 +24,12 @@ package struct ConnectPage: ConsolePage, Hashable {
         package var resource: String
         /// The scopes of the API that the client can request.
         package var scope: String
+
+        package init(name: DisplayName, resource: String, scope: String) {
+            self.name = name
+            self.resource = resource
+            self.scope = scope
+        }
     }
 
     package struct Configuration: Sendable, Hashable {
