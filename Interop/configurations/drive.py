@@ -119,11 +119,11 @@ def authlib(case: Case) -> None:
 
 
 def authlib_native(case: Case) -> None:
-    program = ast.parse(case.texts["authlib"])
-    constants = {node.value for node in ast.walk(program) if isinstance(node, ast.Constant)}
+    constants = [node.value for node in ast.walk(ast.parse(case.texts["authlib"])) if isinstance(node, ast.Constant)]
+    strings = {constant for constant in constants if isinstance(constant, str)}
     endpoints = [case.connection["authorization_endpoint"], case.connection["token_endpoint"]]
     path = urllib.parse.urlsplit(case.uris[0]).path
-    case.contains("authlib", constants, [case.issuer, case.client_id, case.scope, path, *endpoints])
+    case.contains("authlib", strings, [case.issuer, case.client_id, case.scope, path, *endpoints])
 
 
 def go_oauth2(case: Case) -> None:

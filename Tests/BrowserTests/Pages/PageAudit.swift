@@ -148,6 +148,13 @@ enum PageAudit {
           const box = e.getBoundingClientRect();
           if (box.width > 1 && (box.right > innerWidth + 0.5 || box.left < -0.5) && e.checkVisibility()) say('reaches out of the window', e);
         }
+
+        // A heading of one word stands in one line. Otherwise its column is as narrow as a few letters.
+        for (const e of all('thead th').filter(e => e.checkVisibility() && /^\S+$/.test(e.innerText.trim()))) {
+          const words = document.createRange();
+          words.selectNodeContents(e);
+          if (words.getClientRects().length > 1) say('a heading that breaks within its word', e);
+        }
         return findings;
         """#
 }

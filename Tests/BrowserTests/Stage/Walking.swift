@@ -39,9 +39,9 @@ extension Stage {
 
     /// Shows the fields of the form of a client that are folded.
     func unfold() async throws {
-        let summary = try await browser.waitForElement("details.more > summary")
-        if try await browser.findAll("details.more[open]").isEmpty { try await summary.click() }
-        _ = try await browser.waitForElement("details.more[open]")
+        let summary = try await browser.waitForElement("details.part > summary")
+        if try await browser.findAll("details.part[open]").isEmpty { try await summary.click() }
+        _ = try await browser.waitForElement("details.part[open]")
     }
 
     /// Follows the link to a path.

@@ -116,7 +116,7 @@ struct AccountSessionTests {
         var browser = test.browser()
         _ = try await Attempt(test, for: "openid offline_access photos.read").authorize(with: &browser)
         let html = try await browser.open("/account/sessions").html()
-        #expect(html.contains("You are signed in to Example Photos in no other browser."))
+        #expect(html.contains("You are signed in to <bdi>Example Photos</bdi> in no other browser."))
         #expect(html.contains("Apps are not in this list.") && html.contains("<a href=\"/account\">Connected apps</a>"))
         #expect(!html.contains("only here"))
     }

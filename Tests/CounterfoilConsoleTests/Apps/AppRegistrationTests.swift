@@ -175,13 +175,13 @@ struct AppRegistrationTests {
         var developer = try await Developer("dora", of: try await TestServer())
         let empty = try await developer.browser.open("/apps/new?type=native")
         #expect(try !empty.applicationFormPage.opensMore)
-        #expect(try empty.html().contains("<details class=\"more\"><summary>More settings</summary>"))
+        #expect(try empty.html().contains("<details class=\"part\"><summary>More settings</summary>"))
         let again = Developer.form().adding("action", "check").adding("pkce", "s256")
             .adding("id_token_signed_response_alg", "ES256").adding("user_claims_in_id_token", "true")
         #expect(try await !developer.register(again).applicationFormPage.opensMore)
         let changed = try await developer.register(again.setting(field, to: value))
         #expect(try changed.applicationFormPage.opensMore)
-        #expect(try changed.html().contains("<details class=\"more\" open>"))
+        #expect(try changed.html().contains("<details class=\"part\" open>"))
     }
 
     // OpenID Connect Core §11
