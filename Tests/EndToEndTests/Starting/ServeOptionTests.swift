@@ -137,10 +137,10 @@ struct ServeOptionTests {
     }
 
     // The operator decides who can register clients.
-    @Test func `if only administrators register clients, other users do not find the page`() async throws {
+    @Test func `if only administrators register clients, other users are refused at the page`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
-            for (options, status) in [([], 200), (["--registration", "administrators"], 404)] {
+            for (options, status) in [([], 200), (["--registration", "administrators"], 403)] {
                 try await site.start(options: options).whileRunning {
                     var browser = UserAgent()
                     let page = try await Account.alice.signIn(site.issuer + "/apps/new", in: &browser)
