@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 RATIO = 2.0
 #: What a machine that also runs the attacker may add, in milliseconds.
 SLACK = 15.0
+#: The share of the cores that has to be idle without a flood; otherwise other programs decide how long a request takes.
+IDLE = 0.5
 
 
 @dataclass
@@ -33,6 +35,8 @@ class Verdict:
     flood: Times
     #: The number of requests of the attacker by status.
     statuses: dict[int, int]
+    #: The share of the cores that was idle without a flood.
+    idle: float = 1.0
 
     @property
     def ratio(self) -> float:
@@ -49,7 +53,7 @@ class Verdict:
             return "the user sent no request"
         if not self.statuses:
             return "the attacker sent no request"
-        if self.flood.median > RATIO * self.calm.median + SLACK:
+        if self.idle >= IDLE and self.flood.median > RATIO * self.calm.median + SLACK:
             return f"the user waited {self.ratio:.1f} times as long as usual"
         return None
 
@@ -57,5 +61,13 @@ class Verdict:
         sent = ", ".join(f"{count} × {status}" for status, count in sorted(self.statuses.items()))
         return (
             f"{self.part}, {self.attacker}: {len(self.flood.taken)} answered, {len(self.flood.errors)} failed; "
-            f"median {self.calm.median:.1f} → {self.flood.median:.1f} ms, ratio {self.ratio:.2f}; attacker: {sent}"
+            f"median {self.calm.median:.1f} → {self.flood.median:.1f} ms, ratio {self.ratio:.2f}"
+            f"{'' if self.idle >= IDLE else ' (not judged: the machine is busy)'}; attacker: {sent}"
         )
+
+
+def idle_share(before: str, after: str) -> float:
+    """The share of the cores that was idle between two readings of /proc/stat."""
+    first, second = ([int(word) for word in text.split("\n", 1)[0].split()[1:]] for text in (before, after))
+    spent = [late - early for early, late in zip(first, second)]
+    return (spent[3] + spent[4]) / max(1, sum(spent[:8]))

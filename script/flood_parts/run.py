@@ -14,7 +14,7 @@ from pathlib import Path
 
 from local_servers import Counterfoil, running
 
-from .judgement import Times, Verdict
+from .judgement import Times, Verdict, idle_share
 from .parts import ATTACKER, ATTACKERS, PARTS, PROXY_ADDRESS, REDIRECT_URI, USER, Part, Site, repeat
 
 #: The seconds for which the user is watched without a flood, before and again after it.
@@ -79,7 +79,9 @@ def run(name: str, seconds: float, rate: float, folder: Path, programs: Path) ->
 
         for attacker in ATTACKERS:
             calm, flood = Times(), Times()
+            before = Path("/proc/stat").read_text("utf-8")
             watch(calm, CALM)
+            idle = idle_share(before, Path("/proc/stat").read_text("utf-8"))
             stop, (report, sender) = multiprocessing.Event(), multiprocessing.Pipe(duplex=False)
             process = multiprocessing.Process(
                 target=attack, args=(part, place, attacker, rate, stop, sender), daemon=True)
@@ -89,6 +91,6 @@ def run(name: str, seconds: float, rate: float, folder: Path, programs: Path) ->
             statuses = report.recv() if report.poll(90) else {}
             process.join()
             watch(calm, CALM)
-            verdicts.append(Verdict(name, attacker, calm, flood, statuses))
+            verdicts.append(Verdict(name, attacker, calm, flood, statuses, idle))
             print(verdicts[-1], flush=True)
     return verdicts

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import unittest
 
-from flood_parts.judgement import RATIO, SLACK, Times, Verdict
+from flood_parts.judgement import RATIO, SLACK, Times, Verdict, idle_share
 
 
 def verdict(calm: list[float], flood: list[float], errors: list[str] | None = None) -> Verdict:
@@ -28,6 +28,18 @@ class JudgementTests(unittest.TestCase):
         self.assertEqual(
             Verdict("refresh", "address", Times([1], ["Lost: x"]), Times([1]), {200: 1}).problem,
             "failed without a flood: Lost: x")
+
+    def test_times_on_a_busy_machine_are_not_judged(self) -> None:
+        busy = Verdict("refresh", "address", Times([10]), Times([900]), {200: 1}, idle=0.4)
+        self.assertIsNone(busy.problem)
+        self.assertIn("ratio 90.00 (not judged: the machine is busy)", str(busy))
+        busy.flood.errors.append("Failed: 503")
+        self.assertIsNotNone(busy.problem)
+
+    def test_the_idle_share_is_that_between_two_readings(self) -> None:
+        before = "cpu  100 0 50 1000 10 0 0 0 0 0\ncpu0 1 2 3\n"
+        after = "cpu  130 0 70 1040 20 0 0 0 0 0\ncpu0 1 2 3\n"
+        self.assertEqual(idle_share(before, after), 0.5)
 
     def test_the_figures_are_one_line(self) -> None:
         self.assertEqual(
