@@ -4,7 +4,7 @@ import Logging
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
 /// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized. Its
-/// failures show in ``ReadinessReport`` that the store refuses commits.
+/// failures show in `ReadinessReport` that the store refuses commits.
 ///
 /// Each server process that uses the store runs this service. A process that starts while another one is running finds
 /// a recent heartbeat, and records no outage. If no other process is running, the starting process records an outage
