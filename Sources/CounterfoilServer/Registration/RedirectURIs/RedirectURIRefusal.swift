@@ -24,6 +24,9 @@ extension RedirectURIRegistration {
         case ipAddressInsteadOfName
         /// The URI is an https URI with a loopback host, for which no trusted certificate exists.
         case httpsOnTheDevice
+        /// The URI is an http URI at the user's device, but not at the address of the loopback interface that http URIs
+        /// use, which is the associated value (RFC 8252 §7.3).
+        case otherLoopbackAddress(LoopbackHost)
         /// The URI is a development redirect URI, but the operator does not allow them
         /// (``ServerSettings/allowsDevelopmentRedirectURIs``).
         case developmentOff
@@ -58,6 +61,8 @@ extension RedirectURIRegistration {
             case .badHost: LocalizedText("redirect-uri.bad-host")
             case .ipAddressInsteadOfName: LocalizedText("redirect-uri.ip-address-instead-of-name")
             case .httpsOnTheDevice: LocalizedText("redirect-uri.https-on-the-device")
+            case .otherLoopbackAddress(let host):
+                LocalizedText("redirect-uri.other-loopback-address", ["host": .text(host.rawValue)])
             case .developmentOff: LocalizedText("redirect-uri.development-off")
             case .developmentOfFirstParty: LocalizedText("redirect-uri.development-of-first-party")
             case .schemeNotNative: LocalizedText("redirect-uri.scheme-not-native")

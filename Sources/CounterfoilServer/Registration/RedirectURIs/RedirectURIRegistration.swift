@@ -33,6 +33,7 @@ package enum RedirectURIRegistration {
         do {
             uri = try RedirectURI(text)
         } catch {
+            if error == .insecure, let host = loopbackHost(for: text) { throw .otherLoopbackAddress(host) }
             throw .malformed(error)
         }
         try checkQuery(uri)
@@ -50,6 +51,20 @@ package enum RedirectURIRegistration {
         if namesOwnOrigin(uri, for: context) { throw .ownOrigin }
         guard !uri.uri.hasDotSegments else { throw .dotSegments }
         return uri
+    }
+
+    /// Returns the loopback host to write in place of another spelling of `[::1]` or another address of 127.0.0.0/8;
+    /// nil if the host of the URI is neither.
+    private static func loopbackHost(for text: String) -> LoopbackHost? {
+        guard let host = (try? AbsoluteURI(parsing: text))?.host else { return nil }
+        if host.contains(":") {
+            let significant = host.filter { $0 != "0" && $0 != ":" }
+            return significant == "[1]" && host.hasSuffix("1]") ? .ipv6 : nil
+        }
+        let isNumeric = host.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+        }
+        return isNumeric && host.hasPrefix("127.") ? .ipv4 : nil
     }
 
     /// Refuses a development redirect URI if the server does not allow them, or if the client is first-party.

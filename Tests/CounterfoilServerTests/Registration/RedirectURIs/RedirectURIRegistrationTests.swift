@@ -165,7 +165,7 @@ struct RedirectURIRegistrationTests {
         ("http://127.0.0.1:*/cb", .wildcard), ("com.example.*:/cb", .wildcard),
         ("https://app.example/cb#x", .malformed(.hasFragment)), ("com.example.app:/cb#", .malformed(.hasFragment)),
         ("https://me@app.example/cb", .malformed(.hasUserInformation)),
-        ("http://app.example/cb", .malformed(.insecure)), ("http://127.0.0.2/cb", .malformed(.insecure)),
+        ("http://app.example/cb", .malformed(.insecure)), ("http://127.0.0.1.example/cb", .malformed(.insecure)),
         ("/cb", .malformed(.notAURI(.relative))), ("", .malformed(.notAURI(.relative))),
         ("https:///cb", .malformed(.noHost)), ("https://app.example:0/cb", .malformed(.notAURI(.badPort))),
         ("https://app.example/ cb", .malformed(.notAURI(.badCharacter))),
@@ -289,6 +289,23 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .malformed(.notAURI(.missingBrackets)))
     }
 
+    // RFC 8252 §7.3
+    @Test(arguments: [
+        ("http://[0:0:0:0:0:0:0:1]/cb", LoopbackHost.ipv6), ("http://[::0001]:8080/cb", .ipv6),
+        ("http://[0::1]/cb", .ipv6), ("http://127.0.0.2/cb", .ipv4), ("http://127.1:8080/cb", .ipv4),
+    ])
+    func `another loopback address is refused with the one to write`(text: String, host: LoopbackHost) throws {
+        let refusal = try #require(try Self.refusal(text))
+        #expect(refusal == .otherLoopbackAddress(host))
+        #expect(Localizer.english(refusal.text).contains("http://\(host.rawValue)/callback"))
+    }
+
+    // RFC 8252 §7.3
+    @Test(arguments: ["http://[::10]/cb", "http://[1::]/cb", "http://[2001:db8::1]/cb", "http://128.0.0.1/cb"])
+    func `an http URI at an address of another machine is refused as insecure`(text: String) throws {
+        #expect(try Self.refusal(text) == .malformed(.insecure))
+    }
+
     // R126; RFC 8252 appendix B.3
     @Test func `Windows accepts schemes of 39 characters`() throws {
         let longest = "com.example." + String(repeating: "a", count: 27)
@@ -345,8 +362,8 @@ struct RedirectURIRegistrationTests {
         ]
         let refusals: [Refusal] = [
             .tooLong, .wildcard, .dotSegments, .badQuery, .reservedParameter("code"), .ownOrigin, .badHost,
-            .ipAddressInsteadOfName, .httpsOnTheDevice, .developmentOff, .developmentOfFirstParty, .schemeNotNative,
-            .noneForServices,
+            .ipAddressInsteadOfName, .httpsOnTheDevice, .otherLoopbackAddress(.ipv6), .developmentOff,
+            .developmentOfFirstParty, .schemeNotNative, .noneForServices,
             .schemeWithoutPeriod("myapp"), .schemeNotADomainName("c.example"), .registeredScheme("spotify"),
             .notASingleSlash,
         ]
