@@ -24,6 +24,9 @@ struct TokenRejection {
     private var command: LoginCommand
     /// Whether another sign-in removes a difference.
     private var isMendedBySignIn = false
+    /// The sign-in with the URI of the API as the audience; nil unless the issuer is the only audience of the token and
+    /// the API publishes no metadata.
+    private var commandForOwnAudience: LoginCommand?
 
     /// Compares the token of some credentials with the response of an API, and with the metadata of the API if it
     /// publishes any (RFC 9728).
@@ -57,9 +60,15 @@ struct TokenRejection {
         let sentence =
             beginning + (reason.map { ": \(String($0.prefix(200))). " } ?? ", and its response does not show why. ")
             + facts
-        let comparison = "compare them with the issuer and the audience that the API expects"
+        let comparison = "compare the issuer and the audience of the token with those that the API expects"
         // A refresh would have failed if the sign-in had ended at the server.
         guard credentials.refreshToken == nil else {
+            guard commandForOwnAudience == nil else {
+                return Failure(
+                    .refused,
+                    "\(sentence) Otherwise another sign-in does not help, because a new token was rejected too: "
+                        + comparison)
+            }
             return Failure(
                 .refused, "\(sentence) A new token was rejected too, so another sign-in does not help: \(comparison)")
         }
@@ -68,8 +77,18 @@ struct TokenRejection {
             "\(sentence) If the sign-in was ended at the server, run: \(command). Otherwise \(comparison)")
     }
 
+    /// The clause about a token whose only audience is its issuer, if the API may expect its own URI; nil otherwise.
+    var possibleDifference: String? {
+        guard commandForOwnAudience != nil else { return nil }
+        return "the token is for \(credentials.issuer), and the API may expect its own URI as the audience"
+    }
+
     /// The sentence that says who issued the token and for which APIs.
     private var facts: String {
+        if let commandForOwnAudience {
+            return "The token is for \(credentials.issuer); if the API expects its own URI as the audience, run: "
+                + "\(commandForOwnAudience)."
+        }
         let issuer = claims?.issuer ?? credentials.issuer.rawValue
         guard let audience = claims?.audience, !audience.isEmpty else { return "The issuer of the token is \(issuer)." }
         return "The issuer of the token is \(issuer), and its audience is \(audience.joined(separator: ", "))."
@@ -117,7 +136,8 @@ extension TokenRejection {
 
     /// Compares `aud` with the identifier of the API, or with the origin of its URL if the API does not name itself.
     ///
-    /// For an opaque token, the resources of the request are compared (RFC 8707 §2).
+    /// For an opaque token, the resources of the request are compared (RFC 8707 §2). Without metadata of the API, the
+    /// issuer as the only audience is no difference.
     private mutating func compareAudience(with api: ResourceDiscovery.ProtectedResource?, at url: EndpointURL) {
         let audience = claims?.audience ?? credentials.resources.map(\.rawValue)
         guard !audience.isEmpty else { return }
@@ -130,6 +150,15 @@ extension TokenRejection {
             let origins = audience.map { (try? EndpointURL($0)).map { APIOrigin(of: $0) } }
             guard !origins.contains(APIOrigin(of: url)), !origins.contains(nil) else { return }
             wanted = try? Resource(APIOrigin(of: url).rawValue)
+            // An API may accept the issuer as the audience. The server then knows no resource with the URI of the API.
+            let issuer = credentials.issuer.rawValue
+            guard !audience.allSatisfy({ $0 == issuer }) else {
+                guard let wanted, !command.settings[list: "resource"].contains(wanted.rawValue) else { return }
+                var other = command
+                other.settings[list: "resource"].append(wanted.rawValue)
+                commandForOwnAudience = other
+                return
+            }
         }
         guard let wanted else { return }
         differences.append("the token is for \(audience.joined(separator: ", ")), and not for \(wanted)")

@@ -133,6 +133,7 @@ extension Examination {
         let command = LoginCommand(repeating: credentials, profile: .standard, rememberedIn: nil)
         let rejection = await TokenRejection(
             of: credentials, by: response, at: url, command: command, transport: transport)
-        return rejection.differences.isEmpty ? "" : ": " + rejection.differences.joined(separator: "; ")
+        guard rejection.differences.isEmpty else { return ": " + rejection.differences.joined(separator: "; ") }
+        return rejection.possibleDifference.map { ": \($0)" } ?? ""
     }
 }

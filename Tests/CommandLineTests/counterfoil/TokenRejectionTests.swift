@@ -77,6 +77,47 @@ struct TokenRejectionTests {
         #expect(opaque.errors.contains("and its audience is urn:example:photos."), "\(opaque.errors)")
     }
 
+    // RFC 9068 §3: without a resource in the request, the audience is a default of the server.
+    @Test(arguments: [true, false])
+    func `without metadata of the API, a token for its issuer is stated with a condition`(
+        hasRefreshToken: Bool
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = hasRefreshToken ? Self.jwt() : Self.jwt(.givesNoRefreshToken)
+        script.api.resource = "{issuer}"
+        var other = ServerScript()
+        other.metadata.absent.insert(.resourceMetadata)
+        try await ScriptedAuthorizationServer.run(script) { [other] server in
+            // The API does not know the token, and has another origin than the issuer.
+            try await ScriptedAuthorizationServer.run(other) { api in
+                let login = try await CommandLineTool.signIn(
+                    at: server, home: home, "--api", api.origin, "--scope", "photos.read")
+                #expect(login.status == 0, "\(login.errors)")
+                let call = try await CommandLineTool.run(["call", api.url(of: .api)], home: home)
+                #expect(call.status == (hasRefreshToken ? 7 : 3), "\(call.errors)")
+                #expect(!call.errors.contains("and not for"), "\(call.errors)")
+                let condition =
+                    "The token is for \(server.issuer); if the API expects its own URI as the audience, run: "
+                    + "counterfoil login \(server.issuer) --api \(api.origin) --browser print --client-id lightbox "
+                    + "--resource \(api.origin) --scope photos.read. "
+                #expect(call.errors.contains(condition), "\(call.errors)")
+                let end =
+                    hasRefreshToken
+                    ? "Otherwise another sign-in does not help, because a new token was rejected too: compare "
+                    : "If the sign-in was ended at the server, run: counterfoil login "
+                #expect(call.errors.contains(end), "\(call.errors)")
+
+                // RFC 9728 §2: metadata name the audience.
+                api.change { $0.metadata.absent.remove(.resourceMetadata) }
+                let named = try await CommandLineTool.run(["call", api.url(of: .api)], home: home)
+                #expect(named.status == 3, "\(named.errors)")
+                let difference = "the token is for \(server.issuer), and not for \(api.url(of: .api)). Run: "
+                #expect(named.errors.contains(difference), "\(named.errors)")
+            }
+        }
+    }
+
     // RFC 9110 §11.6.1, RFC 9449 §7.1
     @Test func `a token with another scheme than the challenge is named`() async throws {
         let (unbound, _) = try await Self.call(ServerScript()) {
