@@ -68,13 +68,7 @@ struct SignInResult: Encodable {
             messages.append("This replaces the sign-in of \(who)\(former.issuer) under the profile \(profile).")
         }
         if let missing_scope {
-            let apis = credentials.resources.map(\.rawValue).joined(separator: ", ")
-            messages.append(
-                apis.isEmpty
-                    ? "The server did not grant the scope \(missing_scope). Sign in again and allow it, or ask the operator "
-                        + "of the server."
-                    : "The access token for \(apis) does not have the scope \(missing_scope). Sign in again and allow it, "
-                        + "or name the API of the scope with --resource.")
+            messages.append(Self.message(onMissing: missing_scope, in: credentials))
         }
         if !refreshable {
             let ends = end.map { "ends at \($0)" } ?? "ends with the access token"
@@ -90,6 +84,28 @@ struct SignInResult: Encodable {
             credentials.isOfService
             ? " as the service \(client_id)" : credentials.user.map { " as \($0.shown)" } ?? ""
         line = "Signed in at \(issuer)\(who)." + (end.map { " The access token expires at \($0)." } ?? "")
+    }
+}
+
+extension SignInResult {
+    /// Returns the message on requested scope tokens that the access token does not have.
+    private static func message(onMissing scope: String, in credentials: Credentials) -> String {
+        guard credentials.resources.isEmpty else {
+            let apis = credentials.resources.map(\.rawValue).joined(separator: ", ")
+            return "The access token for \(apis) does not have the scope \(scope). Sign in again and allow it, or name "
+                + "the API of the scope with --resource."
+        }
+        let audience = UnverifiedClaims(credentials.accessToken.exposed)?.audience ?? []
+        let issuer = credentials.issuer.rawValue
+        guard !audience.allSatisfy({ $0 == issuer }) else {
+            return "The server did not grant the scope \(scope). Sign in again and allow it, or ask the operator of "
+                + "the server."
+        }
+        // The server chose an API by the scope. It leaves out a scope that is not registered for this API, and the user
+        // can have left out an optional one.
+        return "The access token for \(audience.joined(separator: ", ")) does not have the scope \(scope). Sign in "
+            + "again and allow it. If the server does not ask for it, the scope is not registered for this API; name its API "
+            + "with --resource, or ask the operator of the server."
     }
 }
 

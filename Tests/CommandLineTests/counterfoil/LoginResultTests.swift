@@ -65,6 +65,32 @@ struct LoginResultTests {
         }
     }
 
+    // RFC 6749 §3.3, RFC 9068 §3
+    @Test func `login names the API of the access token that does not have a requested scope`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.tokens.format = .jwt
+        script.api.resource = "https://photos.example.com"
+        script.authorization.grantedScope = "openid photos.read"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--scope", "openid photos.read tickets.read")
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(
+                login.errors.contains(
+                    "The access token for https://photos.example.com does not have the scope tickets.read. Sign in again "
+                        + "and allow it. If the server does not ask for it, the scope is not registered for this API; "
+                        + "name its API with --resource, or ask the operator of the server.\n"), "\(login.errors)")
+            // The issuer is no API that has scopes of its own.
+            server.change { $0.api.resource = "{issuer}" }
+            let ofIssuer = try await CommandLineTool.signIn(
+                at: server, home: home, "--scope", "openid photos.read tickets.read")
+            #expect(
+                ofIssuer.errors.contains("The server did not grant the scope tickets.read. "), "\(ofIssuer.errors)")
+        }
+    }
+
     @Test func `login says that there is no refresh token, and what to do`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
