@@ -94,6 +94,36 @@ struct JavaScriptLibraryTests {
         }
     }
 
+    // RFC 7517 §4.4 and §4.5, RFC 9864 §2.2
+    @Test(arguments: [SigningAlgorithm.rs256, .es256, .ed25519, .edDSA])
+    func `jose: the key set has exactly one key for the kid and the alg of an ID token`(
+        algorithm: SigningAlgorithm
+    ) async throws {
+        let program = try await Program(.es256, requiresNonce: false)
+        let client = try await program.register(
+            .native, at: "http://127.0.0.1/callback", idTokenAlgorithm: algorithm)
+        let attempt = Attempt(program.test, by: client, for: "openid")
+        let code = try await attempt.authorize().code
+        let tokens = try await program.tokens(attempt.exchange(code))
+        let claims = try await program.claims(of: tokens.idToken, signedWith: algorithm)
+        #expect(claims["iss"] as? String == program.test.issuer.rawValue)
+    }
+
+    // RFC 7591 §2, RFC 9864 §2.2
+    @Test func `jose: a client registers a JWK with the alg Ed25519`() async throws {
+        let desk = try await RegistrationDesk()
+        let key = try SigningKey.generate(.ed25519)
+        let exported = JSONWebKeySet(keys: [key.publicKey]).encoded()
+        #expect(String(decoding: exported, as: UTF8.self).contains(#""alg":"Ed25519""#))
+        let client = try await desk.registered([
+            "redirect_uris": [RegistrationDesk.callback], "token_endpoint_auth_method": "private_key_jwt",
+            "jwks": try JSONSerialization.jsonObject(with: Data(exported)),
+        ])
+        let keys = try #require(try await client.registration().keys).keys
+        #expect(keys.map(\.id) == [key.publicKey.id])
+        #expect(keys.map(\.algorithm) == [.ed25519])
+    }
+
     // RFC 9700 §4.7.1, RFC 9864 §2.2, RFC 9449 §9
     @Test(arguments: [SigningAlgorithm.es256, .ed25519], [false, true])
     func `openid-client: a native client without state and nonce`(
