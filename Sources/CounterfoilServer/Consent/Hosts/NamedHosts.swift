@@ -63,7 +63,8 @@ struct NamedHosts {
 
     /// Returns the IPv6 addresses in brackets.
     private static func literals(in text: String) -> [String] {
-        text.matches(of: /\[[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*\]/).map { String($0.output) }
+        text.matches(of: /\[[0-9a-f:.]+\]/).map { String($0.output) }
+            .filter { literal in literal.count { $0 == ":" } >= 2 }
     }
 }
 

@@ -20,6 +20,11 @@ struct NamedHostsTests {
         #expect(NamedHosts(in: name).all == hosts)
     }
 
+    // The form of an app can contain a name of any length.
+    @Test func `a long text is searched in one pass`() {
+        #expect(NamedHosts(in: "[" + String(repeating: ":", count: 30_000)).all == [])
+    }
+
     @Test(arguments: [
         "Lightbox", "Photos 2.0", "Photo Viewer 1.2.3", "Dr. Photo", "Inc.", "e.g. a viewer", "Node.js sample",
         ".NET app",
