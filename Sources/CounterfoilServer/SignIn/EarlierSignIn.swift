@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 
 /// The user who signed in before in this browser, as stored in an encrypted cookie
@@ -17,12 +18,15 @@ struct EarlierSignIn: Sendable, Hashable {
     let email: MaskedEmail?
     /// The username; nil in a cookie of a version that did not store it.
     let username: Username?
+    /// A digest of the password hash at the sign-in; nil in a cookie of a version that did not store it.
+    private let passwordMark: String?
 
     private struct Content: Codable {
         let person: String?
         let name: String
         let email: String?
         let username: String?
+        let passwordMark: String?
     }
 
     init(_ person: Person) {
@@ -30,11 +34,16 @@ struct EarlierSignIn: Sendable, Hashable {
         name = DisplayName(of: person)
         email = MaskedEmail(of: person)
         username = person.username
+        passwordMark = Self.mark(of: person.passwordHash)
+    }
+
+    private static func mark(of hash: PasswordHash) -> String {
+        Base64URL.encode(SHA256.hash(data: Array(hash.exposed.utf8)).prefix(9))
     }
 
     /// Decrypts the value of the cookie; returns nil if this server did not issue it.
     init?(cookie: String, keys: DerivedKeys) {
-        guard cookie.utf8.count <= 1024, let sealed = Base64URL.decode(cookie),
+        guard cookie.utf8.count <= 2048, let sealed = Base64URL.decode(cookie),
             let bytes = try? keys.open(sealed).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
         else { return nil }
@@ -42,12 +51,19 @@ struct EarlierSignIn: Sendable, Hashable {
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
         username = content.username.flatMap { Username($0) }
+        passwordMark = content.passwordMark
+    }
+
+    /// Returns true if this is the sign-in of a user with the password that the user has now.
+    func holds(for current: Person) -> Bool {
+        person == current.id && passwordMark == Self.mark(of: current.passwordHash)
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
         let content = Content(
-            person: person?.rawValue, name: name.description, email: email?.description, username: username?.rawValue)
+            person: person?.rawValue, name: name.description, email: email?.description, username: username?.rawValue,
+            passwordMark: passwordMark)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
         else { return nil }
@@ -65,20 +81,21 @@ struct EarlierSignIns: Sendable {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, keys: keys) }
     }
 
-    /// A browser in which a user has signed in before.
+    /// A browser in which a user has signed in before, with the password that the user has now.
     struct Browser: Sendable {
-        let person: PersonIdentifier
         /// The content of the cookie, which differs after each sign-in, and which only this server can make.
         let mark: String
     }
 
-    /// Returns the browser that sent a request; nil if no user is known to have signed in there.
-    func browser(in request: IncomingRequest) -> Browser? {
-        guard let person = of(request)?.person,
+    /// Returns the browser that sent a request; nil if it is not known that the user has signed in there.
+    ///
+    /// A sign-in with a former password does not count: whoever knew it could have collected many cookies.
+    func browser(in request: IncomingRequest, of person: Person?) -> Browser? {
+        guard let person, let earlier = of(request), earlier.holds(for: person),
             // A cookie can have several spellings with the same content.
             let sealed = request.cookie(cookies.earlierName).flatMap({ Base64URL.decode($0) })
         else { return nil }
-        return Browser(person: person, mark: Base64URL.encode(sealed))
+        return Browser(mark: Base64URL.encode(sealed))
     }
 
     /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.

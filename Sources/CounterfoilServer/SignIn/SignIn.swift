@@ -64,7 +64,7 @@ package struct SignIn: Sendable {
         let early = throttle.wait(person?.id, from: source, within: signInsPerMinute, now: now)
         if let early { return .tooEarly(retryAfter: early) }
         let keys = SignInKeys(
-            name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request),
+            name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request, of: person),
             keys: attempts.keys, limits: limits)
         let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
         let verdict = await attempts.admit(attempt, now: now)
@@ -106,7 +106,12 @@ package struct SignIn: Sendable {
             renewed.passwordHash = try await hasher.hash(password)
             let isStored = try await store.replacePasswordHash(
                 of: person.id, from: person.passwordHash, to: renewed.passwordHash)
-            return isStored ? renewed : person
+            if isStored { return renewed }
+            // Another sign-in with this password may have replaced it first.
+            guard let stored = try await store.person(person.id),
+                try await hasher.verify(password, against: stored.passwordHash) == .prepared
+            else { return person }
+            return stored
         } catch {
             return person
         }

@@ -42,7 +42,7 @@ struct SignInKeys: Sendable {
     ///   - name: The typed username or email address.
     ///   - person: The account with that name; nil if there is none.
     ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
-    ///   - browser: The browser of the attempt, if a user has signed in there before.
+    ///   - browser: The browser of the attempt, if the user has signed in there before.
     ///   - keys: The key under which the digests are computed.
     ///   - limits: The limits.
     init(
@@ -54,10 +54,7 @@ struct SignInKeys: Sendable {
         let delayed = AttemptLimit(
             failures: limits.failuresPerPerson, window: window, delayFromFailure: limits.delayFromFailure)
         self.name = CountedKey(keys.digest(of: typed, as: .typedName), limit: delayed)
-        self.browser = browser.flatMap { browser in
-            browser.person == person
-                ? CountedKey(keys.digest(of: browser.mark, as: .earlierSignIn), limit: delayed) : nil
-        }
+        self.browser = browser.map { CountedKey(keys.digest(of: $0.mark, as: .earlierSignIn), limit: delayed) }
         // Without an account the attempt counts under a key of no use, so that it takes the same time.
         noAccount = keys.digest(of: typed, as: .noAccount)
         account = CountedKey(

@@ -143,6 +143,23 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "alice", TestServer.password).status != .ok)
     }
 
+    // SEC-520: whoever knew the former password could have collected any number of such browsers.
+    @Test func `a sign-in with a former password gives no guesses of its own`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        #expect(try await Self.signIn(test, with: &browser).status == .ok)
+        let username = try #require(Username("alice"))
+        let alice = try #require(try await test.store.person(named: username))
+        let password = "another horse battery staple"
+        let renewed = try await PasswordHasher().hash(try Password(choosing: password, for: username))
+        #expect(try await test.store.replacePasswordHash(of: alice.id, from: alice.passwordHash, to: renewed))
+        for _ in 0..<10 {
+            _ = try await Self.attempt(test, "alice", "wrong", source: "203.0.113.9")
+            test.clock.advance(by: 20)
+        }
+        #expect(try await Self.signIn(test, with: &browser, password: password).status == .tooManyRequests)
+    }
+
     // SEC-520
     @Test func `a browser in which a user signed in before has ten guesses of its own`() async throws {
         let test = try await TestServer()
