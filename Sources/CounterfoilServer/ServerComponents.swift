@@ -219,13 +219,13 @@ package struct ServerComponents: Sendable {
         let issuer = TokenIssuer(
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(
-            settings: settings, registry: registry, store: store, issuer: issuer, refreshTokens: refreshTokens,
-            challenges: challenges, proofs: proofs, auditor: auditor, redemptions: redemptions)
+            settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
+            refreshTokens: refreshTokens, challenges: challenges, proofs: proofs, auditor: auditor,
+            redemptions: redemptions)
         return registrationHandlers(forgeries: throttle)
             + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(
-                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, keys: keys,
-                context: grants
+                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
             ).handlers
             + DeviceAuthorizationEndpoint(
                 settings: settings, authenticator: authenticator, registry: registry, store: store,

@@ -100,6 +100,7 @@ public struct LogoutNotifier: Sendable {
                 return
             }
             try await keys.follow(logger: logger)
+            try await keys.prepare(recipient.client.policy.idTokenAlgorithm)
             let outcome = await sender.send(try notice(of: delivery, about: person, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered

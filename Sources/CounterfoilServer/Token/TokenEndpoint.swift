@@ -10,17 +10,15 @@ struct TokenEndpoint: Sendable {
     let metrics: ServerMetrics
     let audiences: AudienceParameterLog
     let proofs: DPoPProofs
-    let keys: KeyRing
     private let grants: [String: any TokenGrant]
 
     init(
         authenticator: ClientAuthenticator, metrics: ServerMetrics, audiences: AudienceParameterLog, proofs: DPoPProofs,
-        keys: KeyRing, context: GrantContext
+        context: GrantContext
     ) {
         self.authenticator = authenticator
         self.audiences = audiences
         self.proofs = proofs
-        self.keys = keys
         self.metrics = metrics
         grants = Dictionary(
             Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
@@ -69,7 +67,6 @@ struct TokenEndpoint: Sendable {
         let authenticated = try await authenticator.authenticate(
             request, form: form, on: Grant.leg, now: now, client: &client)
         audiences.note(AudienceParameter(form), of: authenticated.client.id, at: .token, now: now)
-        try await keys.prepare(authenticated.client.policy.idTokenAlgorithm)
         let response = try await grant.respond(
             to: asked,
             TokenExchange(

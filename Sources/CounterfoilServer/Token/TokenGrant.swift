@@ -47,6 +47,7 @@ struct GrantContext: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
     let store: any UncachedStore
+    let keys: KeyRing
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenCodec
     let challenges: ChallengeReuseDetector
@@ -68,6 +69,8 @@ struct GrantContext: Sendable {
     ) async throws -> TokenTarget {
         let target = try await target(of: grant, naming: asked, scope: scope, by: exchange.client.client)
         try target.requireProof(exchange.proof)
+        // Only a request that gets an ID token creates a key, so that nobody does without a user.
+        if grant.scope.contains(.openID) { try await keys.prepare(exchange.client.client.policy.idTokenAlgorithm) }
         return target
     }
 
