@@ -39,6 +39,9 @@ struct RegisteredAPIs: Sendable {
         return api
     }
 
+    /// Returns whether no scope of `scope` belongs to several APIs.
+    func haveOneOwner(_ scope: Scope) -> Bool { scope.tokens.allSatisfy { owners[$0]?.count ?? 0 <= 1 } }
+
     /// Creates the error for scopes from which no single API follows; it names the APIs and their scopes.
     private func several(_ owned: [Scope.Token]) -> OAuthError {
         let listed = all.compactMap { api in
@@ -66,7 +69,8 @@ extension CurrentRegistry {
         named resources: [Resource], orOf scope: Scope, _ settings: ServerSettings
     ) async throws -> NamedResources {
         guard resources.isEmpty else { return try await named(resources, issuer: settings.issuer) }
-        guard let api = try await self.apis().api(of: scope, defaultAudience: settings.defaultAudience) else {
+        let registered = try await self.apis()
+        guard let api = try registered.api(of: scope, defaultAudience: settings.defaultAudience) else {
             return NamedResources(known: [], unknown: [])
         }
         var followed = [api.resource]
@@ -74,6 +78,8 @@ extension CurrentRegistry {
             followed.append(server)
         }
         let apis = try await named(followed, issuer: settings.issuer)
-        return NamedResources(known: apis.known, unknown: apis.unknown, followFromScope: true)
+        // A scope of several APIs can mean access to another one where the user allowed it without an API.
+        return NamedResources(
+            known: apis.known, unknown: apis.unknown, followFromScope: registered.haveOneOwner(scope))
     }
 }

@@ -120,6 +120,19 @@ struct ConsentOfScopeTests {
         #expect(page.earlierConsent == "You allowed some of this on 15 January 2027.")
     }
 
+    // Consent for one API is not consent for another, whichever has the default audience.
+    @Test func `what was allowed for the default API is asked about for another API with the scope`() async throws {
+        let test = try await TestServer { $0.defaultAudience = Self.api }
+        _ = try await test.addAPI(Self.api, scope: "photos.read")
+        let client = try await Self.client(test)
+        var browser = test.browser()
+        _ = try await Self.attempt(test, by: client, for: "photos.read").authorize(with: &browser)
+        _ = try await test.addAPI("https://upload.example.com", scope: "photos.read photos.write")
+        let both = Self.attempt(test, by: client, for: "photos.read photos.write")
+        let page = try await browser.open(both.url).consentPage
+        #expect(page.permissions.map(\.scope) == ["photos.read", "photos.write"])
+    }
+
     // The last answer counts, also if the first one was about no API.
     @Test(arguments: [false, true])
     func `a scope that was declined for its API is asked about again`(isNamed: Bool) async throws {
