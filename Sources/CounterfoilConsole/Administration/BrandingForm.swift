@@ -38,7 +38,7 @@ struct BrandingForm: Sendable {
         case "preview", "save":
             if try form.value("remove_logo") == "on" { logo = .remove }
             do {
-                if let chosen = try await chosenLogo(form) { logo = .replace(chosen) }
+                if let chosen = try await chosenLogo(form, keepsEarlier: logo == .keep) { logo = .replace(chosen) }
             } catch let refusal as LogoRefusal {
                 problems.append(BrandingDraft.Problem(.logo, refusal))
             }
@@ -78,13 +78,13 @@ struct BrandingForm: Sendable {
     /// Returns the uploaded logo, or else the one that was uploaded for a preview; nil if the form contains neither.
     ///
     /// The server keeps no upload between two requests, so a preview contains the logo in a hidden field. It is encoded
-    /// again like an upload.
-    private func chosenLogo(_ form: PageForm) async throws -> Logo? {
+    /// again like an upload. If `keepsEarlier` is false, only an upload counts.
+    private func chosenLogo(_ form: PageForm, keepsEarlier: Bool) async throws -> Logo? {
         if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
             return try await encoder.logo(from: upload)
         }
         let kept = try form.value(BrandingPage.chosenLogoField)
-        guard !kept.isEmpty else { return nil }
+        guard keepsEarlier, !kept.isEmpty else { return nil }
         return try await encoder.logo(from: Base64URL.decode(kept) ?? [])
     }
 
@@ -127,7 +127,7 @@ struct BrandingForm: Sendable {
                     shown: preview?.statements[language]?.text.flatMap { try? ConsentText(markdown: $0).html })
             },
             logo: field(.logo),
-            hasLogo: branding.logo != nil,
+            hasLogo: branding.logo != nil || logo.replacement != nil,
             removesLogo: logo == .remove,
             chosenLogo: logo.replacement.map { Base64URL.encode($0.bytes) },
             isPreview: preview != nil,

@@ -200,13 +200,15 @@ struct AdministrationTests {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
-        func upload(_ decision: String, logo: [UInt8] = [], chosen: String? = nil, name: String = "Foto Eins")
-            -> ScriptedUserAgent.Upload
-        {
+        func upload(
+            _ decision: String, logo: [UInt8] = [], chosen: String? = nil, name: String = "Foto Eins",
+            removes: Bool = false
+        ) -> ScriptedUserAgent.Upload {
             var fields = FormParameters([
                 "ticket": page.ticket, "revision": String(page.revision), "decision": decision, "site_name": name,
             ])
             fields.append("chosen_logo", ifPresent: chosen)
+            fields.append("remove_logo", ifPresent: removes ? "on" : nil)
             return ScriptedUserAgent.Upload(fields, fileField: "logo", file: logo)
         }
         let picture = Array(Drawing.sunrise.png())
@@ -222,6 +224,11 @@ struct AdministrationTests {
             upload("save", chosen: chosen, name: String(repeating: "n", count: 61)), to: page.action)
         #expect(mistake.status == .badRequest)
         #expect(try mistake.brandingPage.chosenLogo == chosen)
+        // The box that removes the logo removes the chosen one, too.
+        #expect(try second.brandingPage.hasLogo)
+        let removed = try await administrator.browser.submit(
+            upload("preview", chosen: chosen, removes: true), to: page.action)
+        #expect(try removed.brandingPage.chosenLogo == nil)
         // What the field contains is judged like an upload.
         for forged in ["x", Base64URL.encode(Array("<svg></svg>".utf8))] {
             let refused = try await administrator.browser.submit(upload("save", chosen: forged), to: page.action)
