@@ -10,6 +10,19 @@ enum ListeningDescriptor {
     ///
     /// - Throws: `IOError` with the error of the system, or an error that the host has no address.
     static func bound(to host: String, port: Int) throws -> [Int32] {
+        // With port 0, another program can have the port of the first address at a further one.
+        var attemptsLeft = port == 0 ? 5 : 1
+        while true {
+            attemptsLeft -= 1
+            do {
+                return try boundOnce(to: host, port: port)
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && attemptsLeft > 0 {
+                continue
+            }
+        }
+    }
+
+    private static func boundOnce(to host: String, port: Int) throws -> [Int32] {
         var (port, descriptors, missing) = (port, [Int32](), nil as IOError?)
         do {
             for address in try addresses(of: host, port: port) {
