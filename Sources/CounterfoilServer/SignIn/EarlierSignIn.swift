@@ -89,7 +89,7 @@ struct EarlierSignIns: Sendable {
 
     /// Returns the browser that sent a request; nil if it is not known that the user has signed in there.
     ///
-    /// A sign-in with a former password does not count: whoever knew it could have collected many cookies.
+    /// A sign-in with a former password does not count: an attacker who knew it could have collected many cookies.
     func browser(in request: IncomingRequest, of person: Person?) -> Browser? {
         guard let person, let earlier = of(request), earlier.holds(for: person),
             // A cookie can have several spellings with the same content.

@@ -69,7 +69,7 @@ struct GrantContext: Sendable {
     ) async throws -> TokenTarget {
         let target = try await target(of: grant, naming: asked, scope: scope, by: exchange.client.client)
         try target.requireProof(exchange.proof)
-        // Only a request that gets an ID token creates a key, so that nobody does without a user.
+        // Only a request that gets an ID token creates a key, so that no request without a user does.
         if grant.scope.contains(.openID) { try await keys.prepare(exchange.client.client.policy.idTokenAlgorithm) }
         return target
     }

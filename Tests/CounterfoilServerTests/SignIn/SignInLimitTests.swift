@@ -143,7 +143,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "alice", TestServer.password).status != .ok)
     }
 
-    // SEC-520: whoever knew the former password could have collected any number of such browsers.
+    // SEC-520: an attacker who knew the former password could have collected any number of such browsers.
     @Test func `a sign-in with a former password gives no guesses of its own`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
