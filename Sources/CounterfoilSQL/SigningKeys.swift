@@ -47,7 +47,8 @@ extension SQLStore {
 
     /// Stores the successor of a key, unless the key already has a successor.
     ///
-    /// The former key counts as replaced from the time at which the server starts to sign with the successor.
+    /// The former key counts as replaced from the time at which the server starts to sign with the successor. So does
+    /// any other key of the algorithm that would have signed after that time.
     public func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
@@ -59,6 +60,11 @@ extension SQLStore {
                 key.algorithm.rawValue
             )
             guard replaced == 1 else { return .algorithmHasKey }
+            try database.send(
+                "UPDATE signing_keys SET replaced_at = ?1 WHERE algorithm = ?2 AND replaced_at > ?1",
+                key.signsFrom.microseconds,
+                key.algorithm.rawValue
+            )
             try database.send(
                 "INSERT INTO signing_keys (id, algorithm, sealed, created_at, signs_from) VALUES (?, ?, ?, ?, ?)",
                 key.id.rawValue,

@@ -109,6 +109,22 @@ struct RecordContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a new key ends the signing period of every other key of its algorithm`(_ kind: StoreKind) async throws {
+        let first = Self.key("first", at: World.now)
+        let planned = Self.key("planned", at: World.now + 1, signsFrom: World.now + 900)
+        let immediate = Self.key("immediate", at: World.now + 60)
+        try await kind.withStore { store async throws in
+            #expect(try await store.addFirstSigningKey(first) == .added)
+            #expect(try await store.addSigningKey(planned, replacing: first.id) == .added)
+            #expect(try await store.addSigningKey(immediate, replacing: planned.id) == .added)
+            let keys = try await store.signingKeys()
+            let start = try #require(keys.last).signsFrom
+            #expect(keys.map(\.id) == [first.id, planned.id, immediate.id])
+            #expect(keys.map(\.replacedAt) == [start, start, nil])
+        }
+    }
+
     // OpenID Connect Back-Channel Logout §2.5: each registered client is notified once, by one process.
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is queued for notification, and claimed by one process`(_ kind: StoreKind) async throws {

@@ -53,7 +53,7 @@ public protocol SigningKeyStore: Sendable {
     /// Stores the successor of a key, unless the key already has one.
     ///
     /// Also sets ``SealedSigningKey/replacedAt`` of the former key to the ``SealedSigningKey/signsFrom`` of the
-    /// successor.
+    /// successor, and of the other keys of the algorithm whose ``SealedSigningKey/replacedAt`` is later than that.
     func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSigningKeyOutcome

@@ -30,6 +30,11 @@ extension MemoryStore: SigningKeyStore {
             }
             guard let index else { return .algorithmHasKey }
             state.signingKeys[index].replacedAt = key.signsFrom
+            for other in state.signingKeys.indices where state.signingKeys[other].algorithm == key.algorithm {
+                if let end = state.signingKeys[other].replacedAt, end > key.signsFrom {
+                    state.signingKeys[other].replacedAt = key.signsFrom
+                }
+            }
             state.signingKeys.append(key)
             return .added
         }

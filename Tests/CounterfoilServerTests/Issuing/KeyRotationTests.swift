@@ -85,6 +85,18 @@ struct KeyRotationTests {
         #expect(second == new.id)
     }
 
+    @Test func `a rotation at once ends every other key of the algorithm`() async throws {
+        let planned = try await rotate()
+        test.clock.advance(by: 60)
+        let now = test.clock.now
+        let new = try await rotate(.es256, .atOnce)
+        let keys = try await test.store.signingKeys().filter { $0.algorithm == .es256 }
+        #expect(keys.filter { $0.state(at: now).state == .signing }.map(\.id) == [new.id])
+        #expect(keys.first { $0.id == planned.id }?.replacedAt == now)
+        #expect(keys.filter { $0.id != new.id }.allSatisfy { $0.replacedAt == now })
+        #expect(try kid(try await Attempt(test, for: "photos.read").tokens().accessToken) == new.id)
+    }
+
     @Test func `a request for the key set reads the store`() async throws {
         _ = try await keySet(of: test)
         let new = try await rotate(.es256, .atOnce)
