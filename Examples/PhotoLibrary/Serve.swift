@@ -94,10 +94,11 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// The metadata of this API (RFC 9728); nil if clients do not reach it under its audience.
-    private var description: ResourceDescription? {
+    var description: ResourceDescription? {
         get throws {
             guard publicURL == nil, audience != issuer.rawValue else { return nil }
-            return ResourceDescription(scopes: try Scope(parsing: "photos.read"), name: "Photo library")
+            return ResourceDescription(
+                scopes: try readScope ?? Scope(parsing: "photos.read"), name: "Photo library")
         }
     }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilResource
 import Testing
 
 @testable import photo_library
@@ -27,5 +29,13 @@ import Testing
         given[arguments[0]] = arguments[1]
         let error = try #require(throws: (any Error).self) { try Serve.parse(given.flatMap { [$0.key, $0.value] }) }
         #expect(Serve.message(for: error).contains(words))
+    }
+
+    @Test(arguments: [([String](), "photos.read"), (["--read-scope", "pictures.view"], "pictures.view")])
+    func `the metadata names the scope that reads photos`(options: [String], scope: String) throws {
+        let serve = try Serve.parse(
+            ["--issuer", "http://127.0.0.1:8080", "--audience", "https://photos.example", "--listen", "[::1]:0"]
+                + options)
+        #expect(try serve.description?.scopes == Scope(parsing: scope))
     }
 }
