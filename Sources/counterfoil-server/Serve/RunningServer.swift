@@ -88,27 +88,14 @@ struct RunningServer {
         if self.certificate?.isProvisional == true {
             logger.notice("there is no certificate yet; clients get one that is signed by itself, and refuse it")
         }
-        if settings.issuer.isSecure, self.certificate == nil, trustedProxies == .none {
-            Self.warnOfPlainHTTP(at: listeners.requests, logger)
+        let plainHTTP = PlainHTTPWarning(
+            settings.issuer, hasCertificate: self.certificate != nil, trustedProxies: trustedProxies,
+            listeners: listeners.requests)
+        if let plainHTTP {
+            logger.warning(
+                "\(plainHTTP.message)",
+                metadata: ["listen": "\(plainHTTP.listen)", "advice": "\(plainHTTP.advice)"])
         }
-    }
-
-    /// Warns of TCP ports that clients cannot use, unless a proxy terminates TLS that the settings do not name.
-    ///
-    /// Only a proxy connects to a Unix socket.
-    private static func warnOfPlainHTTP(at addresses: [ListeningAddress], _ logger: Logger) {
-        let ports = addresses.filter { !$0.isUnixSocket }
-        guard !ports.isEmpty else { return }
-        logger.warning(
-            "serving plain HTTP for an https issuer, and no proxy is trusted",
-            metadata: [
-                "listen": "\(ports.map { "\($0)" }.joined(separator: " "))",
-                "advice":
-                    """
-                set trusted-proxy to the proxy that terminates TLS, if it replaces X-Forwarded-For itself; or \
-                tls-certificate and tls-key, or acme-contact
-                """,
-            ])
     }
 
     /// Serves requests until SIGTERM or SIGINT, and then closes the store.

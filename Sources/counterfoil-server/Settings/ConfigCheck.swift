@@ -43,13 +43,21 @@ extension ServeCommand {
             Output.note(
                 "warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
         }
-        _ = try acme.settings(for: settings)
+        let ordersCertificate = try acme.settings(for: settings) != nil
         try endings.checkWritable()
         _ = try network.outboundRules()
         try TraceExport.check(ProcessInfo.processInfo.environment)
         switch try location.place {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)
         case .database(let database): _ = try database.serverKey()
+        }
+        // Whether a socket of systemd is a TCP port is known at the start only.
+        let plainHTTP = PlainHTTPWarning(
+            settings.issuer, hasCertificate: ordersCertificate || tls.files(for: settings) != nil,
+            trustedProxies: try TrustedProxies(network.trustedProxies),
+            listeners: try listening.listen.compactMap { try ListenOptions.Choice($0).address })
+        if let plainHTTP {
+            Output.note("warning: \(plainHTTP.message) (listen \(plainHTTP.listen)); \(plainHTTP.advice)")
         }
     }
 }

@@ -189,6 +189,27 @@ struct SettingsFileTests {
         }
     }
 
+    @Test(arguments: [
+        ("", true), ("trusted-proxy: 127.0.0.1\n", false),
+        ("acme-contact: owner@example.com\nacme-terms-agreed: true\n", false),
+    ])
+    func `the check warns of plain HTTP for an https issuer, unless TLS is set`(
+        lines: String, isWarning: Bool
+    ) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let settings =
+                "issuer: https://id.example.com\nlisten: 127.0.0.1:8443\ndata-dir: \(folder.path("data"))\n"
+            let ended = try await Self.check(Data((settings + lines).utf8), in: folder)
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.output == "The settings in \(folder.path("server.yaml")) are valid.\n")
+            let message = "warning: serving plain HTTP for an https issuer, and no proxy is trusted"
+            #expect(
+                ended.errors.hasPrefix("\(message) (listen 127.0.0.1:8443); set trusted-proxy") == isWarning,
+                "\(ended.errors)")
+            #expect(ended.errors.contains(message) == isWarning)
+        }
+    }
+
     @Test func `the check reads the files that settings name, and creates nothing`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let directory = "data-dir: \(folder.path("data"))\n"
