@@ -39,15 +39,16 @@ struct AppEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard name != nil || developer != nil || removeLogo || registration.hasChanges else {
-            throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
-        }
         guard !removeLogo || registration.presentation.logo == nil else {
             throw ValidationError("--logo and --remove-logo cannot be combined.")
         }
     }
 
     func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard name != nil || developer != nil || removeLogo || registration.hasChanges else {
+            throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
+        }
         let picture = try logoChange()
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.client(app.clientID)

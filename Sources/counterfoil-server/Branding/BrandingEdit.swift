@@ -45,15 +45,16 @@ struct BrandingEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard [name, accent, supportURI, consentText, privacyURI].contains(where: { $0 != nil }) else {
-            throw ValidationError("Give at least one change. See: counterfoil-server branding edit --help")
-        }
         guard Language(rawValue: language) != nil else {
             throw ValidationError("--language must be en, de, nb, fr or es.")
         }
     }
 
     func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard [name, accent, supportURI, consentText, privacyURI].contains(where: { $0 != nil }) else {
+            throw ValidationError("Give at least one change. See: counterfoil-server branding edit --help")
+        }
         guard let language = Language(rawValue: language) else { return }
         let text = try consentText.map { $0.isEmpty ? "" : try InputFile.text(at: $0) }
         try await options.withInstallation { installation in

@@ -30,12 +30,13 @@ struct ResourceEdit: AsyncParsableCommand {
     func validate() throws {
         if let name { _ = try ResourceOptions.checked(name: name) }
         try properties.checkScopes()
-        guard name != nil || properties.hasChanges else {
-            throw ValidationError("Give at least one change. See: counterfoil-server resource edit --help")
-        }
     }
 
     func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard name != nil || properties.hasChanges else {
+            throw ValidationError("Give at least one change. See: counterfoil-server resource edit --help")
+        }
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.resource(registered.uri)
             var resource = former

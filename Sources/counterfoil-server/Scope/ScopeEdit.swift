@@ -26,12 +26,13 @@ struct ScopeEdit: AsyncParsableCommand {
 
     func validate() throws {
         if let description { try ScopeOptions.check(description: description) }
-        guard description != nil || properties.listed != nil || properties.startsTicked != nil else {
-            throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
-        }
     }
 
     func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard description != nil || properties.listed != nil || properties.startsTicked != nil else {
+            throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
+        }
         let name = existing.name
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.scope(name)

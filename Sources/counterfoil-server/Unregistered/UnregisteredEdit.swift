@@ -21,13 +21,11 @@ struct UnregisteredEdit: AsyncParsableCommand {
 
     @OptionGroup var options: AdministrationOptions
 
-    func validate() throws {
+    func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
         guard policy.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server unregistered edit --help")
         }
-    }
-
-    func run() async throws {
         try await options.withInstallation { installation in
             let former = try await installation.store.unregisteredClientPolicy()
             let registry = try await UnregisteredPolicyDraft.Registry(installation.store)

@@ -6,8 +6,8 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Manage the users who can sign in.",
         subcommands: [
-            UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserPassword.self,
-            UserExport.self, UserDelete.self,
+            UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserEnable.self,
+            UserPassword.self, UserExport.self, UserDelete.self,
         ]
     )
 }

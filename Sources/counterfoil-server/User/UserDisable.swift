@@ -9,7 +9,7 @@ struct UserDisable: AsyncParsableCommand {
         abstract: "Disable a user.",
         discussion: """
             All sessions of the user end, and the user cannot sign in until you enable the account again with: \
-            user edit NAME --enable.
+            user enable NAME.
 
             Example:
               counterfoil-server user disable alice --data-dir ./data

@@ -32,12 +32,13 @@ struct UserEdit: AsyncParsableCommand {
 
     func validate() throws {
         guard !(disable && enable) else { throw ValidationError("--disable and --enable cannot be combined.") }
-        guard claims.hasChanges || disable || enable else {
-            throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
-        }
     }
 
     func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard claims.hasChanges || disable || enable else {
+            throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
+        }
         try await options.withInstallation(creating: false) { installation in
             var person = try await installation.person(user.name)
             let now = installation.store.now()

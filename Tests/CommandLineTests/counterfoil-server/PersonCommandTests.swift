@@ -236,6 +236,23 @@ struct PersonCommandTests {
         }
     }
 
+    @Test(arguments: [
+        ["user", "edit", "alice"], ["app", "edit", "app_x"], ["scope", "edit", "photos.read"],
+        ["resource", "edit", "https://api.example.com"], ["branding", "edit"], ["unregistered", "edit"],
+    ])
+    func `an edit without a change is wrong usage, and names an unknown option first`(
+        command: [String]
+    ) async throws {
+        try await Site.make { site in
+            let unknown = try await site.administer(command + ["--nonsense"])
+            #expect(unknown.status == 64)
+            #expect(unknown.errors.hasPrefix("Error: Unknown option '--nonsense'"), "\(unknown.errors)")
+            let unchanged = try await site.administer(command)
+            #expect(unchanged.status == 64)
+            #expect(unchanged.errors.hasPrefix("Error: Give at least one change. See: "), "\(unchanged.errors)")
+        }
+    }
+
     @Test func `an account is disabled and enabled, and gets a new password`() async throws {
         try await Site.make { site in
             let password = "correct horse battery staple\n"
@@ -245,6 +262,12 @@ struct PersonCommandTests {
             #expect(try await site.administer(["user", "list"]).output == "alice, disabled\n")
             let refused = try await site.administer(["user", "password", "alice", "--password-stdin"], input: password)
             #expect(refused.status == 3)
+            let on = try await site.administer(["user", "enable", "alice"])
+            #expect(on.output == "Enabled the user alice.\n")
+            #expect(try await site.administer(["user", "list"]).output == "alice\n")
+            let events = try await site.administer(["audit", "list", "--kind", "account", "--json"]).output
+            #expect(events.contains("\"enabled\""), "\(events)")
+            #expect(try await site.administer(["user", "disable", "alice"]).status == 0)
             #expect(try await site.administer(["user", "edit", "alice", "--enable"]).status == 0)
             let changed = try await site.administer(
                 ["user", "password", "alice", "--password-stdin"], input: "another horse battery staple\n")

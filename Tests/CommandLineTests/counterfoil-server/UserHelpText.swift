@@ -1,7 +1,8 @@
 /// The `--help` output of the user commands.
 extension HelpText {
     static let users = [
-        user, userCreate, userEdit, userList, userShow, userDisable, userPassword, userExport, userDelete,
+        user, userCreate, userEdit, userList, userShow, userDisable, userEnable, userPassword, userExport,
+        userDelete,
     ]
 
     private static let user = HelpText(
@@ -22,6 +23,7 @@ extension HelpText {
               list                    List the users, sorted by user name.
               show                    Show a user.
               disable                 Disable a user.
+              enable                  Enable a disabled user again.
               password                Set a new password for a user.
               export                  Export everything that the server stores about a
                                       user, as JSON.
@@ -215,12 +217,47 @@ extension HelpText {
             OVERVIEW: Disable a user.
 
             All sessions of the user end, and the user cannot sign in until you enable the
-            account again with: user edit NAME --enable.
+            account again with: user enable NAME.
 
             Example:
               counterfoil-server user disable alice --data-dir ./data
 
             USAGE: counterfoil-server user disable <name> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userEnable = HelpText(
+        command: ["user", "enable"],
+        text: #"""
+            OVERVIEW: Enable a disabled user again.
+
+            The user can sign in again, and tokens that apps had before are valid again
+            until they expire.
+
+            Example:
+              counterfoil-server user enable alice --data-dir ./data
+
+            USAGE: counterfoil-server user enable <name> [--data-dir <directory>] [--database <uri>] \#
             [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:

@@ -1,0 +1,30 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+struct UserEnable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Enable a disabled user again.",
+        discussion: """
+            The user can sign in again, and tokens that apps had before are valid again until they expire.
+
+            Example:
+              counterfoil-server user enable alice --data-dir ./data
+            """
+    )
+
+    @OptionGroup var user: UserArgument
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withInstallation(creating: false) { installation in
+            var person = try await installation.person(user.name)
+            person.disabledAt = nil
+            try await installation.update(person, at: installation.store.now(), recording: "enabled")
+            guard options.json else { return Output.line("Enabled the user \(person.username).") }
+            try Output.json(UserDocument(try await installation.person(user.name)))
+        }
+    }
+}
