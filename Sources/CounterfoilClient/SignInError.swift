@@ -49,6 +49,8 @@ extension SignInError: CustomStringConvertible {
             "the code expired before the sign-in was approved on another device. Sign in again to get a new code"
         case .cancelled:
             "the sign-in was cancelled"
+        case .unsafe(.clock(let difference, let refusal)):
+            "\(UnsafeResponse.clock(difference, refusal))"
         case .unsafe(let answer):
             "a response was rejected as unsafe: \(answer)"
         case .unavailable(let failure):
@@ -84,6 +86,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case idToken(TokenRefusal)
     /// The ID token is signed with this algorithm (`alg`), which the client does not accept (RFC 8725 §3.1).
     case idTokenAlgorithm(String)
+    /// A time in an ID token or a signed UserInfo response failed verification, and the clocks differ by more than an hour, which explains it.
+    case clock(ClockDifference, TokenRefusal)
     /// The UserInfo response cannot be parsed, or is about another user.
     case userInfo(UserInfo.Refusal)
     /// The device authorization response is malformed (RFC 8628 §3.2).
@@ -96,6 +100,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case transport(TransportFailure)
     /// The server responded with a redirect, which the client never follows.
     case redirected(origin: String)
+    /// Another process or task received the response; the value is its description.
+    case reported(String)
 
     /// A description that is safe to show to users.
     public var description: String {
@@ -108,12 +114,16 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
         case .idTokenAlgorithm(let algorithm):
             "the ID token is signed with \(algorithm.strippingControlCharacters), and this client accepts only ES256, RS256,"
                 + " Ed25519 and EdDSA; choose one of them for the client at the server"
+        case .clock(let difference, let refusal):
+            "\(difference), so a token fails verification: \(refusal). Set the clock of this device, or that of the"
+                + " server if it is the wrong one, and try again"
         case .userInfo(let refusal): "\(refusal)"
         case .registration(let refusal): "\(refusal)"
         case .deviceAuthorization: "the device authorization response is invalid"
         case .keys: "the key set of the server is invalid"
         case .transport(let failure): "\(failure)"
         case .redirected(let origin): "\(origin) responded with a redirect, which is never followed"
+        case .reported(let description): description
         }
     }
 }
@@ -130,6 +140,8 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     ///
     /// `retryAfter` is nil if the response contains no time to wait.
     case error(OAuthError, retryAfter: Duration? = nil)
+    /// Another process or task sent the request, and it failed; the value is the description of its failure.
+    case reported(String)
 
     /// A description that is safe to show to users.
     public var description: String {
@@ -138,6 +150,7 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
         case .status(let status, let origin, let pause):
             "\(origin) failed or is overloaded (status \(status)); try again " + Self.time(pause)
         case .busy(_, let pause): "the server has received too many requests; try again " + Self.time(pause)
+        case .reported(let description): description
         case .error(let error, let pause):
             "the server reported a temporary error: \(error.code.rawValue.strippingControlCharacters)"
                 + SignInError.words(of: error) + "; try again " + Self.time(pause)
@@ -152,7 +165,7 @@ extension ServerFailure {
         case .status(_, _, let pause): pause
         case .busy(_, let pause): pause
         case .error(_, let pause): pause
-        case .noResponse: nil
+        case .noResponse, .reported: nil
         }
     }
 
@@ -168,7 +181,8 @@ extension SignInError {
         case .cancelled: self = .cancelled
         case .unreachable, .timedOut: self = .unavailable(.noResponse(failure))
         case .untrusted, .tooLarge: self = .unsafe(.transport(failure))
-        case .notSigned(let reason): self = .unusable(reason)
+        case .notSigned(let reason), .misconfigured(let reason): self = .unusable(reason)
+        case .bodyUnreadable: self = .unusable(failure.description)
         }
     }
 

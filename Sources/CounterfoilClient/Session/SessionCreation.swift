@@ -21,6 +21,8 @@ extension TokenSession {
     }
 
     /// Creates a session for the user whom a sign-in signs in, with its server, client, APIs and transport.
+    ///
+    /// ``signedIn(onEvent:)`` runs the sign-in if no user is signed in.
     public init(for signIn: NativeSignIn, store: any TokenStore, profile: ProfileName = .standard) {
         self.init(for: signIn, store: store, profile: profile, now: { Date() })
     }
@@ -33,11 +35,13 @@ extension TokenSession {
         self.init(
             .client(signIn.client, at: signIn.issuer), store: store, profile: profile,
             origins: Origins(signIn.options.apiOrigins, signIn.options.resources), transport: signIn.transport,
-            now: now)
+            ownSignIn: signIn, now: now)
     }
 
     /// Creates a session for the user whom a sign-in on another device signs in, with its server, client, APIs and
     /// transport.
+    ///
+    /// Pass the run of the sign-in to ``signedIn(_:)``, because it shows a code to the user.
     public init(for signIn: DeviceSignIn, store: any TokenStore, profile: ProfileName = .standard) {
         self.init(
             .client(signIn.client, at: signIn.issuer), store: store, profile: profile,
@@ -61,10 +65,11 @@ extension TokenSession {
     /// the sign-in named none.
     package init(
         ofAnyClientIn store: any TokenStore & ClientRegistrationStore, profile: ProfileName,
-        rememberingFirstOriginOver transport: any HTTPTransport
+        rememberingFirstOriginOver transport: any HTTPTransport, host: RefreshHost
     ) {
         self.init(
-            .any(registrations: store), store: store, profile: profile, origins: .storedOrFirst, transport: transport)
+            .any(registrations: store), store: store, profile: profile, origins: .storedOrFirst, transport: transport,
+            host: host)
     }
 
     /// Creates a session for the stored sign-in of a profile, with a custom clock.

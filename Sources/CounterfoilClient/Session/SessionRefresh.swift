@@ -20,6 +20,9 @@ struct SessionRefresh: Sendable {
     let lockTimeout: Duration
     /// The result of an earlier refresh that is not stored yet; nil if there is none.
     let unsaved: Unsaved?
+    /// The failure of the last refresh of the session, for a store that keeps none; nil if it did not fail.
+    let lastFailure: RefreshFailure?
+    var host = RefreshHost.app
     var limits = RefreshLimits()
 
     /// Credentials that could not be stored, with the stored record that they should have replaced.
@@ -34,14 +37,17 @@ struct SessionRefresh: Sendable {
         case refreshed(TokenRecord, unverified: SignInError?)
         case refreshedElsewhere(TokenRecord)
         case refreshedButNotSaved(Unsaved)
-        case failed(SessionError)
+        /// The second value is the failure of the request; nil if none was sent.
+        case failed(SessionError, RefreshFailure? = nil)
     }
 
-    /// Refreshes the credentials; sends no request if another process has already replaced `stale` in the store.
-    func run(replacing stale: AccessToken) async -> Outcome {
+    /// Refreshes the credentials; sends no request if another process has already replaced `stale` in the store, or has
+    /// failed to while this one was waiting for it.
+    func run(replacing stale: Credentials) async -> Outcome {
+        let start = now()
         do throws(SessionError) {
             let lock = try await refreshLock()
-            let outcome = try await refresh(replacing: stale)
+            let outcome = try await refresh(replacing: stale, since: start, holding: lock)
             lock.release()
             return outcome
         } catch {
@@ -53,18 +59,31 @@ struct SessionRefresh: Sendable {
         do { return try await store.refreshLock(of: profile, within: lockTimeout) } catch { throw .store(error) }
     }
 
-    private func refresh(replacing stale: AccessToken) async throws(SessionError) -> Outcome {
+    /// Refreshes the credentials while holding the refresh lock, and leaves the failure of a request with it.
+    private func refresh(
+        replacing stale: Credentials, since start: Date, holding lock: borrowing TokenStoreLock
+    ) async throws(SessionError) -> Outcome {
+        let failure = await store.refreshFailure(of: profile) ?? lastFailure
         let kept: TokenRecord
         if let record = try await saveUnsaved() {
             kept = record
         } else {
-            kept = try await record()
-            if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
+            kept = try await record(after: stale, failure)
+            if kept.credentials.accessToken != stale.accessToken { return .refreshedElsewhere(kept) }
         }
         guard let token = kept.credentials.refreshToken else { throw .expired }
+        var limits = limits
+        if let failure, failure.concerns(token), !failure.endsSession {
+            // Another process sent the token while this one was waiting for the lock.
+            if failure.happened(after: start, at: now()) { throw failure.error }
+            // RFC 9110 §10.2.3
+            if let seconds = failure.pause(at: now()) { throw .paused(seconds: seconds) }
+            // Many processes may come one after the other. Only the first of them tries several times.
+            if failure.isRecent(at: now()) { limits.attempts = 1 }
+        }
         let located: (credentials: Credentials, server: AuthorizationServerConfiguration)
         do { located = try await kept.credentials.located(transport: transport, at: now()) } catch {
-            throw .unavailable(error)
+            return failed(.unavailable(error), sending: token, holding: lock)
         }
 
         let sending: TokenRecord
@@ -76,7 +95,31 @@ struct SessionRefresh: Sendable {
         case .replaced(nil): throw .notSignedIn(profile)
         }
 
-        let result = await exchange(located.credentials, token, at: located.server)
+        host.begin()
+        defer { host.end() }
+        do throws(SessionError) {
+            let outcome = try await send(token, of: kept, sending, at: located, within: limits)
+            lock.leave(nil)
+            return outcome
+        } catch {
+            return failed(error, sending: token, holding: lock)
+        }
+    }
+
+    private func failed(
+        _ error: SessionError, sending token: RefreshToken, holding lock: borrowing TokenStoreLock
+    ) -> Outcome {
+        let failure = RefreshFailure(error, sending: token, at: now())
+        lock.leave(failure)
+        return .failed(error, failure)
+    }
+
+    /// Sends the refresh token, and stores the result.
+    private func send(
+        _ token: RefreshToken, of kept: TokenRecord, _ sending: TokenRecord,
+        at located: (credentials: Credentials, server: AuthorizationServerConfiguration), within limits: RefreshLimits
+    ) async throws(SessionError) -> Outcome {
+        let result = await exchange(located.credentials, token, at: located.server, within: limits)
         let responseWasLost = result.responseWasLost || kept.refreshIntent?.concerns(token) ?? false
         switch result.outcome {
         case .refreshed(let credentials, let unverified):
@@ -98,7 +141,8 @@ struct SessionRefresh: Sendable {
     /// Until a response arrives, the refresh token is the only one that the client knows. So it is sent again at once,
     /// while the server still answers it.
     private func exchange(
-        _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration
+        _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration,
+        within limits: RefreshLimits
     ) async -> (outcome: TokenRefresh.Outcome, responseWasLost: Bool) {
         let limited = DeadlineTransport(
             transport: transport, limit: limits.request, deadline: .now + limits.total)
@@ -164,8 +208,14 @@ struct SessionRefresh: Sendable {
         return try binding.admitted(other, in: profile)
     }
 
-    private func record() async throws(SessionError) -> TokenRecord {
+    /// Reads the record; if it is gone because another process could not refresh `stale`, throws the reason.
+    private func record(
+        after stale: Credentials, _ failure: RefreshFailure?
+    ) async throws(SessionError) -> TokenRecord {
         let record = try await stored { () throws(TokenStoreError) in try await store.record(of: profile) }
+        if record == nil, let failure, failure.endsSession, let token = stale.refreshToken, failure.concerns(token) {
+            throw failure.error
+        }
         return try binding.admitted(record, in: profile)
     }
 

@@ -54,6 +54,19 @@ final class SharedWork<Value: Sendable>: Sendable {
         }
     }
 
+    /// Waits for the result for a time; nil if it is over, or if the waiting task is cancelled.
+    func value(within limit: Duration) async -> Value? {
+        await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await self.value() }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
     private func finish(with value: Value) {
         let waiters = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
             guard case .running(let waiters) = state.0 else { return [] }

@@ -15,7 +15,8 @@ public import CounterfoilProtocol
 /// the access token only to the origins that were named as those of the app's APIs.
 ///
 /// Several tasks and processes may need a new access token at once. Only one of them sends a refresh request
-/// (RFC 6749 §6), and all of them receive the new token. A failed refresh ends the session only if the server
+/// (RFC 6749 §6), and all of them receive the new token, or the reason of its failure. A token that is still valid is
+/// returned while its refresh takes longer than a moment. A failed refresh ends the session only if the server
 /// rejects the refresh token or issues tokens of another user. A session notices if another process signs the user in
 /// or out. It is cheap to create, and holds no file or connection open.
 public actor TokenSession {
@@ -26,13 +27,19 @@ public actor TokenSession {
     let binding: SessionBinding
     let origins: Origins
     let transport: any HTTPTransport
+    /// The sign-in for which the session was created; nil if it was created for a stored one.
+    let ownSignIn: NativeSignIn?
     private let now: @Sendable () -> Date
     nonisolated let broadcast = EventBroadcast<Event>()
     /// The record that is in use, and the state of the store in which it was read.
     private var known: Known?
     private var unsaved: SessionRefresh.Unsaved?
+    /// The reason why the API of the first call could not be stored; nil if it is stored, or if there was no such call.
+    package internal(set) var originSaveError: TokenStoreError?
+    private let host: RefreshHost
     private var refresh: SharedWork<SessionRefresh.Outcome>?
-    private var pausedUntil: ContinuousClock.Instant?
+    /// The failure of the last refresh, for a store that keeps none; nil if it did not fail.
+    private var lastFailure: RefreshFailure?
     /// The sign-in that is in progress, and the number of tasks that wait for it.
     private var signIn: (work: SharedWork<Result<Credentials, SessionError>>, waiting: Int)?
 
@@ -46,6 +53,12 @@ public actor TokenSession {
     ///
     /// It is longer than the longest refresh, including the requests for metadata and keys.
     private static let lockTimeout = Duration.seconds(90)
+
+    /// The maximum time for which a token that is still valid is held back by its refresh, in seconds.
+    private static let patience = 0.3
+
+    /// The remaining lifetime below which an access token is not returned while it can be refreshed, in seconds.
+    private static let shortestLifetime = 2
 
     /// The origins to which a session sends the access token.
     enum Origins: Sendable {
@@ -61,13 +74,16 @@ public actor TokenSession {
     /// Creates a session with a binding, a rule for origins and a clock.
     init(
         _ binding: SessionBinding, store: any TokenStore, profile: ProfileName, origins: Origins,
-        transport: any HTTPTransport, now: @escaping @Sendable () -> Date = { Date() }
+        transport: any HTTPTransport, ownSignIn: NativeSignIn? = nil, host: RefreshHost = .app,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.binding = binding
+        self.ownSignIn = ownSignIn
         self.origins = origins
         self.store = store
         self.profile = profile
         self.transport = transport
+        self.host = host
         self.now = now
     }
 
@@ -76,8 +92,10 @@ public actor TokenSession {
 
     /// Returns credentials with a usable access token, and refreshes them first if necessary.
     ///
-    /// Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that its result is
-    /// stored.
+    /// A token is refreshed a few seconds before it expires. If that takes longer than a moment, or if the server is
+    /// unavailable, the function returns the current token as long as it is valid for more than two seconds, and the
+    /// refresh goes on. Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that
+    /// its result is stored.
     public func credentials() async throws(SessionError) -> Credentials {
         let credentials = try await record().credentials
         let early = credentials.server?.profile.behavior.earlyRefresh ?? ServerBehavior.standard.earlyRefresh
@@ -86,17 +104,10 @@ public actor TokenSession {
             guard credentials.isExpired(at: now(), early: 0) else { return credentials }
             throw .expired
         }
-        do {
-            return try await refreshed(replacing: credentials.accessToken)
-        } catch {
-            switch error {
-            // As long as the old token is valid for more than two seconds, return it instead of an error.
-            case .unavailable, .paused:
-                guard credentials.isExpired(at: now(), early: 2) else { return credentials }
-                throw error
-            default: throw error
-            }
+        guard credentials.isExpired(at: now(), early: Self.shortestLifetime) else {
+            return try await refreshedEarly(credentials)
         }
+        return try await refreshed(replacing: credentials.accessToken)
     }
 
     /// Refreshes an access token that an API has rejected, even if the token has not expired.
@@ -106,23 +117,55 @@ public actor TokenSession {
     public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
         let current = try await record().credentials
         guard current.accessToken == stale else { return current }
-        if let pausedUntil, pausedUntil > .now {
-            throw .paused(seconds: Int((pausedUntil - .now).components.seconds) + 1)
-        }
-        let work = refresh ?? begin(replacing: stale)
+        let work = refresh ?? begin(replacing: current)
         guard let outcome = await work.value() else { throw .cancelled }
         settle(outcome, of: work)
-        switch outcome {
-        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials
-        case .refreshedButNotSaved(let unsaved): return unsaved.credentials
-        case .failed(let error): throw error
+        return try outcome.credentials()
+    }
+
+    /// Begins to refresh a token that is still valid, and returns the result if it is there within a moment.
+    private func refreshedEarly(_ valid: Credentials) async throws(SessionError) -> Credentials {
+        let lifetime = valid.expires.map { $0.timeIntervalSince(now()) } ?? 0
+        let patience = Duration.seconds(max(0, min(Self.patience, lifetime - TimeInterval(Self.shortestLifetime))))
+        if refresh == nil {
+            guard await canRefresh(valid) else { return valid }
+            if let refreshElsewhere = host.refreshElsewhere {
+                await refreshElsewhere(patience)
+                return try await record().credentials
+            }
+        }
+        let work = refresh ?? begin(replacing: valid)
+        guard let outcome = await work.value(within: patience) else {
+            if Task.isCancelled { throw .cancelled }
+            return valid
+        }
+        settle(outcome, of: work)
+        do throws(SessionError) { return try outcome.credentials() } catch {
+            switch error {
+            case .ended, .notSignedIn, .expired, .cancelled: throw error
+            // None of these makes the token invalid.
+            default: return valid
+            }
         }
     }
 
-    private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.Outcome> {
+    /// Returns whether no other process refreshes at the moment, and none has just failed to.
+    private func canRefresh(_ credentials: Credentials) async -> Bool {
+        if let token = credentials.refreshToken, let failure = await store.refreshFailure(of: profile) ?? lastFailure,
+            failure.concerns(token), failure.isRecent(at: now()) || failure.pause(at: now()) != nil
+        {
+            return false
+        }
+        do throws(TokenStoreError) { try await store.refreshLock(of: profile, within: .zero).release() } catch {
+            return false
+        }
+        return true
+    }
+
+    private func begin(replacing stale: Credentials) -> SharedWork<SessionRefresh.Outcome> {
         let steps = SessionRefresh(
             store: store, profile: profile, binding: binding, transport: transport, now: now,
-            lockTimeout: Self.lockTimeout, unsaved: unsaved)
+            lockTimeout: Self.lockTimeout, unsaved: unsaved, lastFailure: lastFailure, host: host)
         let work = SharedWork { await steps.run(replacing: stale) }
         refresh = work
         // Process the result even if all callers have stopped waiting.
@@ -134,6 +177,7 @@ public actor TokenSession {
     private func settle(_ outcome: SessionRefresh.Outcome, of work: SharedWork<SessionRefresh.Outcome>) {
         guard refresh === work else { return }
         refresh = nil
+        if case .failed(_, let failure) = outcome { lastFailure = failure } else { lastFailure = nil }
         switch outcome {
         case .refreshed(let record, let unverified):
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
@@ -145,12 +189,10 @@ public actor TokenSession {
         case .refreshedButNotSaved(let fresh):
             (known, unsaved) = (Known(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
             broadcast.send(.refreshedButNotSaved(expires: fresh.credentials.expires, fresh.reason))
-        case .failed(.ended(let error, _)):
+        case .failed(.ended(let error, _), _):
             forget()
             broadcast.send(.ended(error))
-        case .failed(.unavailable(let error)):
-            if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
-            broadcast.send(.refreshFailed(error))
+        case .failed(.unavailable(let error), _): broadcast.send(.refreshFailed(error))
         // The next call reads the record and says what has changed.
         case .failed: known = known.map { Known(record: $0.record, stamp: nil) }
         }
@@ -181,17 +223,30 @@ public actor TokenSession {
                 return latest
             }
             self.unsaved = nil
-            await discard(unsaved.credentials)
+            // A write that failed after it had replaced the file has stored them.
+            if stored?.credentials != unsaved.credentials { await discard(unsaved.credentials) }
         }
         let record: TokenRecord
         do { record = try binding.admitted(stored, in: profile) } catch {
-            if known != nil { broadcast.send(.signedOut) }
+            let ending = stored == nil ? await ending() : nil
+            if known != nil { broadcast.send(ending.map { .ended($0.cause) } ?? .signedOut) }
             known = nil
-            throw error
+            throw ending?.error ?? error
         }
         announce(record)
         known = Known(record: record, stamp: stamp)
         return record
+    }
+
+    /// Returns the failure by which the session ended; nil if the user signed out, or was never signed in.
+    private func ending() async -> RefreshFailure? {
+        guard let failure = await store.refreshFailure(of: profile) ?? lastFailure, failure.endsSession else {
+            return nil
+        }
+        if let token = known?.record.credentials.refreshToken { return failure.concerns(token) ? failure : nil }
+        // Without a record, nothing tells whether the failure is that of the client of the session.
+        if case .client = binding, failure != lastFailure { return nil }
+        return failure
     }
 
     /// Sends the event for a record that another process has stored; sends none if the tokens are the known ones.
@@ -212,6 +267,18 @@ public actor TokenSession {
         let latest = former?.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
         (known, unsaved) = (nil, nil)
         return latest
+    }
+
+    /// Forgets why a former session ended, because a user has signed in.
+    func forgetFailure() async {
+        lastFailure = nil
+        guard await store.refreshFailure(of: profile) != nil else { return }
+        // If another process holds the lock, it replaces what was left.
+        do throws(TokenStoreError) {
+            let lock = try await store.refreshLock(of: profile, within: .zero)
+            lock.leave(nil)
+            lock.release()
+        } catch {}
     }
 
     /// Waits for the sign-in that is in progress, or starts one.
@@ -237,5 +304,16 @@ public actor TokenSession {
     /// Revokes credentials that will not be used; ignores a failure.
     func discard(_ credentials: Credentials) async {
         _ = try? await TokenRevocation(transport: transport).revoke(credentials)
+    }
+}
+
+extension SessionRefresh.Outcome {
+    /// Returns the credentials to use; throws the error of a refresh that failed.
+    fileprivate func credentials() throws(SessionError) -> Credentials {
+        switch self {
+        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials
+        case .refreshedButNotSaved(let unsaved): return unsaved.credentials
+        case .failed(let error, _): throw error
+        }
     }
 }

@@ -5,6 +5,7 @@ public final class MemoryTokenStore: TokenStore {
     private struct State {
         var records: [ProfileName: TokenRecord] = [:]
         var locks: Set<String> = []
+        var failures: [ProfileName: RefreshFailure] = [:]
         var registrations: [Issuer: ClientRegistration] = [:]
     }
 
@@ -44,16 +45,25 @@ public final class MemoryTokenStore: TokenStore {
     public func refreshLock(
         of profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> TokenStoreLock {
-        try await lock("profile \(profile)", within: limit)
+        try await lock("profile \(profile)", within: limit) { [state] failure in
+            state.value.withLock { $0.failures[profile] = failure }
+        }
     }
 
-    private func lock(_ name: String, within limit: Duration) async throws(TokenStoreError) -> TokenStoreLock {
+    /// Returns the failure that the last holder of the refresh lock left.
+    public func refreshFailure(of profile: ProfileName) -> RefreshFailure? {
+        state.value.withLock { $0.failures[profile] }
+    }
+
+    private func lock(
+        _ name: String, within limit: Duration, leavingWith leave: @escaping @Sendable (RefreshFailure?) -> Void = { _ in }
+    ) async throws(TokenStoreError) -> TokenStoreLock {
         _ = try await PollingWait(limit: limit).value {
             .busy(place: "memory", holder: nil)
         } _: { () throws(TokenStoreError) -> Bool? in
             state.value.withLock { $0.locks.insert(name).inserted } ? true : nil
         }
-        return TokenStoreLock { [state] in
+        return TokenStoreLock(leavingWith: leave) { [state] in
             state.value.withLock { _ = $0.locks.remove(name) }
         }
     }

@@ -27,16 +27,18 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
 
     /// Creates the intent to send a refresh token; it contains the token only as a digest.
     public init(sending token: RefreshToken, at now: Date) {
-        tokenDigest = Self.digest(of: token)
+        tokenDigest = SentDigest.ofText(token.exposed)
         since = now
     }
 
     /// Returns whether the intent was stored for this token; if false, the intent is obsolete.
     public func concerns(_ token: RefreshToken) -> Bool {
-        ConstantTime.equals(tokenDigest, Self.digest(of: token))
+        ConstantTime.equals(tokenDigest, SentDigest.ofText(token.exposed))
     }
+}
 
-    private static func digest(of token: RefreshToken) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(token.exposed.utf8)))
-    }
+/// The digest by which a store remembers what was sent.
+enum SentDigest {
+    /// Returns the SHA-256 digest of a text, in base64url.
+    static func ofText(_ text: String) -> String { Base64URL.encode(SHA256.hash(data: Array(text.utf8))) }
 }

@@ -23,6 +23,7 @@ public import CounterfoilProtocol
 /// 4. Send the request to the server.
 /// 5. Store the new credentials with ``replace(_:with:in:)``, which changes nothing if the user signed in or out in
 ///    the meantime.
+/// 6. Leave the failure for those who wait for the lock with ``TokenStoreLock/leave(_:)``, or nil after a success.
 public protocol TokenStore: Sendable {
     /// Returns the record of a profile, or nil if there is none.
     ///
@@ -40,6 +41,15 @@ public protocol TokenStore: Sendable {
     func update(
         _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
     ) async throws(TokenStoreError) -> StoredRecord
+
+    /// Verifies that ``update(_:_:)`` can store a record of a profile; throws its error if it cannot.
+    ///
+    /// A sign-in calls this function before the user has to do anything. It writes to the same place in the same way
+    /// and leaves the store as it was. It holds no lock when it returns, so a later write can fail nevertheless. A record
+    /// that cannot be read is no error, because a sign-in replaces it.
+    ///
+    /// The default writes the stored record again. If there is none, it acquires the lock and reads.
+    func checkWritable(_ profile: ProfileName) async throws(TokenStoreError)
 
     /// Returns every profile that has a record, sorted by name.
     ///
@@ -62,11 +72,25 @@ public protocol TokenStore: Sendable {
     func refreshLock(
         of profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> TokenStoreLock
+
+    /// Returns the failure that the last holder of the refresh lock left; nil if it left none.
+    ///
+    /// The function needs no lock and creates nothing. The failure outlives the record of the profile. The default is nil:
+    /// then each process finds out for itself that the server is unavailable.
+    func refreshFailure(of profile: ProfileName) async -> RefreshFailure?
 }
 
 extension TokenStore {
     /// Returns nil, so a session reads the record before each use of a token.
     public func changeStamp() async -> TokenStoreStamp? { nil }
+
+    /// Returns nil, so processes share no failures.
+    public func refreshFailure(of profile: ProfileName) async -> RefreshFailure? { nil }
+
+    /// Writes the stored record again, or only reads if there is none.
+    public func checkWritable(_ profile: ProfileName) async throws(TokenStoreError) {
+        try await update(profile) { kept in kept.record.map { .put($0) } ?? .keep }
+    }
 
     /// Returns the credentials of a profile, or nil if there are none.
     public func credentials(of profile: ProfileName) async throws(TokenStoreError) -> Credentials? {

@@ -42,7 +42,7 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         case .unavailable(let place, let reason): "\(place) cannot be used: \(reason)"
         case .busy(let place, let holder):
             "the token store is locked by another process or task"
-                + (holder.map { " (process \($0))" } ?? "") + "; end it, or try again later (lock: \(place))"
+                + (holder.map { " (process \($0))" } ?? "") + "; try again later (lock: \(place))"
         case .cancelled: "the wait for the token store was cancelled"
         case .failed(let path, let reason): "the token store \(path) cannot be used: \(reason)"
         }

@@ -1,6 +1,12 @@
 #if !os(Windows)
     import CounterfoilProtocol
 
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
     /// A store that uses lock files, because several processes can use it at once.
     protocol FileLockedTokenStore: TokenStore, ClientRegistrationStore {
         /// Returns the file for a lock, such as `default.refresh` for the refresh lock of the profile `default`.
@@ -13,6 +19,11 @@
             of profile: ProfileName, within limit: Duration
         ) async throws(TokenStoreError) -> TokenStoreLock {
             try await lockFile("\(profile).refresh").hold(PollingWait(limit: limit)).storeLock()
+        }
+
+        /// Returns the failure that the last holder of the refresh lock left in the lock file.
+        public func refreshFailure(of profile: ProfileName) -> RefreshFailure? {
+            try? JSONDecoder().decode(RefreshFailure.self, from: Data(lockFile("\(profile).refresh").secondLine))
         }
 
         /// Waits until no other process and no other task holds the registration lock of a server, and acquires it.

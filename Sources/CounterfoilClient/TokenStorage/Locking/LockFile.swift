@@ -1,4 +1,10 @@
 #if !os(Windows)
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
     #if canImport(Darwin)
         import Darwin
     #elseif canImport(Musl)
@@ -12,8 +18,9 @@
     /// The system releases the lock when the process that holds it ends.
     ///
     /// The store never deletes the file. If it did, one task could hold the lock of the deleted file while another
-    /// task holds the lock of a new file at the same path. The file contains the process ID of the last holder,
-    /// which the error message shows when a wait times out.
+    /// task holds the lock of a new file at the same path. The first line of the file is the process ID of the last
+    /// holder, which the error message shows when a wait times out. The second line is the failure of the last refresh,
+    /// if it failed.
     struct LockFile: Sendable {
         let file: PrivateFile
 
@@ -44,15 +51,24 @@
                 close(descriptor)
                 return nil
             }
-            let mark = Array("\(getpid())\n".utf8)
-            if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, mark, mark.count, 0) }
+            HeldLock.write(secondLine, to: descriptor)
             return descriptor
         }
 
         private var holder: Int32? {
-            (try? file.read()).flatMap { $0 }.flatMap { Int32(String(decoding: $0.dropLast(), as: UTF8.self)) }
+            contents.split(separator: newline).first.flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
         }
+
+        /// The second line, which the last holder left; empty if it left none.
+        var secondLine: [UInt8] {
+            let lines = contents.split(separator: newline)
+            return lines.count > 1 ? Array(lines[1]) : []
+        }
+
+        private var contents: [UInt8] { (try? file.read()).flatMap { $0 } ?? [] }
     }
+
+    private let newline = UInt8(ascii: "\n")
 
     /// A lock on a file, held for the lifetime of this value.
     struct HeldLock: ~Copyable, Sendable {
@@ -63,11 +79,25 @@
         /// Releases the lock now: the call consumes this value, and `deinit` closes the file.
         consuming func release() {}
 
-        /// Converts the lock to a ``TokenStoreLock``, which then releases it.
+        /// Converts the lock to a ``TokenStoreLock``, which then releases it, and leaves failures in the file.
         consuming func storeLock() -> TokenStoreLock {
             let descriptor = descriptor
             discard self
-            return TokenStoreLock { close(descriptor) }
+            return TokenStoreLock { failure in
+                let bytes = failure.flatMap { try? JSONEncoder().encode($0) }
+                Self.write(bytes.map { Array($0) } ?? [], to: descriptor)
+            } releasingWith: {
+                close(descriptor)
+            }
+        }
+
+        /// Writes the process ID of this process and a second line.
+        ///
+        /// A full disk is no error, because the lock works without them.
+        fileprivate static func write(_ secondLine: [UInt8], to descriptor: Int32) {
+            let bytes = Array("\(getpid())\n".utf8) + secondLine + (secondLine.isEmpty ? [] : [newline])
+            let written = pwrite(descriptor, bytes, bytes.count, 0)
+            _ = ftruncate(descriptor, off_t(max(written, 0)))
         }
 
         deinit { close(descriptor) }
