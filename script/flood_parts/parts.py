@@ -298,7 +298,8 @@ PARTS = {
     "refresh": Part(refresh, 0.25, forged_refresh),
     "bound-refresh": Part(bound_refresh, 0.25, proofs),
     "device": Part(device, 1.1, devices),
-    "registration": Part(registration, 0.5, registrations),
+    # All sources together have a limit of 1,000 registrations in an hour, which the user must not reach alone.
+    "registration": Part(registration, 4.0, registrations),
     "pushed": Part(pushed, 0.25, pushes),
 }
 
