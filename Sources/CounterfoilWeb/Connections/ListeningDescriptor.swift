@@ -10,24 +10,33 @@ enum ListeningDescriptor {
     ///
     /// - Throws: `IOError` with the error of the system, or an error that the host has no address.
     static func bound(to host: String, port: Int) throws -> [Int32] {
+        try bound(to: addresses(of: host, port: port), port: port) { try bound(to: $0, port: $1, of: host) }
+    }
+
+    /// Returns a socket for each of several addresses, bound by `bind` to one port.
+    static func bound(
+        to addresses: [SocketAddress], port: Int, bind: (SocketAddress, Int) throws -> Int32
+    ) throws -> [Int32] {
         // With port 0, another program can have the port of the first address at a further one.
         var attemptsLeft = port == 0 ? 5 : 1
         while true {
             attemptsLeft -= 1
             do {
-                return try boundOnce(to: host, port: port)
+                return try boundOnce(to: addresses, port: port, bind: bind)
             } catch let error as IOError where error.errnoCode == EADDRINUSE && attemptsLeft > 0 {
                 continue
             }
         }
     }
 
-    private static func boundOnce(to host: String, port: Int) throws -> [Int32] {
+    private static func boundOnce(
+        to addresses: [SocketAddress], port: Int, bind: (SocketAddress, Int) throws -> Int32
+    ) throws -> [Int32] {
         var (port, descriptors, missing) = (port, [Int32](), nil as IOError?)
         do {
-            for address in try addresses(of: host, port: port) {
+            for address in addresses {
                 do {
-                    let descriptor = try bound(to: address, port: port, of: host)
+                    let descriptor = try bind(address, port)
                     descriptors.append(descriptor)
                     // With port 0, the system chooses one for the first address, which the others get, too.
                     if port == 0 { port = Self.port(of: descriptor) }
@@ -82,7 +91,8 @@ enum ListeningDescriptor {
         return isKnown ? Int(address[2]) << 8 | Int(address[3]) : 0
     }
 
-    private static func bound(to address: SocketAddress, port: Int, of host: String) throws -> Int32 {
+    /// Returns a socket that is bound to an address with a port.
+    static func bound(to address: SocketAddress, port: Int, of host: String) throws -> Int32 {
         var address = address
         address.port = port
         #if canImport(Glibc)

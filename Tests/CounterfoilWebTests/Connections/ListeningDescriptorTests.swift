@@ -53,6 +53,37 @@ struct ListeningDescriptorTests {
         }
     }
 
+    @Test(arguments: [1, 4])
+    func `another port is chosen if a further address has that of the first one in use`(attempts: Int) throws {
+        let addresses = try ["127.0.0.1", "127.0.0.2"].map { try SocketAddress(ipAddress: $0, port: 0) }
+        var taken: [Int32] = []
+        defer { for descriptor in taken { close(descriptor) } }
+        // Another program takes the port of the first address before the second one is bound.
+        let bound = try ListeningDescriptor.bound(to: addresses, port: 0) { address, port in
+            if port != 0, taken.count < attempts {
+                taken += try ListeningDescriptor.bound(to: "127.0.0.2", port: port)
+                #expect(listen(taken[taken.count - 1], 1) == 0)
+            }
+            return try ListeningDescriptor.bound(to: address, port: port, of: "example")
+        }
+        let places = Self.addresses(bound)
+        #expect(places.map(\.host) == ["127.0.0.1", "127.0.0.2"])
+        #expect(places.first?.port == places.last?.port)
+        #expect(taken.count == attempts)
+    }
+
+    @Test func `a port that is asked for is tried once`() throws {
+        let addresses = try ["127.0.0.1", "127.0.0.2"].map { try SocketAddress(ipAddress: $0, port: 0) }
+        var attempts = 0
+        #expect(throws: IOError.self) {
+            try ListeningDescriptor.bound(to: addresses, port: 8080) { _, _ in
+                attempts += 1
+                throw IOError(errnoCode: EADDRINUSE, reason: "bind")
+            }
+        }
+        #expect(attempts == 1)
+    }
+
     @Test func `an address is bound once`() throws {
         #expect(Self.addresses(try ListeningDescriptor.bound(to: "127.0.0.1", port: 0)).map(\.host) == ["127.0.0.1"])
     }
