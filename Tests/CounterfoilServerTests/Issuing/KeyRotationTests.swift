@@ -182,6 +182,27 @@ struct KeyRotationTests {
         #expect(try await keySet(of: test).keys.contains { $0.id.rawValue == kid })
     }
 
+    // Anyone can register such a client where the policy allows it, and must not change the key set of the server.
+    @Test func `a token request without an ID token of a user creates no key for Ed25519`() async throws {
+        let client = try await test.register(
+            "Edward", redirectURIs: ["http://127.0.0.1/callback"], idTokenAlgorithm: .ed25519)
+        let attempt = Attempt(test, by: client, for: "openid")
+        let invented = FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue, "refresh_token": "invented",
+        ])
+        for form in [attempt.exchange(AuthorizationCode()), invented] {
+            #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        }
+        #expect(try await Attempt(test, by: client, for: "photos.read").tokens().idToken == nil)
+        let service = try await test.addService(scope: "photos.read")
+        try await test.change(service.client) { $0.policy.idTokenAlgorithm = .ed25519 }
+        #expect(try await service.token().idToken == nil)
+        #expect(try await test.store.signingKeys().allSatisfy { $0.algorithm != .ed25519 })
+
+        #expect(try await attempt.tokens().idToken != nil)
+        #expect(try await test.store.signingKeys().contains { $0.algorithm == .ed25519 })
+    }
+
     // RFC 9864 §2.2: jose and oauth4webapi verify a token only with a key whose `alg` is that of the token.
     @Test func `the key for Ed25519 is created for the first ID token that needs it`() async throws {
         let client = try await test.register(

@@ -51,6 +51,21 @@ struct BackchannelLogoutTests {
         #expect((events["http://schemas.openid.net/event/backchannel-logout"] as? [String: Any])?.isEmpty == true)
     }
 
+    // No token request has created the key before.
+    @Test func `the key for Ed25519 is created for the first logout token that needs it`() async throws {
+        let receiver = NoticeReceiver()
+        let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
+        _ = try await Self.endSession(of: party)
+        try await party.test.change(party.client) { $0.policy.idTokenAlgorithm = .ed25519 }
+        #expect(try await party.test.store.signingKeys().allSatisfy { $0.algorithm != .ed25519 })
+        #expect(try await #require(party.test.server.logoutNotifier).deliverDue() == 1)
+        let notice = try #require(receiver.notices.first)
+        let header = try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value)).header
+        #expect(header["alg"] as? String == "Ed25519")
+        let key = try #require(try await party.test.store.signingKeys().first { $0.algorithm == .ed25519 })
+        #expect(header["kid"] as? String == key.id.rawValue)
+    }
+
     // SEC-343
     // OpenID Connect Back-Channel Logout §2.4
     @Test(arguments: [SubjectType.public, .pairwise])
