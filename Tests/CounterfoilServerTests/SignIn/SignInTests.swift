@@ -158,6 +158,45 @@ struct SignInTests {
         _ = try await here.open("/account").accountPage
     }
 
+    // SEC-542: two sign-ins find the former hash, and each hashes the password again.
+    @Test func `two sign-ins that hash a password again at once both succeed`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let former = PasswordHash(encoded: Self.hashAsTyped)
+        let carol = Person(
+            username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
+            createdAt: test.clock.now)
+        #expect(try await store.addPerson(carol) == .added)
+        let asTyped = "cafe\u{301} au lait"
+        store.before(.changePassword) {
+            var other = test.browser(source: "192.0.2.2")
+            _ = try? await other.signInToConsole(username: "carol", password: asTyped)
+        }
+        var browser = test.browser()
+        _ = try await browser.signInToConsole(username: "carol", password: asTyped).accountPage
+        #expect(store.calls(of: .changePassword) == 2)
+        #expect(try await store.person(carol.id)?.passwordHash != former)
+    }
+
+    // A sign-in that began before the change proves the former password.
+    @Test func `a password that was changed while its hash is replaced stays changed`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let former = PasswordHash(encoded: Self.hashAsTyped)
+        let carol = Person(
+            username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
+            createdAt: test.clock.now)
+        #expect(try await store.addPerson(carol) == .added)
+        let new = test.alice.passwordHash
+        store.before(.changePassword) {
+            _ = try? await store.replacePasswordHash(of: carol.id, from: former, to: new)
+        }
+        var browser = test.browser()
+        let late = try await browser.signInToConsole(username: "carol", password: "cafe\u{301} au lait")
+        #expect((try? late.accountPage) == nil)
+        #expect(try await store.person(carol.id)?.passwordHash == new)
+    }
+
     private static let hashAsTyped =
         "$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IGZvciB0ZXN0cw$uEU99biU27dXD7h74eKQqkhmgsbRZj+Dlimh0FscCvc"
 
