@@ -206,8 +206,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", argumentParser,
-                asyncHTTPClient, hummingbird, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing,
-                unixSignals,
+                asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
             ],

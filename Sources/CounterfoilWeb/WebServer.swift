@@ -1,5 +1,4 @@
 public import CounterfoilServer
-public import Hummingbird
 public import Logging
 import NIOCore
 import NIOPosix
@@ -116,7 +115,7 @@ public enum WebServer {
         to settings: ServerSettings,
         answering challenges: PendingChallenges?,
         at addresses: [ListeningAddress],
-        stop: StopLimits = .redirects,
+        stop: StopLimits = .brief,
         deadline: StopDeadline? = nil,
         logger: Logger,
         onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
@@ -137,46 +136,41 @@ public enum WebServer {
     /// Creates the service for the metrics of a server, at `/metrics` on a separate port.
     ///
     /// The service has no authentication, so only the monitoring system should be able to reach its port.
+    ///
+    /// - Parameters:
+    ///   - server: The server with the metrics.
+    ///   - connections: The open connections of the server; nil leaves their metrics out.
+    ///   - certificate: The certificate of the server; nil leaves its metrics out.
+    ///   - address: The address to listen at.
+    ///   - logger: The logger of the service.
+    ///   - onListening: A function that is called once, with the port of the address; nil for a Unix socket.
     public static func metrics(
         of server: AuthorizationServer,
         connections: OpenConnections? = nil,
         certificate: CurrentCertificate? = nil,
-        host: String,
-        port: Int,
+        at address: ListeningAddress,
         logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<MetricsResponder> {
+        onListening: @escaping @Sendable (Int?) async -> Void = { _ in }
+    ) -> any Service {
         metrics(
-            of: server, MetricsSources(connections: connections, certificate: certificate), host: host, port: port,
+            of: server, MetricsSources(connections: connections, certificate: certificate), at: address,
             logger: logger, onListening: onListening)
     }
 
     /// Creates the service for the metrics of a server and of everything around it.
     package static func metrics(
-        of server: AuthorizationServer, _ sources: MetricsSources, host: String, port: Int, logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<MetricsResponder> {
-        small(
-            MetricsResponder(server, sources), host: host, port: port, connections: ConnectionLimits.metrics,
-            logger: logger, onListening: onListening)
-    }
-
-    /// Creates a service with short responses, which needs few connections.
-    private static func small<Responder: HTTPResponder>(
-        _ responder: Responder, host: String, port: Int, connections: Int, logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void
-    ) -> Application<Responder> where Responder.Context == BasicRequestContext {
-        Application(
-            responder: responder,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [SlowRequestHandler(head: .seconds(20), body: .seconds(15))],
-                    idleTimeout: .seconds(30))),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: nil,
-                availableConnectionsDelegate: .maximum(connections, logger: logger)),
-            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
-            logger: logger
-        )
+        of server: AuthorizationServer, _ sources: MetricsSources, at address: ListeningAddress,
+        deadline: StopDeadline? = nil, logger: Logger,
+        onListening: @escaping @Sendable (Int?) async -> Void = { _ in }
+    ) -> any Service {
+        let connections = OpenConnections(
+            limits: ConnectionLimits(total: ConnectionLimits.metrics), settings: server.settings, logger: logger)
+        return Listener(
+            addresses: [address],
+            child: ConnectionChannel(
+                responder: CurrentResponder(MetricsResponder(server, sources)), connections: connections,
+                certificate: nil),
+            stop: .brief, deadline: deadline, logger: logger
+        ) { bound in await onListening(bound.first?.port) }
     }
 }

@@ -25,7 +25,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     ///   - redirects: Whether a listener redirects to https.
     ///   - metrics: Whether a listener serves metrics.
     package static func reservedDescriptors(redirects: Bool, metrics: Bool) -> Int {
-        reservedDescriptors + (redirects ? Self.redirects + closingAllowance : 0) + (metrics ? Self.metrics : 0)
+        reservedDescriptors + (redirects ? Self.redirects + closingAllowance : 0)
+            + (metrics ? Self.metrics + closingAllowance : 0)
     }
 
     /// The maximum number of open connections that are redirected to https.

@@ -61,8 +61,8 @@ public struct ListeningAddress: Sendable, Hashable, CustomStringConvertible {
 public struct StopLimits: Sendable, Hashable {
     /// No delay, and 30 seconds for the requests that are being answered.
     public static let standard = StopLimits()
-    /// The limits of a listener that only redirects, whose responses are short.
-    static let redirects = StopLimits(patience: .seconds(1))
+    /// The limits of a listener whose responses are short.
+    static let brief = StopLimits(patience: .seconds(1))
 
     /// The time in which the last requests are answered; then their connections are closed.
     public var patience: Duration

@@ -1,43 +1,49 @@
-public import CounterfoilServer
+import CounterfoilServer
 import HTTPTypes
-public import Hummingbird
-import NIOCore
 
 /// Serves the metrics of the server at `/metrics`, in the text format of Prometheus.
-public struct MetricsResponder: HTTPResponder {
-    /// The request context of Hummingbird, without additional values.
-    public typealias Context = BasicRequestContext
-
+struct MetricsResponder: Responder {
     private let server: AuthorizationServer
     private let sources: MetricsSources
     private let start = ContinuousClock.now
-
-    /// Creates a responder for a server and its connections.
-    ///
-    /// The responder reports the time since this call as the uptime of the server. Without `connections`, it omits the
-    /// connection metrics, and without `certificate`, those of the certificate.
-    public init(
-        _ server: AuthorizationServer, connections: OpenConnections? = nil, certificate: CurrentCertificate? = nil
-    ) {
-        self.init(server, MetricsSources(connections: connections, certificate: certificate))
-    }
+    private let date = DateField()
 
     /// Creates a responder for a server and everything around it.
-    package init(_ server: AuthorizationServer, _ sources: MetricsSources) {
+    ///
+    /// The responder reports the time since this call as the uptime of the server.
+    init(_ server: AuthorizationServer, _ sources: MetricsSources) {
         self.server = server
         self.sources = sources
     }
 
+    var answersOnce: Bool { false }
+
+    func routed(_ head: HTTPRequest) -> RoutedHead {
+        RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: false)
+    }
+
+    func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool { false }
+
     /// Responds to `GET /metrics` with the metrics, and to other requests with status 404 or 405.
-    public func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        guard (request.head.path ?? "").prefix(while: { $0 != "?" }) == "/metrics" else {
-            return Response(status: .notFound)
+    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
+        let head = request.head.request
+        var response = HTTPResponse(status: .ok)
+        var body: [UInt8] = []
+        if (head.path ?? "").prefix(while: { $0 != "?" }) != "/metrics" {
+            response.status = .notFound
+        } else if head.method != .get {
+            response.status = .methodNotAllowed
+            response.headerFields[.allow] = "GET"
+        } else {
+            // The files and the store are read on another thread than that of the connection.
+            let text = await withTaskExecutorPreference(globalConcurrentExecutor) { await self.text() }
+            body = Array(text.utf8)
+            response.headerFields[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
+            response.headerFields[.cacheControl] = "no-store"
         }
-        guard request.method == .get else { return Response(status: .methodNotAllowed, headers: [.allow: "GET"]) }
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: await text())))
+        response.headerFields[.contentLength] = String(body.count)
+        response.headerFields[.date] = date.text()
+        return (response, body)
     }
 
     /// The metrics at this time.

@@ -3,7 +3,6 @@ import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
-import Hummingbird
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -184,18 +183,16 @@ struct RunningServer {
             let sources = metricsSources
             services.append(
                 WhenOpen(opened) { opened in
+                    let address = ListeningAddress.host(metrics.host, port: metrics.port)
                     let service = WebServer.metrics(
-                        of: opened.server, sources(opened), host: metrics.host, port: metrics.port, logger: logger
+                        of: opened.server, sources(opened), at: address, deadline: deadline, logger: logger
                     ) { port in
-                        let url = "http://\(metrics.host):\(port)/metrics"
+                        let url = "http://\(address.text(withPort: port))/metrics"
                         log.report(
                             "started the metrics server", metadata: ["url": "\(url)"],
                             sentence: "Metrics are at \(url).")
                     }
-                    let listener = SettingListener(
-                        option: "--metrics-listen",
-                        address: "\(ListeningAddress.host(metrics.host, port: metrics.port))", service: service)
-                    try await endingWithin(.seconds(1)) { try await listener.run() }
+                    try await SettingListener(option: "--metrics-listen", service: service).run()
                 })
         }
         let opening = opening

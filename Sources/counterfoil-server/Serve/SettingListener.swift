@@ -7,8 +7,6 @@ import ServiceLifecycle
 struct SettingListener: Service {
     /// The option that names the address.
     let option: String
-    /// The address of a service that does not name it in its errors; nil for others.
-    var address: String?
     let service: any Service
 
     /// Runs the service; throws ``CommandFailure`` if it cannot listen.
@@ -17,9 +15,9 @@ struct SettingListener: Service {
     }
 
     private func failure(for error: any Error) -> CommandFailure? {
-        let listening = error as? ListeningFailure
-        guard let address = listening.map({ "\($0.address)" }) ?? address else { return nil }
-        switch listening?.cause ?? error {
+        guard let listening = error as? ListeningFailure else { return nil }
+        let address = listening.address
+        switch listening.cause {
         case let cause as IOError:
             return .temporary(
                 "cannot listen on \(address) (\(String(cString: strerror(cause.errnoCode)))); "
@@ -28,7 +26,7 @@ struct SettingListener: Service {
             return .refused(
                 "cannot listen on \(address): unknown host; choose an address of this machine with \(option)")
         case let cause:
-            return listening == nil ? nil : .refused("\(option) \(address): \(cause)")
+            return .refused("\(option) \(address): \(cause)")
         }
     }
 

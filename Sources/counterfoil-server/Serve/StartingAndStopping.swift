@@ -123,19 +123,6 @@ struct Stopping: Service {
     }
 }
 
-/// Runs a service that is cancelled some time after the graceful shutdown has begun.
-func endingWithin(_ grace: Duration, _ service: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await service() }
-        group.addTask {
-            try? await gracefulShutdown()
-            try? await Task.sleep(for: grace)
-        }
-        defer { group.cancelAll() }
-        try await group.next()
-    }
-}
-
 /// The signs of life for the service manager, as long as every event loop answers.
 struct Watchdog {
     let manager: ServiceManager

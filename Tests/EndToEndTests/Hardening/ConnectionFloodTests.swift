@@ -45,7 +45,7 @@ struct ConnectionFloodTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
             let options = ["--metrics-listen", "127.0.0.1:0"]
-            let server = try await site.start(options: options, descriptorLimit: 256)
+            let server = try await site.start(options: options, descriptorLimit: 320)
             try await server.whileRunning {
                 #expect(server.errors.contains("lowered the connection limit"))
                 try await Self.holdSilent(300, from: "127.0.0.2", port: site.port) { silent in

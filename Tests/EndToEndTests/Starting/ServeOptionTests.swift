@@ -71,6 +71,40 @@ struct ServeOptionTests {
         }
     }
 
+    @Test func `the metrics are served at each address of a name, and nothing else is`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(options: ["--log-format", "json", "--metrics-listen", "localhost:0"])
+            try await server.whileRunning {
+                let metrics = try await server.said("where metrics are") { program in
+                    try program.logEvents.first { $0["message"] == "started the metrics server" }?["url"]
+                }
+                let port = try #require(
+                    metrics.wholeMatch(of: /http:\/\/localhost:(\d+)\/metrics/)?.output.1)
+                var agent = UserAgent()
+                for address in try Self.addressesOfLocalhost() {
+                    let page = try await agent.send(.get, "http://\(address):\(port)/metrics?")
+                    #expect(page.status == 200)
+                    #expect(page.body.contains("\ncounterfoil_uptime_seconds "))
+                }
+                #expect(try await agent.send(.get, "http://127.0.0.1:\(port)/").status == 404)
+                let posted = try await agent.send(.post, "http://127.0.0.1:\(port)/metrics")
+                #expect(posted.status == 405)
+                #expect(posted.header("allow") == "GET")
+            }
+        }
+    }
+
+    /// Returns the addresses of `localhost` on this machine, as in a URL; some have no IPv6.
+    private static func addressesOfLocalhost() throws -> [String] {
+        let entries = try String(contentsOfFile: "/etc/hosts", encoding: .utf8).split(separator: "\n")
+        return [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")].filter { address, _ in
+            entries.contains { line in
+                let words = line.split(whereSeparator: \.isWhitespace)
+                return words.first == address[...] && words.dropFirst().contains("localhost")
+            }
+        }.map(\.1)
+    }
+
     @Test func `with --log-format json each message of the start is a JSON object at every log level`() async throws {
         try await Site.make { site in
             let server = try await site.start(options: [
