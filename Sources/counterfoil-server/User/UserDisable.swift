@@ -8,8 +8,8 @@ struct UserDisable: AsyncParsableCommand {
         commandName: "disable",
         abstract: "Disable a user.",
         discussion: """
-            All sessions of the user end, and the user cannot sign in until you enable the account again with: \
-            user enable NAME.
+            All sessions of the user end, and introspection reports the tokens of the user as inactive. The user \
+            cannot sign in until you enable the account again with: user enable NAME.
 
             Example:
               counterfoil-server user disable alice --data-dir ./data

@@ -42,7 +42,7 @@ struct UserPassword: AsyncParsableCommand {
             case .personNotActive:
                 throw CommandFailure.refused(
                     "the user \(person.username) is disabled; enable the account first with: "
-                        + "counterfoil-server user edit \(person.username) --enable")
+                        + "counterfoil-server user enable \(person.username)")
             }
         }
     }

@@ -226,7 +226,7 @@ struct PersonCommandTests {
         ["--birthdate", "1990-13-01"], ["--zoneinfo", "Nowhere"], ["--locale", "norsk bokmål"],
         ["--phone", "12345678"],
         ["--website", "http://alice.example.com/"], ["--email", "alice"], ["--given-name", "a\nb"],
-        ["--disable", "--enable"], [],
+        ["--disable"], ["--enable"], [],
     ])
     func `invalid profile data is wrong usage`(said: [String]) async throws {
         try await Site.make { site in
@@ -265,10 +265,9 @@ struct PersonCommandTests {
             let on = try await site.administer(["user", "enable", "alice"])
             #expect(on.output == "Enabled the user alice.\n")
             #expect(try await site.administer(["user", "list"]).output == "alice\n")
+            #expect(refused.errors.contains("enable the account first with: counterfoil-server user enable alice\n"))
             let events = try await site.administer(["audit", "list", "--kind", "account", "--json"]).output
             #expect(events.contains("at the command line: enabled"), "\(events)")
-            #expect(try await site.administer(["user", "disable", "alice"]).status == 0)
-            #expect(try await site.administer(["user", "edit", "alice", "--enable"]).status == 0)
             let changed = try await site.administer(
                 ["user", "password", "alice", "--password-stdin"], input: "another horse battery staple\n")
             #expect(changed.output == "Changed the password of alice, and ended all sessions.\n")

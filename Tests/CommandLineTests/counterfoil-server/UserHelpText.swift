@@ -18,8 +18,7 @@ extension HelpText {
 
             SUBCOMMANDS:
               create                  Create a user.
-              edit                    Change the claims of a user, or disable or enable the
-                                      account.
+              edit                    Change the claims of a user.
               list                    List the users, sorted by user name.
               show                    Show a user.
               disable                 Disable a user.
@@ -83,11 +82,10 @@ extension HelpText {
     private static let userEdit = HelpText(
         command: ["user", "edit"],
         text: #"""
-            OVERVIEW: Change the claims of a user, or disable or enable the account.
+            OVERVIEW: Change the claims of a user.
 
             Only the given options change, and an empty value clears: --nickname "".
-            Clients get the new values with their next request. Disabling an account ends
-            its sessions, and introspection reports its tokens as inactive.
+            Clients get the new values with their next request.
 
             Example:
               counterfoil-server user edit alice --given-name Alice \
@@ -131,8 +129,6 @@ extension HelpText {
                                       The country.
 
             OPTIONS:
-              --disable               Disable the account.
-              --enable                Enable the account again.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
@@ -216,8 +212,9 @@ extension HelpText {
         text: #"""
             OVERVIEW: Disable a user.
 
-            All sessions of the user end, and the user cannot sign in until you enable the
-            account again with: user enable NAME.
+            All sessions of the user end, and introspection reports the tokens of the user
+            as inactive. The user cannot sign in until you enable the account again with:
+            user enable NAME.
 
             Example:
               counterfoil-server user disable alice --data-dir ./data
