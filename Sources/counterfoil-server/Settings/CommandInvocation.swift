@@ -12,6 +12,8 @@ struct CommandInvocation: Sendable {
     let environment: [String: String]
     /// The settings that the command has as options.
     let settings: [Setting]
+    /// The first argument after a group of commands that is neither a subcommand nor an option; nil if there is none.
+    private let unknownSubcommand: String?
 
     /// The environment variable that names the settings file.
     ///
@@ -27,6 +29,10 @@ struct CommandInvocation: Sendable {
             words.append(word)
             type = next
         }
+        let next = arguments.dropFirst(words.count).first.flatMap { $0.hasPrefix("-") ? nil : $0 }
+        let isGroup = !type.configuration.subcommands.isEmpty && type.configuration.defaultSubcommand == nil
+        // `help` is a subcommand of ArgumentParser.
+        unknownSubcommand = isGroup && !(words.isEmpty && next == "help") ? next : nil
         // The first subcommand of a group can be its default, which has no word.
         if let standard = type.configuration.defaultSubcommand { type = standard }
         command = words
@@ -115,7 +121,13 @@ struct CommandInvocation: Sendable {
     }
 
     /// The complete arguments of the command with its settings.
-    func arguments(with resolved: ResolvedSettings) -> [String] { command + resolved.arguments + options }
+    ///
+    /// After an unknown subcommand there are none: the parser would report the first option as unknown, and not the
+    /// subcommand.
+    func arguments(with resolved: ResolvedSettings) -> [String] {
+        if let unknownSubcommand, !asksForHelp { return command + [unknownSubcommand] }
+        return command + resolved.arguments + options
+    }
 }
 
 /// The options in the arguments of a command, of which only the names and values are known.

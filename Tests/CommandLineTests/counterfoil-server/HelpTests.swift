@@ -16,11 +16,16 @@ struct HelpTests {
         }
     }
 
-    @Test func `an unknown command is wrong usage`() async throws {
+    @Test(arguments: [[], ["user"], ["app"], ["certificate"]])
+    func `an unknown command is wrong usage, and named before its options`(group: [String]) async throws {
         try await TemporaryDirectory.forPrograms { folder in
-            let ended = try await RunningProgram(.server, ["bogus"], in: folder).ended()
-            #expect(ended.status == 64)
-            #expect(ended.errors.contains("bogus"))
+            for options in [[], ["--data-dir", "data", "--nonsense"]] {
+                let ended = try await RunningProgram(.server, group + ["bogus"] + options, in: folder).ended()
+                #expect(ended.status == 64)
+                #expect(ended.errors.hasPrefix("Error: Unexpected argument 'bogus'\n"), "\(ended.errors)")
+            }
+            let help = try await RunningProgram(.server, ["help"] + group, in: folder).ended()
+            #expect(help.status == 0)
         }
     }
 
