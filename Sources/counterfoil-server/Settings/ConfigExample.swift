@@ -33,7 +33,7 @@ struct ConfigExample: ParsableCommand {
         "metrics-listen": "127.0.0.1:9090",
         "outbound-ca": "/etc/counterfoil/authorities.pem",
         "outbound-network": "10.20.0.0/16",
-        "plain-scheme": "myeditor",
+        "plain-scheme": "cursor",
         "redirect-listen": "0.0.0.0:80",
         "server-key-file": "/etc/counterfoil/server.key",
         "tls-certificate": "/etc/counterfoil/fullchain.pem",
