@@ -34,8 +34,7 @@ struct RedirectURICheckTests {
         try await Site.run { site, _ in
             let created = try await site.administer(
                 [
-                    "app", "create", "--type", type, "--name", "Darkroom", "--scope", "photos.read", "--require-state",
-                    "false", "--json",
+                    "app", "create", "--type", type, "--name", "Darkroom", "--scope", "photos.read", "--json",
                 ]
                     + registered.flatMap { uri in
                         [uri.hasPrefix("vscode:") ? "--legacy-redirect-uri" : "--redirect-uri", uri]

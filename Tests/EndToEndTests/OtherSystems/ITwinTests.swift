@@ -24,12 +24,12 @@ struct ITwinTests {
                 try await site.addScope("itwin-platform", "See and change your iTwins")
                 _ = try await site.registerClient(
                     redirectURIs: ["http://localhost/signin-callback"], scopes: assigned,
-                    options: ["--client-id", native, "--require-state", "false"])
+                    options: ["--client-id", native])
                 let ended = try await site.administer(
                     [
                         "app", "create", "--type", "spa", "--name", "Viewer", "--client-id", singlePage,
-                        "--redirect-uri", "https://viewer.example.com/signin-callback", "--require-state", "false",
-                        "--access-token-lifetime", "3600",
+                        "--redirect-uri", "https://viewer.example.com/signin-callback", "--access-token-lifetime",
+                        "3600",
                     ] + assigned.flatMap { ["--scope", $0] })
                 #expect(ended.status == 0, "\(ended.errors)")
             }, body)

@@ -21,10 +21,7 @@ struct ZohoTests {
                 for (id, pkce) in [(mobile, "s256-or-plain"), (legacy, "exempt-until:2099-12-31")] {
                     _ = try await site.registerClient(
                         redirectURIs: ["com.example.lightbox:/oauth", "http://127.0.0.1/callback"], scopes: [scope],
-                        options: [
-                            "--client-id", id, "--require-state", "false", "--refresh-tokens", "always",
-                            "--pkce", pkce,
-                        ])
+                        options: ["--client-id", id, "--refresh-tokens", "always", "--pkce", pkce])
                 }
             }, body)
     }
