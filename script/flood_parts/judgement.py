@@ -24,6 +24,17 @@ class Times:
     def median(self) -> float:
         return statistics.median(self.taken) if self.taken else 0.0
 
+    @property
+    def slowest(self) -> float:
+        """The 99th percentile: 99 of 100 requests take at most this time."""
+        if len(self.taken) < 2:
+            return self.median
+        return statistics.quantiles(self.taken, n=100, method="inclusive")[98]
+
+    def share_above(self, limit: float) -> float:
+        """The share of the requests that took longer than a time."""
+        return sum(time > limit for time in self.taken) / max(1, len(self.taken))
+
 
 @dataclass
 class Verdict:
@@ -44,7 +55,10 @@ class Verdict:
 
     @property
     def problem(self) -> str | None:
-        """Why the part fails; None if it does not. Medians decide, because single times vary with the machine."""
+        """Why the part fails; None if it does not.
+
+        Medians decide, because single times vary with the machine; the report shows the shares of slow requests.
+        """
         if self.calm.errors:
             return f"failed without a flood: {self.calm.errors[0]}"
         if self.flood.errors:
@@ -62,8 +76,14 @@ class Verdict:
         return (
             f"{self.part}, {self.attacker}: {len(self.flood.taken)} answered, {len(self.flood.errors)} failed; "
             f"median {self.calm.median:.1f} → {self.flood.median:.1f} ms, ratio {self.ratio:.2f}"
-            f"{'' if self.idle >= IDLE else ' (not judged: the machine is busy)'}; attacker: {sent}"
+            f"{'' if self.idle >= IDLE else ' (not judged: the machine is busy)'}; "
+            f"longer than {RATIO:g} × the usual median: {self._shares(self.calm.median)}, "
+            f"than {RATIO:g} × the usual 99th percentile: {self._shares(self.calm.slowest)}; attacker: {sent}"
         )
+
+    def _shares(self, usual: float) -> str:
+        before, during = (times.share_above(RATIO * usual) for times in (self.calm, self.flood))
+        return f"{before:.1%} → {during:.1%}"
 
 
 def idle_share(before: str, after: str) -> float:

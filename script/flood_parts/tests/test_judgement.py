@@ -44,4 +44,15 @@ class JudgementTests(unittest.TestCase):
     def test_the_figures_are_one_line(self) -> None:
         self.assertEqual(
             str(verdict([10], [12])),
-            "refresh, address: 1 answered, 0 failed; median 10.0 → 12.0 ms, ratio 1.20; attacker: 3 × 200, 7 × 429")
+            "refresh, address: 1 answered, 0 failed; median 10.0 → 12.0 ms, ratio 1.20; "
+            "longer than 2 × the usual median: 0.0% → 0.0%, than 2 × the usual 99th percentile: 0.0% → 0.0%; "
+            "attacker: 3 × 200, 7 × 429")
+
+    def test_the_shares_of_slow_requests_are_shown_and_not_judged(self) -> None:
+        slow = verdict([10] * 98 + [30, 30], [11] * 95 + [21, 40, 59, 61, 900])
+        self.assertIn(
+            "longer than 2 × the usual median: 2.0% → 5.0%, than 2 × the usual 99th percentile: 0.0% → 2.0%;",
+            str(slow))
+        self.assertIsNone(slow.problem)
+        self.assertEqual(Times([7]).slowest, 7)
+        self.assertEqual(Times().share_above(1), 0)
