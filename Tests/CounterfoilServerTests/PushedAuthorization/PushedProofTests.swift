@@ -93,7 +93,7 @@ struct PushedProofTests {
         #expect(await Attempt(test).push(fields: fields, source: "198.51.100.7").status == .created)
     }
 
-    // SEC-522
+    // SEC-608, SEC-609
     @Test func `the proofs of pushed requests leave room for those of tokens`() async throws {
         let memory = ProcessProofs(capacity: 320)
         let time = Date(timeIntervalSince1970: 1_800_000_000)

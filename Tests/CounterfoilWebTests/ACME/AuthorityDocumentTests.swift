@@ -17,6 +17,23 @@ struct AuthorityDocumentTests {
         #expect((AuthorityURL(text) != nil) == isAccepted)
     }
 
+    // SEC-468
+    @Test(arguments: [301, 302, 307, 308])
+    func `a redirect of an authority is not followed`(status: Int) async throws {
+        let host = ScriptedHost()
+        let redirect = "HTTP/1.1 \(status) Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"
+        let answered = try await host.run(answering: [Array(redirect.utf8)]) { port in
+            let authority = HTTPAuthority(trusting: nil)
+            let request = AuthorityRequest(
+                method: .get, url: "http://127.0.0.1:\(port)/directory", accepted: "application/json", body: [])
+            let response = try? await authority.send(request)
+            await authority.close()
+            return response
+        }
+        #expect(answered?.status == status)
+        #expect(host.requests.count == 1)
+    }
+
     // SEC-468: RFC 8555 §7.1.1
     @Test func `a directory names its resources, each over https`() throws {
         let json = """

@@ -109,7 +109,7 @@ struct PushedRequestContractTests {
         }
     }
 
-    // SEC-521
+    // SEC-521, SEC-526
     @Test(arguments: StoreKind.allCases)
     func `an IPv6 network of 56 or 48 bits has twice or four times the limit of one of 64 bits`(
         _ kind: StoreKind

@@ -27,6 +27,7 @@ struct DeviceContractTests {
         }
     }
 
+    // SEC-526
     @Test(arguments: StoreKind.allCases)
     func `a taken user code, a full source and a full store are refused until records expire`(
         _ kind: StoreKind
