@@ -46,15 +46,15 @@ extension PostgreSQLStore {
     /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Each
     /// process limits the number of proofs that it notes.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        guard proofBudget.take(proof, at: now) else { return .full }
+        guard proofBudget.take(of: proof.holder, until: proof.expires, at: now) else { return .full }
         do {
             let isNew = try await traced(.commit) { () async throws(StoreFault) in
                 try await engine.proofs.commit(ProofNote(proof: proof, now: now))
             }
-            if !isNew { proofBudget.giveBack(proof) }
+            if !isNew { proofBudget.giveBack(of: proof.holder, until: proof.expires) }
             return isNew ? .new : .used
         } catch {
-            proofBudget.giveBack(proof)
+            proofBudget.giveBack(of: proof.holder, until: proof.expires)
             throw error
         }
     }

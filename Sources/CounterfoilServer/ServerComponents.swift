@@ -214,8 +214,8 @@ package struct ServerComponents: Sendable {
         let throttle = throttles.clients
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, registry: registry, store: store, directory: directory,
-            assertions: ClientAssertionVerifier(audiences: assertionAudiences), throttle: throttle, auditor: auditor,
-            wallClock: wallClock)
+            assertions: ClientAssertionVerifier(audiences: assertionAudiences), used: throttles.assertions,
+            throttle: throttle, auditor: auditor, wallClock: wallClock)
         let issuer = TokenIssuer(
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(

@@ -35,8 +35,13 @@ struct RequestThrottles: Sendable {
     let clients = ClientThrottle()
     let registrations = RegistrationThrottle()
     let signIns = SignInThrottle()
+    /// The space of used client assertions.
+    let assertions: ProofBudget
 
-    init(_ settings: ServerSettings) { approvals = ApprovalThrottle(limit: settings.approvalsPerMinute) }
+    init(_ settings: ServerSettings) {
+        approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)
+        assertions = ProofBudget(capacity: settings.usedAssertionLimit)
+    }
 }
 
 extension ServerSettings {

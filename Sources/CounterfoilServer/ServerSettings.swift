@@ -45,6 +45,8 @@ public struct ServerSettings: Sendable, Hashable {
     /// A user can sign in as often from one source, but at least 60 times.
     public var approvalsPerMinute: Int = 60
     var signInsPerMinute: Int { max(60, approvalsPerMinute) }
+    /// The maximum number of used client assertions that a process keeps until they expire.
+    package var usedAssertionLimit = ProofBudget.standardCapacity
 
     /// Whether every client must push its authorization requests (RFC 9126 §5).
     ///

@@ -20,6 +20,8 @@ struct ClientAuthenticator: Sendable {
     let store: any ClientAssertionStore
     let directory: ClientDirectory
     let assertions: ClientAssertionVerifier
+    /// The space that used assertions take in the store until they expire.
+    let used: ProofBudget
     let throttle: ClientThrottle
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
@@ -149,16 +151,43 @@ struct ClientAuthenticator: Sendable {
         // RFC 7523 §3 point 7: an assertion can be used only once. Its digest is stored for longer than its
         // lifetime, because the wall clock may be set back.
         let left = max(0, verified.expires.timeIntervalSince(wall))
-        let attempt = CommitAttempt()
-        let isNew = try await RepeatedCommit.send { () async throws(StoreFault) in
-            try await store.noteAssertion(
-                ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
-                expires: now.addingTimeInterval(left + Self.clockSetBack), attempt: attempt, now: now)
-        }
-        guard isNew else {
+        let expires = now.addingTimeInterval(left + Self.clockSetBack)
+        guard try await noteUse(of: verified, by: .client(client, at: source), until: expires, now: now) else {
             throw claim.refusal("the client_assertion was used before")
         }
         return AuthenticatedClient(client)
+    }
+
+    /// Notes the use of an assertion; returns false if it was used before, and throws ``TooManyAssertions`` if its
+    /// holder has no space left.
+    private func noteUse(
+        of assertion: VerifiedClientAssertion, by holder: ProofHolder, until expires: Date, now: Date
+    ) async throws -> Bool {
+        guard used.take(of: holder, until: expires, at: now) else { throw TooManyAssertions() }
+        let attempt = CommitAttempt()
+        do {
+            let isNew = try await RepeatedCommit.send { () async throws(StoreFault) in
+                try await store.noteAssertion(
+                    ArtefactDigest(ofAssertion: assertion.tokenID, of: assertion.clientID), expires: expires,
+                    attempt: attempt, now: now)
+            }
+            if !isNew { used.giveBack(of: holder, until: expires) }
+            return isNew
+        } catch {
+            used.giveBack(of: holder, until: expires)
+            throw error
+        }
+    }
+
+    /// The error for an assertion whose use cannot be noted, because the holder has used too many.
+    private struct TooManyAssertions: Refusing {
+        var refusal: Refusal {
+            Refusal(
+                .serviceUnavailable, .temporarilyUnavailable, .tooBusy,
+                description: "the server cannot accept more client assertions of this client at present; try again in "
+                    + "60 seconds, and use an access token until it expires",
+                retryAfter: 60)
+        }
     }
 
     /// Verifies an assertion with the known keys of a client, and then with those that it publishes now.

@@ -32,8 +32,20 @@ public struct ProofHolder: Sendable, Hashable {
 
     /// A client that has not authenticated, or that anyone can register, at a source.
     package static func anyone(at source: CountedSource?, with thumbprint: KeyThumbprint) -> ProofHolder {
-        guard let source else { return .key(thumbprint) }
-        return ProofHolder(
+        source.map(anyone(at:)) ?? .key(thumbprint)
+    }
+
+    /// A client that has authenticated with a key, at a source.
+    ///
+    /// All clients that no person registered can take half of the space together, because anyone can register many.
+    static func client(_ client: RegisteredClient, at source: CountedSource?) -> ProofHolder {
+        guard client.isUnregistered else { return .client(client) }
+        let one = source.map(anyone(at:)) ?? .client(client)
+        return ProofHolder(one.shares + [ProofSpace.Share("unregistered", divisor: 2)])
+    }
+
+    private static func anyone(at source: CountedSource) -> ProofHolder {
+        ProofHolder(
             source.networks.map { ProofSpace.Share("source \($0.name)", divisor: sourceDivisor / $0.limit(1)) })
     }
 
@@ -97,22 +109,23 @@ public final class ProcessProofs: ProofUseStore {
     }
 }
 
-/// The space that used proofs take in a store of several servers, as far as one process has noted them; bounded.
+/// The space that used DPoP proofs, or used client assertions, take in a store, as far as one process has noted them;
+/// bounded.
 package final class ProofBudget: Sendable {
     /// The maximum number of proofs of one process that have not expired.
-    package static let capacity = 1_000_000
+    package static let standardCapacity = 1_000_000
 
-    private let space = Mutex(ProofSpace(capacity: capacity))
+    private let space: Mutex<ProofSpace>
 
-    package init() {}
+    package init(capacity: Int = standardCapacity) { space = Mutex(ProofSpace(capacity: capacity)) }
 
-    /// Takes the space for a proof; returns false if the space or a share of its holder is full.
-    package func take(_ proof: UsedProof, at now: Date) -> Bool {
-        space.withLock { $0.take(in: proof.holder.shares, until: proof.expires, at: now) }
+    /// Takes the space for a proof; returns false if the space or a share of the holder is full.
+    package func take(of holder: ProofHolder, until expires: Date, at now: Date) -> Bool {
+        space.withLock { $0.take(in: holder.shares, until: expires, at: now) }
     }
 
     /// Gives the space back, because the proof was not noted.
-    package func giveBack(_ proof: UsedProof) {
-        space.withLock { $0.giveBack(in: proof.holder.shares, until: proof.expires) }
+    package func giveBack(of holder: ProofHolder, until expires: Date) {
+        space.withLock { $0.giveBack(in: holder.shares, until: expires) }
     }
 }

@@ -6,7 +6,7 @@ package import CounterfoilProtocol
     package import Foundation
 #endif
 
-/// The space that used DPoP proofs take until they expire: in all, and in shares of it.
+/// The space that used DPoP proofs, or used client assertions, take until they expire: in all, and in shares of it.
 package struct ProofSpace: Sendable {
     /// A part of the space that certain proofs can take.
     package struct Share: Sendable, Hashable {

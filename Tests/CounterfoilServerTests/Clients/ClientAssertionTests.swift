@@ -26,6 +26,23 @@ struct ClientAssertionTests {
             self.client = client
         }
 
+        /// A client that has registered itself with a key.
+        init(_ desk: RegistrationDesk) async throws {
+            test = desk.test
+            key = try SigningKey.generate(.es256)
+            let keys = JSONWebKeySet(keys: [key.publicKey]).encoded()
+            client = try await desk.registered([
+                "redirect_uris": [RegistrationDesk.callback], "token_endpoint_auth_method": "private_key_jwt",
+                "jwks": try JSONSerialization.jsonObject(with: Data(keys)),
+            ]).registration()
+        }
+
+        /// Authenticates at the revocation endpoint, which needs nothing else.
+        func authenticate(from source: String = "192.0.2.1") async throws -> Reply {
+            let sent = form(try assertion()).setting("grant_type", to: nil).adding("token", "unknown")
+            return await test.post(sent, to: .revocation, source: source)
+        }
+
         /// The claims of an assertion, unless a test replaces them.
         func claims(_ changes: [String: Claim?] = [:]) -> [String: Claim] {
             var claims: [String: Claim] = [
@@ -181,6 +198,50 @@ struct ClientAssertionTests {
         try Self.expectRefused(await signing.test.redeem(form), "used before")
         signing.test.clock.advance(by: 3595)
         try Self.expectRefused(await signing.test.redeem(form), "used before")
+    }
+
+    private static func expectTooMany(_ reply: Reply) throws {
+        #expect(reply.status == .serviceUnavailable)
+        #expect(reply.fields[.retryAfter] == "60")
+        let error = try reply.tokenError
+        #expect(error.error == "temporarily_unavailable")
+        #expect(error.errorDescription?.contains("client assertions of this client") == true)
+    }
+
+    // SEC-610
+    @Test func `the used assertions of one client leave room for those of others`() async throws {
+        let test = try await TestServer { $0.usedAssertionLimit = 32 }
+        let signing = try await Signing(test)
+        let other = try await test.register("Daily", type: .service, redirectURIs: [], scope: "photos.read")
+        try await test.change(other) { $0.keys = JSONWebKeySet(keys: [signing.key.publicKey]) }
+        // A refused one takes no room.
+        let form = signing.form(try signing.assertion())
+        #expect(await test.redeem(form).status == .ok)
+        try Self.expectRefused(await test.redeem(form), "used before")
+        for _ in 0..<3 { #expect(try await signing.ask().status == .ok) }
+        try Self.expectTooMany(try await signing.ask())
+        let id = Claim.text(other.id.rawValue)
+        #expect(try await signing.ask(["iss": id, "sub": id]).status == .ok)
+        // A minute is the lifetime of the assertions, and an hour that by which the wall clock may be set back.
+        test.clock.advance(by: 3800)
+        #expect(try await signing.ask().status == .ok)
+    }
+
+    // SEC-611
+    @Test func `clients that register themselves leave half of the room for used assertions`() async throws {
+        let desk = try await RegistrationDesk(configure: { $0.usedAssertionLimit = 64 })
+        let (one, two) = (try await Signing(desk), try await Signing(desk))
+        #expect(try await one.authenticate().status == .ok)
+        #expect(try await two.authenticate().status == .ok)
+        for client in [one, two] { try Self.expectTooMany(try await client.authenticate()) }
+        for number in 0..<15 {
+            for client in [one, two] {
+                #expect(try await client.authenticate(from: "198.51.100.\(number)").status == .ok)
+            }
+        }
+        try Self.expectTooMany(try await one.authenticate(from: "203.0.113.1"))
+        let service = try await Signing(desk.test)
+        #expect(try await service.authenticate(from: "203.0.113.1").status == .ok)
     }
 
     // A `jti` is unique for its client only.
