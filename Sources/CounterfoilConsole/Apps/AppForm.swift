@@ -114,7 +114,7 @@ struct AppForm: Sendable {
         let client = application.client
         let (form, _, delay) = try await console.formOrDelay(visit)
         var draft = try ClientDraft(form)
-        draft.accept(redirectURIsOf: client)
+        draft.accept(registrationOf: client)
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
         }

@@ -34,7 +34,7 @@ struct RedirectURIVerdicts: Sendable {
     func rows(_ draft: ClientDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
         let rules = ClientRules(console.settings)
         var draft = draft
-        if let registered = subject.registered { draft.accept(redirectURIsOf: registered) }
+        if let registered = subject.registered { draft.accept(registrationOf: registered) }
         let context = rules.context(
             draft, type: subject.type, id: subject.id, isFirstParty: subject.isFirstParty,
             schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))

@@ -71,7 +71,7 @@ struct RegisteredClientEndpoint: Sendable {
             asked, of: owner.client, secrets: try await registry.clientSecrets(of: owner.client.id))
         let rules = UnregisteredClientRules(
             settings: settings, policy: policy, definitions: try await registry.scopes())
-        let registration = try rules.registration(asked, id: owner.client.id, now: now)
+        let registration = try rules.registration(asked, id: owner.client.id, replacing: owner.client, now: now)
         let source = DynamicRegistration(
             metadata: try JSONValue.object(registration.members).encoded(), accessToken: owner.registration.accessToken)
         let changed = try RegistrationReplacement(former: owner.client, registered: owner.registration)

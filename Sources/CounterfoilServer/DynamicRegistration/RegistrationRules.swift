@@ -9,8 +9,14 @@ extension UnregisteredClientRules {
     /// use is left out, and the response shows the rest (RFC 7591 §3.2.1). A native client gets the method `none`,
     /// whatever it asked for, because a secret in a program on the device of a user protects nothing (RFC 8252 §8.5).
     /// A client with only the device grant gets the method that it names, and `none` if it names none (RFC 8628 §3.1).
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - id: The identifier of the client.
+    ///   - former: The registration that the new one replaces; nil if there is none.
+    ///   - now: The current time.
     func registration(
-        _ request: RegistrationRequest, id: ClientIdentifier, now: Date
+        _ request: RegistrationRequest, id: ClientIdentifier, replacing former: RegisteredClient? = nil, now: Date
     ) throws(Refusal) -> CheckedRegistration {
         let metadata = request.metadata
         let grants = try RegisteredGrants(metadata)
@@ -27,7 +33,9 @@ extension UnregisteredClientRules {
         let algorithm = try idTokenAlgorithm(metadata)
         let sector = try sector(metadata, redirectURIs: redirectURIs)
         try checkPresentation(metadata)
-        if let foreign = NamedHosts(in: metadata.name ?? "").foreign(to: redirectURIs, of: type) {
+        let name = metadata.name ?? ""
+        let isKept = former.map { NamedHosts.foreignNames(of: $0).contains(name) } ?? false
+        if !isKept, let foreign = NamedHosts(in: name).foreign(to: redirectURIs, of: type) {
             throw Refusal("client_name contains \(foreign), which is not the host of the redirect URIs")
         }
         let client = RegisteredClient(

@@ -13,6 +13,8 @@ package struct ClientDraft: Sendable, Hashable {
     ///
     /// A form cannot set them.
     package var acceptedRedirectURIs: Set<String> = []
+    /// The names that may contain a host that is not the client's own, because they are registered.
+    private(set) var acceptedNames: Set<String> = []
     /// The names of the scopes that the client may request.
     package var scopes: [String] = []
     /// The names of the scopes in ``scopes`` that a user may decline on the consent page.
@@ -66,7 +68,7 @@ package struct ClientDraft: Sendable, Hashable {
         name = client.presentation.name
         publisher = client.presentation.publisher ?? ""
         redirectURIs = client.redirectURIs.map(\.rawValue)
-        accept(redirectURIsOf: client)
+        accept(registrationOf: client)
         scopes = client.scope.tokens.map(\.rawValue)
         optionalScopes = client.optionalScope.tokens.map(\.rawValue)
         consentText = client.presentation.consentText ?? ""
@@ -85,12 +87,13 @@ package struct ClientDraft: Sendable, Hashable {
         userClaimsInIDToken = String(client.policy.putsUserClaimsInIDToken)
     }
 
-    /// Accepts the redirect URIs that are registered for a client.
+    /// Accepts the redirect URIs and the names that are registered for a client.
     ///
     /// A change of something else is then not refused for a URI that an administrator has accepted, or whose scheme the
-    /// operator does not allow any more.
-    package mutating func accept(redirectURIsOf client: RegisteredClient) {
+    /// operator does not allow any more, nor for a name that was registered before the rule for hosts.
+    package mutating func accept(registrationOf client: RegisteredClient) {
         acceptedRedirectURIs.formUnion((client.redirectURIs + client.postLogoutRedirectURIs).map(\.rawValue))
+        acceptedNames.formUnion(NamedHosts.foreignNames(of: client))
     }
 }
 

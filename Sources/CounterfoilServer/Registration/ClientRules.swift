@@ -369,11 +369,11 @@ package struct ClientRules: Sendable {
 
     /// Returns the problem that a name contains a host that is not the client's own.
     ///
-    /// A name that is too long has a problem already, and is not searched.
+    /// A name that is too long has a problem already, and is not searched. One that the registration contains stays.
     private static func foreignHosts(
         in name: String, _ field: ClientField, of draft: ClientDraft, _ type: ClientType
     ) -> [ClientProblem] {
-        guard name.count <= nameLimit, !isOverloaded(name) else { return [] }
+        guard name.count <= nameLimit, !isOverloaded(name), !draft.acceptedNames.contains(name) else { return [] }
         let redirectURIs = draft.redirectURIs.compactMap { try? RedirectURI($0) }
         guard let host = NamedHosts(in: name).foreign(to: redirectURIs, of: type) else { return [] }
         return [ClientProblem(field, .foreignHost, ["host": .text(host)])]

@@ -143,6 +143,17 @@ struct RegisteredClientTests {
         #expect(try await client.stored?.policy.requiresPushedRequests == true)
     }
 
+    // The registration is older than the rule for hosts in names.
+    @Test func `a change keeps a registered name with another host, and adds none`() async throws {
+        let client = try await Self.client()
+        let registered = try await client.registration()
+        try await client.desk.test.change(registered) { $0.presentation.name = "Booking.com" }
+        for (name, status) in [("Booking.com", HTTPResponse.Status.ok), ("ASP.NET sample", .badRequest)] {
+            let reply = try await client.replace(Self.metadata.merging(["client_name": name]) { _, new in new })
+            #expect(reply.status == status, "\(name)")
+        }
+    }
+
     @Test func `changes count for the limit of registrations`() async throws {
         let client = try await Self.client()
         for _ in 0..<49 { #expect(try await client.replace(Self.metadata).status == .ok) }

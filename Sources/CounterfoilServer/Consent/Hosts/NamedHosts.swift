@@ -36,6 +36,15 @@ struct NamedHosts {
         }
     }
 
+    /// Returns the names in a registration that contain a host that is not the client's own.
+    ///
+    /// A registration can be older than the rule. Its redirect URIs decide, so that a change of them does not make a
+    /// host foreign unnoticed.
+    static func foreignNames(of client: RegisteredClient) -> [String] {
+        [client.presentation.name, client.presentation.publisher].compactMap(\.self)
+            .filter { NamedHosts(in: $0).foreign(to: client.redirectURIs, of: client.type) != nil }
+    }
+
     /// Returns the first host that does not belong to the app whose document is at a host; nil if there is none.
     func foreign(toDocumentAt host: String, suffixes: PublicSuffixList? = .system) -> String? {
         all.first { !Self.isOwn($0, of: DomainName.canonical(host), suffixes) }

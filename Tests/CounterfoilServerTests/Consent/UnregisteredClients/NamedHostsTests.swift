@@ -86,4 +86,32 @@ struct NamedHostsTests {
             try rules.check(draft, type: .web, id: ClientIdentifier(), isFirstParty: false)
         }
     }
+
+    // A registration can be older than the rule, and the name of its app be a host by chance.
+    @Test func `a registered name stays, unless a change makes its host foreign`() async throws {
+        let test = try await TestServer()
+        let rules = ClientRules(test.server.settings)
+        func fields(_ draft: ClientDraft) -> [ClientField] {
+            let refusal = Result { () throws(ClientRegistrationRefusal) in
+                try rules.check(draft, type: .web, id: nil, isFirstParty: false)
+            }
+            if case .failure(let refusal) = refusal { return refusal.problems.map(\.field) }
+            return []
+        }
+        let address = "https://app.example.com/cb"
+        let former = try await test.register(
+            "ASP.NET sample", type: .web, redirectURIs: [address], publisher: "Booking.com")
+        var draft = ClientDraft(former)
+        draft.redirectURIs = ["https://new.example.com/cb"]
+        draft.privacyURI = "https://app.example.com/privacy"
+        #expect(fields(draft) == [])
+        draft.name = "ASP.NET samples"
+        draft.publisher = "booking.com"
+        #expect(fields(draft) == [.name, .publisher])
+        var own = ClientDraft(
+            try await test.register("Example.com Photos", type: .web, redirectURIs: [address]))
+        #expect(fields(own) == [])
+        own.redirectURIs = ["https://mallory.example/cb"]
+        #expect(fields(own) == [.name])
+    }
 }
