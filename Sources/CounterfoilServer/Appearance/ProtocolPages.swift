@@ -57,9 +57,10 @@ extension ReturnPage: Page {
     package var postsToClient: Bool { !fields.isEmpty }
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
-        [
-            "allowed": kind == .allowed, "denied": kind == .denied, "refused": kind == .refused,
-            "posts": !fields.isEmpty,
+        var time: String?
+        if case .allowed(let seconds) = kind { time = Localizer(frame.language)(.duration(seconds: seconds)) }
+        return [
+            "time": time, "denied": kind == .denied, "refused": kind == .refused, "posts": !fields.isEmpty,
         ]
     }
 }

@@ -76,7 +76,7 @@ struct AuthorizationEndpoint: Sendable {
         case .needsAdministrator:
             throw AuthorizationFlow.ApprovalError.needsAdministrator(visit.client.displayName)
         case .answer(let session, _):
-            return try await flow.approve(visit, by: session).reply(.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, by: session).reply(flow.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
             throw flow.refusal(error, of: visit.authorization)
         }

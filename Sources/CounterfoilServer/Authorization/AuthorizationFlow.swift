@@ -16,6 +16,9 @@ struct AuthorizationFlow: Sendable {
     let approvals: ApprovalThrottle
     let audiences: AudienceParameterLog
 
+    /// The kind of a page with a code.
+    var allowed: ReturnPage.Kind { .allowed(codeLifetime: settings.codeLifetime) }
+
     /// A refused request whose error response can be sent to the client.
     struct RedirectableError: Error {
         let error: OAuthError

@@ -8,8 +8,8 @@
 package struct ReturnPage: Sendable, Hashable {
     /// The outcome of the request, which the page tells the user.
     package enum Kind: Sendable, Hashable {
-        /// The response contains a code for the requested access.
-        case allowed
+        /// The response contains a code for the requested access, which the client can redeem for some seconds.
+        case allowed(codeLifetime: Int)
         case denied
         /// The server refused the request for a reason other than a denial by the user.
         case refused

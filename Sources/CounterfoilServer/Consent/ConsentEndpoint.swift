@@ -68,7 +68,7 @@ struct ConsentEndpoint: Sendable {
             }
             let answer = try await flow.approve(
                 visit, granting: granted, by: session, interaction: ticket.interaction)
-            return answer.page(.allowed, issuer: flow.settings.issuer)
+            return answer.page(flow.allowed, issuer: flow.settings.issuer)
         }
     }
 }

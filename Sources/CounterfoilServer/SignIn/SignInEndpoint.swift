@@ -39,7 +39,7 @@ struct SignInEndpoint: Sendable {
         case .signIn, .askConsent, .confirm, .needsAdministrator:
             return pages.afterSignIn(visit, session: session)
         case .answer(let session, _):
-            return try await flow.approve(visit, by: session).page(.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, by: session).page(flow.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
             throw flow.refusal(error, of: visit.authorization)
         }

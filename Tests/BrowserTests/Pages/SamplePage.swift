@@ -192,7 +192,7 @@ struct SamplePage: Sendable {
 
     static let proceed = ReturnPage(
         applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
-        kind: .allowed
+        kind: .allowed(codeLifetime: 60)
     )
 
     static var goOnDenied: ReturnPage {

@@ -59,7 +59,7 @@ struct ConsentTests {
         #expect(reply.status == .ok)
         #expect(reply.location == nil)
         let page = try reply.goOnPage
-        #expect(page.kind == .allowed)
+        #expect(page.kind == .allowed(codeLifetime: 60))
         #expect(page.applicationName.description == "Lightbox")
         #expect(page.destination.hasPrefix("http://127.0.0.1:51004/callback?code="))
         #expect(reply.fields[.cacheControl] == "no-store")

@@ -114,7 +114,7 @@ struct RememberedConsentTests {
         let test = try await TestServer()
         _ = try await Self.web(test).authorize()
         let (_, reply) = try await Self.web(test).afterSignIn()
-        #expect(try reply.goOnPage.kind == .allowed)
+        #expect(try reply.goOnPage.kind == .allowed(codeLifetime: 60))
     }
 
     // R357: a consent belongs to one user.

@@ -49,7 +49,8 @@ struct PageScriptTests {
 
     // SEC-22
     @Test func `the policy of a page that continues automatically matches its script`() throws {
-        var posted = ReturnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
+        var posted = ReturnPage(
+            applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed(codeLifetime: 60))
         try Self.expectAgreement(posted)
         posted.fields = [ReturnPage.Field(name: "code", value: "c")]
         try Self.expectAgreement(posted)
