@@ -144,7 +144,8 @@ struct AuthorizationFlow: Sendable {
         let valid = try AuthorizationValidation.narrow(
             checked,
             to: try await registry.apis(
-                named: checked.request.resources, orOf: checked.scope.intersection(verified.client.scope), settings),
+                named: checked.request.resources, orOf: checked.scope.intersection(verified.client.scope),
+                of: verified.client, settings),
             approvers: try await registry.approvers(of: verified.client, settings))
         try await registry.checkAPIs(valid.named, for: valid.scope, of: verified.client, settings)
         return valid

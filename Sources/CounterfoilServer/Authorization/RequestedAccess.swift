@@ -43,7 +43,7 @@ extension CurrentRegistry {
     ) async throws -> RequestedAccess {
         let rule = client.scopeRule
         let asked = try AuthorizationValidation.scope(scope, assignedTo: client, under: rule)
-        let named = try await apis(named: resources, orOf: asked.intersection(client.scope), settings)
+        let named = try await apis(named: resources, orOf: asked.intersection(client.scope), of: client, settings)
         let access = RequestedAccess(
             client: client,
             scope: try AuthorizationValidation.narrow(asked, within: client.scope, under: rule, to: named),

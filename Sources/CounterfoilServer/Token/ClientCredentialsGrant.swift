@@ -15,7 +15,7 @@ struct ClientCredentialsGrant: TokenGrant {
         let client = exchange.client.client
         // A scope that is not approved has no influence, because the request is refused.
         let scope = (asked.scope ?? client.approvedMachineScope).intersection(client.approvedMachineScope)
-        let named = try await registry.apis(named: asked.resources, orOf: scope, context.settings)
+        let named = try await registry.apis(named: asked.resources, orOf: scope, of: client, context.settings)
         let defaultAPI = named.isEmpty ? try await registry.defaultAPI(context.settings) : nil
         let access = try Self.judge(
             asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings)

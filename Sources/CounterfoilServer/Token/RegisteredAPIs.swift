@@ -27,32 +27,38 @@ struct RegisteredAPIs: Sendable {
     /// The API that is registered with the default audience takes precedence over the others. A scope that belongs to
     /// no API has no influence.
     ///
+    /// - Parameters:
+    ///   - scope: The scope.
+    ///   - defaultAudience: The audience of tokens for no API.
+    ///   - named: The APIs that an error may name; nil for all.
     /// - Throws: `invalid_scope` if no API has all these scopes, or several have (RFC 9068 §3).
-    func api(of scope: Scope, defaultAudience: String) throws(OAuthError) -> RegisteredResource? {
+    func api(
+        of scope: Scope, defaultAudience: String, naming named: [Resource]?
+    ) throws(OAuthError) -> RegisteredResource? {
         let owned = scope.tokens.filter { owners[$0] != nil }
         guard let first = owned.first, let candidates = owners[first] else { return nil }
         let wholly = candidates.filter { api in owned.allSatisfy(api.scope.contains) }
         if let audience = try? Resource(defaultAudience), wholly.contains(where: { $0.resource == audience }) {
             return nil
         }
-        guard let api = wholly.first, wholly.count == 1 else { throw several(owned) }
+        guard let api = wholly.first, wholly.count == 1 else { throw several(owned, naming: named) }
         return api
     }
 
     /// Returns whether no scope of `scope` belongs to several APIs.
     func haveOneOwner(_ scope: Scope) -> Bool { scope.tokens.allSatisfy { owners[$0]?.count ?? 0 <= 1 } }
 
-    /// Creates the error for scopes from which no single API follows; it names the APIs and their scopes.
-    private func several(_ owned: [Scope.Token]) -> OAuthError {
-        let listed = all.compactMap { api in
+    /// Creates the error for scopes from which no single API follows; it names APIs of `named` and their scopes.
+    private func several(_ owned: [Scope.Token], naming named: [Resource]?) -> OAuthError {
+        let listed = all.filter { named?.contains($0.resource) ?? true }.compactMap { api in
             let shared = Scope(owned.filter(api.scope.contains))
             return shared.isEmpty ? nil : "\(api.resource) (\(shared))"
         }
-        let names = listed.prefix(Self.namedInErrors).joined(separator: ", ")
+        let names = listed.isEmpty ? "" : ": " + listed.prefix(Self.namedInErrors).joined(separator: ", ")
         let more = listed.count > Self.namedInErrors ? " and \(listed.count - Self.namedInErrors) more" : ""
         return OAuthError(
             .invalidScope,
-            "the requested scope belongs to several APIs: \(names)\(more); "
+            "the requested scope belongs to several APIs\(names)\(more); "
                 + "name the APIs of the token with resource=URI (RFC 8707), or request the scopes of one API")
     }
 }
@@ -64,15 +70,19 @@ extension CurrentRegistry {
     /// With the scope `openid`, the server itself is added to the API that follows from the scope, so that the token
     /// is accepted at UserInfo. The result is empty if the token is for the default audience.
     ///
-    /// - Throws: `invalid_scope` if no resource is named and the scope belongs to several APIs.
+    /// - Throws: `invalid_scope` if no resource is named and the scope belongs to several APIs. The error names only
+    ///   APIs that the client may have a token for.
     func apis(
-        named resources: [Resource], orOf scope: Scope, _ settings: ServerSettings
+        named resources: [Resource], orOf scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
     ) async throws -> NamedResources {
         guard resources.isEmpty else { return try await named(resources, issuer: settings.issuer) }
         let registered = try await self.apis()
-        guard let api = try registered.api(of: scope, defaultAudience: settings.defaultAudience) else {
-            return NamedResources(known: [], unknown: [])
-        }
+        let allowed =
+            client.isUnregistered ? try await effectiveUnregisteredClientPolicy(settings).resources : nil
+        guard
+            let api = try registered.api(
+                of: scope, defaultAudience: settings.defaultAudience, naming: allowed)
+        else { return NamedResources(known: [], unknown: []) }
         var followed = [api.resource]
         if scope.contains(.openID), let server = settings.issuer.resource, server != api.resource {
             followed.append(server)

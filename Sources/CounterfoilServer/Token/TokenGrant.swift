@@ -81,7 +81,7 @@ struct GrantContext: Sendable {
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
         let registry = try await registry.onArrival()
-        let named = try await registry.apis(named: wanted, orOf: scope, settings)
+        let named = try await registry.apis(named: wanted, orOf: scope, of: client, settings)
         try await registry.checkAPIs(named, for: scope, of: client, settings)
         guard !named.isEmpty else {
             return TokenTarget(anywhere: scope, of: try await registry.defaultAPI(settings), settings: settings)

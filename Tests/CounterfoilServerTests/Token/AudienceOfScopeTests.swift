@@ -189,8 +189,19 @@ struct AudienceOfScopeTests {
         #expect(try await Attempt(test, by: client, for: "photos.write").error().code == .invalidTarget)
         // Such a client may request more than it may have, and the excess has no influence.
         let wide = try await Attempt(test, by: client, for: "openid photos.read photos.delete").tokens()
-        try expect(wide, audience: [Self.photos, Self.server], scope: "openid photos.read")
-        let refused = try await Attempt(test, by: client, for: "photos.read photos.write").error()
+        try wide.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
+        // The error names no API that the policy does not contain.
+        let both = Attempt(test, by: client, for: "photos.read photos.write")
+        let advice = "; name the APIs of the token with resource=URI (RFC 8707), or request the scopes of one API"
+        let cases: [([Resource], String)] = [([photos], ": https://photos.example.com (photos.read)"), ([], "")]
+        for (allowed, names) in cases {
+            try await test.acceptUnregisteredClients { $0.resources = allowed }
+            let refused = try await both.error()
+            #expect(refused.code == .invalidScope)
+            #expect(refused.description == "the requested scope belongs to several APIs" + names + advice)
+        }
+        try await test.acceptUnregisteredClients { $0.resources = nil }
+        let refused = try await both.error()
         expectSeveral((refused.code.rawValue, refused.description))
     }
 
