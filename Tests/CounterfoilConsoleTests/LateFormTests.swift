@@ -47,10 +47,7 @@ struct LateFormTests {
         let changed = try await administrator.browser.submit(change, to: edit.action)
         #expect(changed.status == .badRequest)
         #expect(try changed.applicationFormPage.name.value == "Renamed")
-        let decision = FormParameters([
-            "ticket": policy.ticket, "revision": String(policy.revision), "first_party": "on", "pkce": "s256",
-            "refresh_tokens": "never", "web_views": "block", "id_token_signed_response_alg": "ES256",
-        ])
+        let decision = policy.form(["first_party": "on", "refresh_tokens": "never"])
         let decided = try await administrator.browser.submit(decision, to: policy.action)
         #expect(decided.status == .badRequest)
         #expect(try decided.policyPage.firstParty?.isOn == true)

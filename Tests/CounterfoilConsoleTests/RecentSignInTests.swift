@@ -93,17 +93,11 @@ struct RecentSignInTests {
             return (page.ticket, submitting(fields.adding("revision", String(page.revision)), to: page.action))
         case .policy:
             let page = try await developer.browser.open("/apps/\(client)/policy").policyPage
-            let fields = FormParameters([
-                "revision": String(page.revision), "pkce": "s256", "refresh_tokens": "never", "web_views": "block",
-                "id_token_signed_response_alg": "ES256", "subject_type": "public", "access_token_lifetime": "1234",
-            ])
+            let fields = page.form(["refresh_tokens": "never", "access_token_lifetime": "1234"])
             return (page.ticket, submitting(fields, to: page.action))
         case .unregisteredPolicy:
             let page = try await developer.browser.open("/admin/unregistered/policy").unregisteredPolicyPage
-            let fields = FormParameters([
-                "revision": String(page.revision), "kinds": "both", "approvers": "everyone", "scope_limit": "listed",
-                "resource_limit": "every", "refresh_tokens": "offline-access", "access_token_lifetime": "1234",
-            ])
+            let fields = page.form(["access_token_lifetime": "1234"])
             return (page.ticket, submitting(fields, to: page.action))
         case .branding:
             let page = try await developer.browser.open("/admin/branding").brandingPage

@@ -76,24 +76,43 @@ struct PersonCommandTests {
         }
     }
 
+    /// Runs a command at a terminal, and a function while it runs; returns what the terminal showed.
+    ///
+    /// The terminal must have its modes again afterwards.
+    private static func expect(
+        _ command: [String], of site: Site, toEndWith status: Int32, showing shown: String? = nil,
+        typing work: (Terminal, ChildProcess) async throws -> Void
+    ) async throws -> String {
+        let terminal = try Terminal()
+        defer { terminal.end() }
+        let modes = terminal.modes
+        let ended = try await terminal.run(
+            .server, command + ["--data-dir", site.dataDirectory], home: site.folder.url
+        ) { try await work(terminal, $0) }
+        #expect(ended == status, "\(terminal.text)")
+        if let shown { try await terminal.shows(shown) }
+        #expect(terminal.modes == modes)
+        return terminal.text
+    }
+
+    /// Answers the two questions for a password.
+    private static func answer(_ typed: [String], at terminal: Terminal) async throws {
+        for (question, answer) in zip(["Password: ", "The same password again: "], typed) {
+            try await terminal.shows(question)
+            terminal.type(answer)
+        }
+    }
+
     // SEC-570: `user create` and `user password` read it in the same way.
     @Test func `at a terminal a password is asked for twice and never shown`() async throws {
         try await Site.make { site in
-            let terminal = try Terminal()
-            defer { terminal.end() }
-            let modes = terminal.modes
-            let ended = try await terminal.run(
-                .server, ["user", "create", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
-            ) { _ in
-                try await terminal.shows("Password: ")
-                terminal.type("correct horse battery staple\n")
-                try await terminal.shows("The same password again: ")
-                terminal.type("correct horse battery staple\n")
+            let text = try await Self.expect(
+                ["user", "create", "alice"], of: site, toEndWith: 0, showing: "Created the user alice."
+            ) { terminal, _ in
+                let password = "correct horse battery staple\n"
+                try await Self.answer([password, password], at: terminal)
             }
-            #expect(ended == 0, "\(terminal.text)")
-            try await terminal.shows("Created the user alice.")
-            #expect(!terminal.text.contains("horse"))
-            #expect(terminal.modes == modes)
+            #expect(!text.contains("horse"))
         }
     }
 
@@ -110,38 +129,22 @@ struct PersonCommandTests {
         typed: [String], status: Int32, shown: String
     ) async throws {
         try await Site.make { site in
-            let terminal = try Terminal()
-            defer { terminal.end() }
-            let modes = terminal.modes
-            let ended = try await terminal.run(
-                .server, ["user", "create", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
-            ) { _ in
-                for (question, answer) in zip(["Password: ", "The same password again: "], typed) {
-                    try await terminal.shows(question)
-                    terminal.type(answer)
-                }
-            }
-            #expect(ended == status, "\(terminal.text)")
-            try await terminal.shows(shown)
-            #expect(terminal.modes == modes)
+            _ = try await Self.expect(
+                ["user", "create", "alice"], of: site, toEndWith: status, showing: shown
+            ) { terminal, _ in try await Self.answer(typed, at: terminal) }
             #expect(try await site.administer(["user", "show", "alice"]).status == 3)
         }
     }
 
     @Test func `a signal at the question for a password restores the terminal`() async throws {
         try await Site.make { site in
-            let terminal = try Terminal()
-            defer { terminal.end() }
-            let modes = terminal.modes
-            let ended = try await terminal.run(
-                .server, ["user", "password", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
-            ) { process in
+            _ = try await Self.expect(
+                ["user", "password", "alice"], of: site, toEndWith: 128 + SIGINT
+            ) { terminal, process in
                 try await terminal.shows("Password: ")
                 #expect(!terminal.echoes)
                 kill(process.identifier, SIGINT)
             }
-            #expect(ended == 128 + SIGINT, "\(terminal.text)")
-            #expect(terminal.modes == modes)
         }
     }
 
@@ -262,10 +265,10 @@ struct PersonCommandTests {
             #expect(try await site.administer(["user", "list"]).output == "alice, disabled\n")
             let refused = try await site.administer(["user", "password", "alice", "--password-stdin"], input: password)
             #expect(refused.status == 3)
+            #expect(refused.errors.contains("enable the account first with: counterfoil-server user enable alice\n"))
             let on = try await site.administer(["user", "enable", "alice"])
             #expect(on.output == "Enabled the user alice.\n")
             #expect(try await site.administer(["user", "list"]).output == "alice\n")
-            #expect(refused.errors.contains("enable the account first with: counterfoil-server user enable alice\n"))
             let events = try await site.administer(["audit", "list", "--kind", "account", "--json"]).output
             #expect(events.contains("at the command line: enabled"), "\(events)")
             let changed = try await site.administer(

@@ -8,16 +8,6 @@ import Testing
 
 /// The decisions of administrators: policies and branding.
 struct AdministrationTests {
-    private static func policyForm(_ page: PolicyPage, _ changes: KeyValuePairs<String, String>) -> FormParameters {
-        var form = FormParameters([
-            "ticket": page.ticket, "revision": String(page.revision), "require_state": "on", "pkce": "s256",
-            "refresh_tokens": "offline-access", "web_views": "block", "id_token_signed_response_alg": "ES256",
-            "subject_type": "public",
-        ])
-        for (name, value) in changes { form = form.setting(name, to: value) }
-        return form
-    }
-
     // B-04, R082, SEC-06: the page shows the risk, the number of uses, and the last use.
     @Test func `an exemption from PKCE is shown as a risk, with its use`() async throws {
         let test = try await TestServer()
@@ -25,7 +15,7 @@ struct AdministrationTests {
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
-        let form = Self.policyForm(page, ["pkce": "exempt-until", "exempt_until": "2099-01-31"])
+        let form = page.form(["pkce": "exempt-until", "exempt_until": "2099-01-31"])
         let changed = try await administrator.browser.submit(form, to: page.action).applicationPage
         let danger = try #require(changed.pkceDanger)
         #expect(danger.contains("2099-01-31"))
@@ -67,8 +57,7 @@ struct AdministrationTests {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
-        let form = Self.policyForm(
-            page,
+        let form = page.form(
             [
                 "pkce": "exempt-until", "exempt_until": "2001-01-01", "claimed_https_verified": "on",
                 "access_token_lifetime": "5", "id_token_lifetime": "soon", "web_views": "perhaps",
@@ -90,7 +79,7 @@ struct AdministrationTests {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         for isOn in [false, true] {
             let before = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
-            let form = Self.policyForm(before, isOn ? ["user_claims_in_id_token": "on"] : [:])
+            let form = before.form(isOn ? ["user_claims_in_id_token": "on"] : [:])
             let saved = try await administrator.browser.submit(form, to: before.action).applicationPage
             #expect(
                 saved.policy.contains(AppPage.PolicyLine("Profile and email in ID tokens", isOn ? "Yes" : "No")))
@@ -114,7 +103,7 @@ struct AdministrationTests {
             let page = try reply.policyPage
             #expect(page.httpsVerified?.isOn == false && page.claimedHTTPSVerified == nil)
             #expect(try reply.html().contains("Redirect URIs verified"))
-            let form = Self.policyForm(page, ["claimed_https_verified": "on"])
+            let form = page.form(["claimed_https_verified": "on"])
             let saved = try await administrator.browser.submit(form, to: page.action)
             #expect(saved.status == (isPossible ? .ok : .badRequest))
             #expect(try await test.store.client(client.id)?.policy.isClaimedHTTPSVerified == isPossible)
@@ -131,7 +120,7 @@ struct AdministrationTests {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
-        let form = Self.policyForm(page, ["pkce": "exempt-until", "exempt_until": day])
+        let form = page.form(["pkce": "exempt-until", "exempt_until": day])
         let again = try await administrator.browser.submit(form, to: page.action).policyPage
         #expect(again.exemptUntil?.problem != nil)
         #expect(again.exemptUntil?.value == day)

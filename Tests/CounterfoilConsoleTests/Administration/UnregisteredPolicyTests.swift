@@ -9,25 +9,13 @@ import Testing
 struct UnregisteredPolicyTests {
     private static let path = "/admin/unregistered/policy"
 
-    private static func form(
-        _ page: UnregisteredPolicyPage, _ changes: KeyValuePairs<String, String> = [:]
-    ) -> FormParameters {
-        var form = FormParameters([
-            "ticket": page.ticket, "revision": String(page.revision), "kinds": "both", "approvers": "everyone",
-            "scope_limit": "listed", "resource_limit": "every", "refresh_tokens": "offline-access",
-        ])
-        for (name, value) in changes { form = form.setting(name, to: value) }
-        return form
-    }
-
     @Test func `an administrator sets every part of the policy, and the audit log names what changed`() async throws {
         let test = try await TestServer()
         _ = try await test.addAPI()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         #expect(page.kinds?.choices.filter(\.isChosen).map(\.value) == ["none"])
-        let form = Self.form(
-            page,
+        let form = page.form(
             [
                 "allowed_hosts": "Example.com\r\n*.example.org\r\n\r\n", "refused_hosts": "bad.example.org",
                 "approvers": "administrators", "require_initial_access_token": "on", "scope_limit": "chosen",
@@ -59,7 +47,7 @@ struct UnregisteredPolicyTests {
         #expect(again.maximumScope.choices.filter(\.isChosen).map(\.value) == ["openid", "photos.read"])
         #expect(again.resources?.choices.filter(\.isChosen).map(\.value) == ["https://photos.example.com"])
         #expect(again.requiresInitialAccessToken.isOn)
-        let opened = Self.form(again, ["kinds": "none"])
+        let opened = again.form(["kinds": "none"])
         _ = try await administrator.browser.submit(opened, to: again.action).unregisteredClientsPage
         let everything = try await test.store.unregisteredClientPolicy()
         #expect(everything.maximumScope == nil && everything.resources == nil && everything.allowedHosts == [])
@@ -69,8 +57,7 @@ struct UnregisteredPolicyTests {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
-        let form = Self.form(
-            page,
+        let form = page.form(
             [
                 "kinds": "all", "allowed_hosts": "https://example.com", "refused_hosts": "10.0.0.1", "approvers": "bob",
                 "scope_limit": "chosen", "maximum_scope": "nothing", "default_scope": "photos.read",
@@ -98,12 +85,12 @@ struct UnregisteredPolicyTests {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         try await test.acceptUnregisteredClients { $0.kinds = [.document] }
-        let reply = try await administrator.browser.submit(Self.form(page, ["kinds": "none"]), to: page.action)
+        let reply = try await administrator.browser.submit(page.form(["kinds": "none"]), to: page.action)
         #expect(reply.status == .conflict)
         let again = try reply.unregisteredPolicyPage
         #expect(again.problems.contains { $0.text.contains("Someone else") })
         #expect(try await test.store.unregisteredClientPolicy().kinds == [.document])
-        _ = try await administrator.browser.submit(Self.form(again, ["kinds": "none"]), to: again.action)
+        _ = try await administrator.browser.submit(again.form(["kinds": "none"]), to: again.action)
             .unregisteredClientsPage
         #expect(try await test.store.unregisteredClientPolicy().kinds == [])
     }
@@ -119,7 +106,7 @@ struct UnregisteredPolicyTests {
         #expect(page.kinds == nil && page.fixedKinds != nil)
         #expect(try reply.html().contains("--unregistered-clients"))
         let saved = try await administrator.browser.submit(
-            Self.form(page, ["kinds": "both", "approvers": "administrators"]), to: page.action)
+            page.form(["kinds": "both", "approvers": "administrators"]), to: page.action)
         _ = try saved.unregisteredClientsPage
         let policy = try await test.store.unregisteredClientPolicy()
         #expect(policy.kinds == [] && policy.approvers == .administrators)
@@ -160,7 +147,7 @@ struct UnregisteredPolicyTests {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         for ticket in ["", "forged", page.console.signOutTicket] {
-            let form = Self.form(page).setting("ticket", to: ticket)
+            let form = page.form().setting("ticket", to: ticket)
             #expect(try await administrator.browser.submit(form, to: page.action).status == .forbidden)
         }
         test.clock.advance(by: 3700)

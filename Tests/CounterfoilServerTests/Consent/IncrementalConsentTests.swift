@@ -29,15 +29,6 @@ struct IncrementalConsentTests {
         try await test.redeem(attempt.exchange(reply.code)).tokenResponse
     }
 
-    private func refresh(_ tokens: TokenResponse, of attempt: Attempt) async throws -> TokenResponse {
-        try await test.redeem(
-            FormParameters([
-                "grant_type": "refresh_token", "client_id": attempt.client.id.rawValue,
-                "refresh_token": try #require(tokens.refreshToken).exposed,
-            ])
-        ).tokenResponse
-    }
-
     // UI-24: the new scope is a question, and the earlier ones are listed; the new token has all of them.
     @Test func `a request for the union of scopes asks about the new one only`() async throws {
         var browser = test.browser()
@@ -55,7 +46,8 @@ struct IncrementalConsentTests {
         #expect(!html.contains("type=\"checkbox\""))
         let tokens = try await redeem(try await browser.decide(.allow, on: reply), of: union)
         #expect(tokens.scope?.description == "offline_access photos.read photos.write")
-        #expect(try await refresh(tokens, of: union).scope?.description == "offline_access photos.read photos.write")
+        let refreshed = try await union.refresh(tokens).tokenResponse
+        #expect(refreshed.scope?.description == "offline_access photos.read photos.write")
     }
 
     // SEC-270: an optional scope that was allowed before stays allowed without a box; a declined one has a box.
@@ -91,7 +83,7 @@ struct IncrementalConsentTests {
         let after = try await redeem(try await browser.decide(.allow, on: reply), of: more)
         #expect(after.scope?.description == "photos.write")
         #expect(after.refreshToken == nil)
-        #expect(try await refresh(before, of: first).scope?.description == "offline_access photos.read")
+        #expect(try await first.refresh(before).tokenResponse.scope?.description == "offline_access photos.read")
         let consent = try #require(try await test.store.consent(of: test.alice.id, to: first.client.id))
         #expect(consent.scope.description == "offline_access photos.read photos.write")
     }
@@ -104,7 +96,7 @@ struct IncrementalConsentTests {
         let union = try await attempt("offline_access photos.read photos.write")
         let denied = try await browser.decide(.deny, on: try await browser.open(union.url))
         #expect(try denied.redirectedError.code == .accessDenied)
-        #expect(try await refresh(before, of: first).scope?.description == "offline_access photos.read")
+        #expect(try await first.refresh(before).tokenResponse.scope?.description == "offline_access photos.read")
     }
 
     // RFC 8252 §8.6: any program could send this request, so the page asks about everything, with the hint.

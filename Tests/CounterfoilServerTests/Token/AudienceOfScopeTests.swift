@@ -36,33 +36,6 @@ struct AudienceOfScopeTests {
         return Attempt(test, by: client, for: scope)
     }
 
-    private func refresh(
-        _ tokens: TokenResponse, of attempt: Attempt, _ more: KeyValuePairs<String, String> = [:]
-    ) async throws -> Reply {
-        var form = FormParameters([
-            "grant_type": "refresh_token", "client_id": attempt.client.id.rawValue,
-            "refresh_token": try #require(tokens.refreshToken).exposed,
-        ])
-        for (name, value) in more { form.append(name, value) }
-        return await attempt.test.redeem(form)
-    }
-
-    private func userInfo(_ tokens: TokenResponse, _ test: TestServer? = nil) async -> HTTPResponse.Status {
-        await (test ?? self.test).send(
-            .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"]
-        ).status
-    }
-
-    /// Checks the claims `aud` and `scope` of an access token.
-    private func expect(
-        _ tokens: TokenResponse, audience: [String], scope: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
-        let named = claims["aud"] as? [String] ?? (claims["aud"] as? String).map { [$0] }
-        #expect(named == audience, sourceLocation: sourceLocation)
-        #expect(claims["scope"] as? String == scope, sourceLocation: sourceLocation)
-    }
-
     private func expectSeveral(
         _ error: (code: String, description: String?), sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -78,24 +51,24 @@ struct AudienceOfScopeTests {
         let attempt = try await attempt(for: "openid profile offline_access photos.read")
         var tokens = try await attempt.tokens()
         for _ in 1...2 {
-            try expect(tokens, audience: [Self.photos, Self.server], scope: "openid profile photos.read")
+            try tokens.expect(audience: [Self.photos, Self.server], scope: "openid profile photos.read")
             // RFC 6749 §5.1: the response also states what no API gets to see.
             #expect(tokens.scope?.description == "openid profile offline_access photos.read")
             #expect(tokens.idToken != nil)
-            #expect(await userInfo(tokens) == .ok)
+            #expect(await test.userInfo(tokens).status == .ok)
             let members = try await api.introspect(tokens.accessToken.exposed).members
             #expect(members["scope"] as? String == "photos.read")
             #expect(members["aud"] as? String == Self.photos)
-            tokens = try await refresh(tokens, of: attempt).tokenResponse
+            tokens = try await attempt.refresh(tokens).tokenResponse
         }
     }
 
     @Test func `without openid the token is for the API alone`() async throws {
         let api = try await Self.addAPIs(test)
         let tokens = try await attempt(for: "profile photos.read").tokens()
-        try expect(tokens, audience: [Self.photos], scope: "photos.read")
+        try tokens.expect(audience: [Self.photos], scope: "photos.read")
         #expect(try await api.sees(tokens.accessToken.exposed))
-        #expect(await userInfo(tokens) == .unauthorized)
+        #expect(await test.userInfo(tokens).status == .unauthorized)
     }
 
     // RFC 6749 §6: a narrower token is for the APIs of its scopes.
@@ -107,18 +80,18 @@ struct AudienceOfScopeTests {
             ("scope", "photos.read", Self.photos, "photos.read"), ("scope", "openid", Self.server, "openid"),
             ("resource", Self.photos, Self.photos, "photos.read"), ("resource", Self.server, Self.server, "openid"),
         ] {
-            tokens = try await refresh(tokens, of: attempt, [parameter: value]).tokenResponse
-            try expect(tokens, audience: [audience], scope: scope)
+            tokens = try await attempt.refresh(tokens, [parameter: value]).tokenResponse
+            try tokens.expect(audience: [audience], scope: scope)
         }
-        tokens = try await refresh(tokens, of: attempt).tokenResponse
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        tokens = try await attempt.refresh(tokens).tokenResponse
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
     }
 
     @Test(arguments: [nil, ""])
     func `a request without a scope is for the API of the default scope`(scope: String?) async throws {
         _ = try await test.addAPI(Self.photos, scope: "photos.read photos.write")
         let attempt = Attempt(test, for: scope)
-        try expect(try await attempt.tokens(), audience: [Self.photos], scope: "photos.read photos.write")
+        try await attempt.tokens().expect(audience: [Self.photos], scope: "photos.read photos.write")
     }
 
     // The user declines the only scope of the API, and has signed in.
@@ -128,8 +101,8 @@ struct AudienceOfScopeTests {
         var (browser, reply) = try await attempt.afterSignIn()
         reply = try await browser.decide(.allow, on: reply, leavingOut: ["photos.read"])
         let tokens = try await test.redeem(attempt.exchange(reply.code)).tokenResponse
-        try expect(tokens, audience: [Self.server], scope: "openid")
-        #expect(await userInfo(tokens) == .ok)
+        try tokens.expect(audience: [Self.server], scope: "openid")
+        #expect(await test.userInfo(tokens).status == .ok)
     }
 
     @Test func `a device gets a token for the API of its scope`() async throws {
@@ -139,8 +112,8 @@ struct AudienceOfScopeTests {
         var browser = test.browser()
         _ = try await browser.answer(codes)
         let tokens = try await device.poll(codes).tokenResponse
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
-        #expect(await userInfo(tokens) == .ok)
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
+        #expect(await test.userInfo(tokens).status == .ok)
         let refused = try await device.request(["scope": "photos.read photos.write"]).tokenError
         expectSeveral((refused.error, refused.errorDescription))
     }
@@ -150,7 +123,7 @@ struct AudienceOfScopeTests {
         let attempt = try await attempt(for: "openid photos.read")
         let code = try await PushedAttempt(attempt).authorize().code
         let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         let refused = try await attempt.with("scope", "photos.read photos.write").push().tokenError
         expectSeveral((refused.error, refused.errorDescription))
     }
@@ -160,11 +133,10 @@ struct AudienceOfScopeTests {
         let api = try await Self.addAPIs(test)
         let service = try await test.addService(scope: "photos.read photos.write photos.delete")
         let token = try await service.token(["scope": "photos.read"])
-        try expect(token, audience: [Self.photos], scope: "photos.read")
+        try token.expect(audience: [Self.photos], scope: "photos.read")
         #expect(token.scope?.description == "photos.read")
         #expect(try await api.sees(token.accessToken.exposed))
-        try expect(
-            try await service.token(["scope": "photos.delete"]), audience: [Self.server], scope: "photos.delete")
+        try await service.token(["scope": "photos.delete"]).expect(audience: [Self.server], scope: "photos.delete")
         // Without a scope, it requests every approved scope.
         let refused = try await test.redeem(
             FormParameters(["grant_type": "client_credentials"]), fields: service.fields
@@ -185,7 +157,7 @@ struct AudienceOfScopeTests {
         try await test.acceptUnregisteredClients { $0.resources = [photos] }
         let client = try await test.selfRegisteredClient()
         let tokens = try await Attempt(test, by: client, for: "openid photos.read").tokens()
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         #expect(try await Attempt(test, by: client, for: "photos.write").error().code == .invalidTarget)
         // Such a client may request more than it may have, and the excess has no influence.
         let wide = try await Attempt(test, by: client, for: "openid photos.read photos.delete").tokens()
@@ -211,7 +183,7 @@ struct AudienceOfScopeTests {
         let tokens = try await attempt(for: "openid photos.read").tokens()
         #expect(try IssuedTokens.parts(of: tokens.accessToken.exposed).header["typ"] as? String == "JWT")
         #expect(try await api.sees(tokens.accessToken.exposed))
-        #expect(await userInfo(tokens) == .ok)
+        #expect(await test.userInfo(tokens).status == .ok)
     }
 
     // RFC 9728 §2: `dpop_bound_access_tokens_required`
@@ -222,7 +194,7 @@ struct AudienceOfScopeTests {
         #expect(try await test.redeem(form).tokenError.error == "invalid_dpop_proof")
         let tokens = try await test.redeem(form, fields: try test.proving(try TestProofKey())).tokenResponse
         #expect(tokens.tokenType == "DPoP")
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         let service = try await test.addService()
         let unproven = await test.redeem(FormParameters(["grant_type": "client_credentials"]), fields: service.fields)
         #expect(try unproven.tokenError.error == "invalid_dpop_proof")
@@ -239,7 +211,7 @@ struct AudienceOfScopeTests {
         }
         let named = try await attempt(for: "photos.read photos.write")
             .adding("resource", Self.photos).adding("resource", Self.albums).tokens()
-        try expect(named, audience: [Self.photos, Self.albums], scope: "photos.read photos.write")
+        try named.expect(audience: [Self.photos, Self.albums], scope: "photos.read photos.write")
     }
 
     @Test func `a scope of several APIs is refused without resource, and the error names a few of them`() async throws {
@@ -253,7 +225,7 @@ struct AudienceOfScopeTests {
         _ = try await test.addAPI(Self.photos, scope: "photos.read photos.write")
         _ = try await test.addAPI(Self.albums, scope: "photos.read")
         let tokens = try await attempt(for: "photos.read photos.write").tokens()
-        try expect(tokens, audience: [Self.photos], scope: "photos.read photos.write")
+        try tokens.expect(audience: [Self.photos], scope: "photos.read photos.write")
         #expect(try await attempt(for: "photos.read").error().code == .invalidScope)
     }
 
@@ -262,7 +234,7 @@ struct AudienceOfScopeTests {
         for audience in [Self.server, "https://api.example.com"] {
             let test = try await TestServer { $0.defaultAudience = audience }
             _ = try await Self.addAPIs(test)
-            try expect(try await attempt(test, for: scope).tokens(), audience: [audience], scope: scope)
+            try await attempt(test, for: scope).tokens().expect(audience: [audience], scope: scope)
         }
     }
 
@@ -274,7 +246,7 @@ struct AudienceOfScopeTests {
         #expect(try reply.consentPage.permissions.map(\.scope) == ["openid", "photos.read"])
         reply = try await browser.decide(.allow, on: reply)
         let tokens = try await test.redeem(attempt.exchange(reply.code)).tokenResponse
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         #expect(tokens.scope?.description == "openid photos.read")
     }
 
@@ -283,8 +255,8 @@ struct AudienceOfScopeTests {
         let test = try await TestServer { $0.defaultAudience = Self.albums }
         for uri in [Self.photos, Self.albums] { _ = try await test.addAPI(uri, scope: "photos.read") }
         let tokens = try await attempt(test, for: "openid photos.read photos.delete").tokens()
-        try expect(tokens, audience: [Self.albums], scope: "openid photos.read photos.delete")
-        #expect(await userInfo(tokens, test) == .ok)
+        try tokens.expect(audience: [Self.albums], scope: "openid photos.read photos.delete")
+        #expect(await test.userInfo(tokens).status == .ok)
         // The API has only one of these scopes.
         _ = try await test.addAPI("https://prints.example.com", scope: "photos.write")
         #expect(try await attempt(test, for: "photos.read photos.write").error().code == .invalidScope)
@@ -296,19 +268,19 @@ struct AudienceOfScopeTests {
     @Test func `a refresh follows the scope if the grant names no API`() async throws {
         let attempt = try await attempt(for: "openid offline_access photos.read photos.write")
         var tokens = try await attempt.tokens()
-        try expect(tokens, audience: [Self.server], scope: "openid offline_access photos.read photos.write")
+        try tokens.expect(audience: [Self.server], scope: "openid offline_access photos.read photos.write")
         _ = try await test.addAPI(Self.photos, scope: "photos.read")
-        tokens = try await refresh(tokens, of: attempt).tokenResponse
-        try expect(tokens, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        tokens = try await attempt.refresh(tokens).tokenResponse
+        try tokens.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         #expect(tokens.scope?.description == "openid offline_access photos.read")
         // An API that another registration adds.
         _ = try await test.addAPI(Self.albums, scope: "photos.write")
-        let refused = try await refresh(tokens, of: attempt).tokenError
+        let refused = try await attempt.refresh(tokens).tokenError
         expectSeveral((refused.error, refused.errorDescription))
-        let narrower = try await refresh(tokens, of: attempt, ["scope": "openid photos.write"]).tokenResponse
-        try expect(narrower, audience: [Self.albums, Self.server], scope: "openid photos.write")
+        let narrower = try await attempt.refresh(tokens, ["scope": "openid photos.write"]).tokenResponse
+        try narrower.expect(audience: [Self.albums, Self.server], scope: "openid photos.write")
         // RFC 8707 §2.2: the grant names no API, so the client cannot name one.
-        let named = try await refresh(narrower, of: attempt, ["resource": Self.photos])
+        let named = try await attempt.refresh(narrower, ["resource": Self.photos])
         #expect(try named.tokenError.error == "invalid_target")
     }
 
@@ -317,8 +289,8 @@ struct AudienceOfScopeTests {
         let attempt = try await attempt(for: "openid offline_access photos.read")
         let tokens = try await attempt.tokens()
         _ = try await test.addAPI("https://prints.example.com", scope: "photos.read")
-        let refreshed = try await refresh(tokens, of: attempt).tokenResponse
-        try expect(refreshed, audience: [Self.photos, Self.server], scope: "openid photos.read")
+        let refreshed = try await attempt.refresh(tokens).tokenResponse
+        try refreshed.expect(audience: [Self.photos, Self.server], scope: "openid photos.read")
         #expect(try await attempt.error().code == .invalidScope)
     }
 
@@ -331,8 +303,8 @@ struct AudienceOfScopeTests {
         var tokens = try await attempt.tokens()
         _ = try await service.token()
         let before = store.calls(of: .resources)
-        tokens = try await refresh(tokens, of: attempt).tokenResponse
-        _ = try await refresh(tokens, of: attempt).tokenResponse
+        tokens = try await attempt.refresh(tokens).tokenResponse
+        _ = try await attempt.refresh(tokens).tokenResponse
         _ = try await service.token()
         _ = try await attempt.tokens()
         #expect(store.calls(of: .resources) == before)

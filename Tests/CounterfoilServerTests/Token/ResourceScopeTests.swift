@@ -30,33 +30,14 @@ struct ResourceScopeTests {
         return attempt
     }
 
-    private func refresh(
-        _ tokens: TokenResponse, of attempt: Attempt, _ more: KeyValuePairs<String, String> = [:]
-    ) async throws -> Reply {
-        var form = FormParameters([
-            "grant_type": "refresh_token", "client_id": attempt.client.id.rawValue,
-            "refresh_token": try #require(tokens.refreshToken).exposed,
-        ])
-        for (name, value) in more { form.append(name, value) }
-        return await test.redeem(form)
-    }
-
     /// Checks the audience and scope of a token, and the scope that the response states, which can contain
     /// `offline_access` in addition.
     private func expect(
         _ tokens: TokenResponse, audience: [String], scope: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
-        let named = claims["aud"] as? [String] ?? (claims["aud"] as? String).map { [$0] }
-        #expect(named == audience, sourceLocation: sourceLocation)
-        #expect(claims["scope"] as? String == scope, sourceLocation: sourceLocation)
+        try tokens.expect(audience: audience, scope: scope, sourceLocation: sourceLocation)
         let stated = tokens.scope?.without(.offlineAccess).description
         #expect(stated == scope, sourceLocation: sourceLocation)
-    }
-
-    private func userInfo(_ tokens: TokenResponse) async -> Reply {
-        await test.send(
-            .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"])
     }
 
     // R262, SEC-500: consent covers only what the tokens will contain; RFC 6749 §5.1: the response states the granted
@@ -72,7 +53,7 @@ struct ResourceScopeTests {
         // OpenID Connect Core §3.1.3.3: the ID token is issued all the same.
         #expect(tokens.idToken != nil)
         #expect(tokens.refreshToken != nil)
-        let again = try await refresh(tokens, of: attempt).tokenResponse
+        let again = try await attempt.refresh(tokens).tokenResponse
         try expect(again, audience: [Self.read], scope: "photos.read")
         #expect(again.idToken != nil)
     }
@@ -81,9 +62,9 @@ struct ResourceScopeTests {
         let attempt = try await attempt(at: [Self.read, Self.write])
         let tokens = try await attempt.tokens()
         try expect(tokens, audience: [Self.read, Self.write], scope: "photos.read photos.write")
-        let narrower = try await refresh(tokens, of: attempt, ["resource": Self.write]).tokenResponse
+        let narrower = try await attempt.refresh(tokens, ["resource": Self.write]).tokenResponse
         try expect(narrower, audience: [Self.write], scope: "photos.write")
-        let both = try await refresh(narrower, of: attempt, ["resource": Self.read, "scope": "openid photos.read"])
+        let both = try await attempt.refresh(narrower, ["resource": Self.read, "scope": "openid photos.read"])
         try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
     }
 
@@ -93,35 +74,35 @@ struct ResourceScopeTests {
         let form = attempt.exchange(try await attempt.authorize().code)
         let tokens = try await test.redeem(form.adding("resource", Self.read)).tokenResponse
         try expect(tokens, audience: [Self.read], scope: "photos.read")
-        let reply = try await refresh(tokens, of: attempt, ["resource": Self.read, "scope": "photos.write"])
+        let reply = try await attempt.refresh(tokens, ["resource": Self.read, "scope": "photos.write"])
         #expect(reply.status == .badRequest)
         #expect(try reply.tokenError.error == "invalid_scope")
         #expect(
             try reply.tokenError.errorDescription
                 == "none of the requested scopes photos.write is registered for resource https://read.example.com")
-        #expect(try await refresh(tokens, of: attempt).status == .ok)
+        #expect(try await attempt.refresh(tokens).status == .ok)
     }
 
     // OpenID Connect Core §5.3: UserInfo is an API of the server itself, with a token of its own.
     @Test func `a token for an API is refused at UserInfo, and one for the server is accepted`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
-        let refused = await userInfo(tokens)
+        let refused = await test.userInfo(tokens)
         #expect(refused.status == .unauthorized)
         let challenge = try #require(refused.fields[.wwwAuthenticate])
         #expect(challenge.contains("request one for the resource https://id.example.com"))
-        let own = try await refresh(tokens, of: attempt, ["resource": Self.server]).tokenResponse
+        let own = try await attempt.refresh(tokens, ["resource": Self.server]).tokenResponse
         try expect(own, audience: [Self.server], scope: "openid profile")
-        #expect(await userInfo(own).status == .ok)
+        #expect(await test.userInfo(own).status == .ok)
         // A client that wants one token for both names both.
-        let both = try await refresh(own, of: attempt, ["resource": Self.read, "scope": "openid photos.read"])
+        let both = try await attempt.refresh(own, ["resource": Self.read, "scope": "openid photos.read"])
         try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
     }
 
     @Test func `a client that also names the server gets one token for both`() async throws {
         let tokens = try await attempt(at: [Self.read, Self.server]).tokens()
         try expect(tokens, audience: [Self.read, Self.server], scope: "openid profile photos.read")
-        #expect(await userInfo(tokens).status == .ok)
+        #expect(await test.userInfo(tokens).status == .ok)
     }
 
     // A client without `openid` gets no claims of the user.
@@ -179,9 +160,9 @@ struct ResourceScopeTests {
         _ = try await test.store.narrowConsent(
             of: test.alice.id, to: attempt.client.id, keeping: try Scope(parsing: "openid offline_access"),
             at: test.clock.now)
-        let refused = try await refresh(tokens, of: attempt, ["resource": Self.read])
+        let refused = try await attempt.refresh(tokens, ["resource": Self.read])
         #expect(try refused.tokenError.error == "invalid_scope")
-        let again = try await refresh(tokens, of: attempt).tokenResponse
+        let again = try await attempt.refresh(tokens).tokenResponse
         try expect(again, audience: [Self.server], scope: "openid")
         #expect(again.refreshToken != nil)
     }
@@ -191,14 +172,14 @@ struct ResourceScopeTests {
         let attempt = try await attempt(for: "offline_access photos.read photos.write", at: [Self.read, Self.write])
         var tokens = try await attempt.tokens()
         try await test.store.removeResource(try Resource(Self.write))
-        tokens = try await refresh(tokens, of: attempt).tokenResponse
+        tokens = try await attempt.refresh(tokens).tokenResponse
         try expect(tokens, audience: [Self.read], scope: "photos.read")
-        let named = try await refresh(tokens, of: attempt, ["resource": Self.write])
+        let named = try await attempt.refresh(tokens, ["resource": Self.write])
         #expect(try named.tokenError.error == "invalid_target")
         try await test.store.removeResource(try Resource(Self.read))
-        #expect(try await refresh(tokens, of: attempt).tokenError.error == "invalid_target")
+        #expect(try await attempt.refresh(tokens).tokenError.error == "invalid_target")
         _ = try await test.addAPI(Self.read, scope: "photos.write")
-        tokens = try await refresh(tokens, of: attempt).tokenResponse
+        tokens = try await attempt.refresh(tokens).tokenResponse
         try expect(tokens, audience: [Self.read], scope: "photos.write")
     }
 
