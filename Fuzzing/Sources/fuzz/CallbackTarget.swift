@@ -5,7 +5,7 @@ import CounterfoilProtocol
 /// The query of an authorization response, and the URL that carries it (RFC 6749 §4.1.2, RFC 9207 §2).
 enum CallbackTarget {
     static func examine(_ bytes: [UInt8]) {
-        if let state = State("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
+        if let state = OAuthState("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
             let redirectURI = try? RedirectURI("http://127.0.0.1:4711/callback"),
             let issuer = try? Issuer("https://id.example.com")
         {

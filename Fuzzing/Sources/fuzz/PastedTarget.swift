@@ -38,7 +38,7 @@ enum PastedTarget {
     /// Checks that every line but the response is refused with a printable message, and that the end of input
     /// ends the wait.
     private static func answer(with lines: [String]) async {
-        guard let state = State("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
+        guard let state = OAuthState("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
             let redirectURI = try? RedirectURI("http://127.0.0.1:4711/callback"),
             let issuer = try? Issuer("https://id.example.com")
         else { return }

@@ -34,7 +34,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
         options: NativeSignIn.Options = NativeSignIn.Options(),
         random: RandomBytes = RandomBytes()
     ) {
-        let state = State(random: random)
+        let state = OAuthState(random: random)
         began = .now
         verifier = CodeVerifier(random: random)
         var request = AuthorizationRequest(

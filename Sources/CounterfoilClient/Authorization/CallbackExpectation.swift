@@ -6,7 +6,7 @@ import CounterfoilProtocol
 /// sign-in applies the same checks again before it uses the response.
 public struct CallbackExpectation: Sendable {
     let redirectURI: RedirectURI
-    let state: State
+    let state: OAuthState
     let question: Question
 
     /// The kind of request to which the callback is the response.
@@ -55,7 +55,7 @@ public struct CallbackExpectation: Sendable {
 
     /// Checks a callback: first `state`, compared in constant time (RFC 6749 §10.12), then everything else.
     func verdict(on callback: AuthorizationCallback) -> Verdict {
-        guard let state = (try? callback.parameters.single("state")).flatMap({ $0 }).flatMap(State.init),
+        guard let state = (try? callback.parameters.single("state")).flatMap({ $0 }).flatMap(OAuthState.init),
             state == self.state
         else { return .unrelated(.wrongState) }
         guard callback.redirectURI.rawValue.utf8.elementsEqual(redirectURI.rawValue.utf8) else {

@@ -97,7 +97,7 @@ public struct BrowserSignOut: Sendable {
         at receiver: any RedirectReceiver, opening endpoint: EndpointURL, for credentials: Credentials,
         _ report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) {
-        let state = State()
+        let state = OAuthState()
         let expectation = CallbackExpectation(
             redirectURI: receiver.redirectURI, state: state, question: .endOfSession)
         let url = try Self.url(

@@ -13,7 +13,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
     /// The scope that the client requests (parameter `scope`); nil if omitted.
     public var scope: Scope?
     /// The value that the server returns in the response (parameter `state`); nil if omitted.
-    public var state: State?
+    public var state: OAuthState?
     /// The PKCE challenge (parameters `code_challenge` and `code_challenge_method`); nil if both are omitted.
     public var presentedChallenge: PresentedChallenge?
     /// The key of which the token request must prove possession (parameter `dpop_jkt`, RFC 9449 §10); nil if omitted.
@@ -63,7 +63,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         clientID: ClientIdentifier,
         redirectURI: RedirectURI? = nil,
         scope: Scope? = nil,
-        state: State? = nil,
+        state: OAuthState? = nil,
         codeChallenge: CodeChallenge? = nil,
         nonce: Nonce? = nil,
         prompt: Set<Prompt> = [],

@@ -45,8 +45,8 @@ extension AuthorizationRequest {
     /// Returns the `state` for an error response; nil if it is missing or repeated in the request.
     ///
     /// RFC 6749 §4.1.2.1: the response contains the exact value of the request, also if its length is the error.
-    public static func returnableState(in form: FormParameters) -> State? {
-        (try? form.single("state")).flatMap { $0 }.flatMap(State.returnable)
+    public static func returnableState(in form: FormParameters) -> OAuthState? {
+        (try? form.single("state")).flatMap { $0 }.flatMap(OAuthState.returnable)
     }
 
     /// Returns the response mode for an error response.
@@ -71,8 +71,8 @@ extension AuthorizationRequest {
         self.init(clientID: clientID, redirectURI: redirectURI)
 
         state = try values["state"].map { text throws(OAuthError) in
-            guard let state = State(text) else {
-                throw OAuthError(.invalidRequest, "state is longer than \(State.byteLimit) bytes")
+            guard let state = OAuthState(text) else {
+                throw OAuthError(.invalidRequest, "state is longer than \(OAuthState.byteLimit) bytes")
             }
             return state
         }

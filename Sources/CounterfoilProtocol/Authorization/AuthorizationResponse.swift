@@ -14,12 +14,12 @@ public struct AuthorizationResponse: Sendable, Hashable {
     /// The authorization code, or the error that prevented one.
     public let outcome: Outcome
     /// The value that the client sent in the request (parameter `state`); nil if it sent none.
-    public let state: State?
+    public let state: OAuthState?
     /// The issuer that sent the response, unparsed (parameter `iss`, RFC 9207 §2); nil if omitted.
     public let issuer: String?
 
     /// Creates a response with `iss`, as a server sends it.
-    public init(_ outcome: Outcome, state: State?, issuer: Issuer) {
+    public init(_ outcome: Outcome, state: OAuthState?, issuer: Issuer) {
         self.outcome = outcome
         self.state = state
         self.issuer = issuer.rawValue
@@ -90,7 +90,7 @@ public struct AuthorizationResponse: Sendable, Hashable {
             issuer = try form.single("iss")
         } catch { throw .parameters(error) }
         self.state = try state.map { text throws(Refusal) in
-            guard let state = State(text) else { throw .malformed("state") }
+            guard let state = OAuthState(text) else { throw .malformed("state") }
             return state
         }
         switch (code, error) {

@@ -20,8 +20,8 @@ public struct LogoutRequest: Sendable, Hashable {
     public let postLogoutRedirectURI: String?
     /// The value that the server appends to the URI of the redirect (parameter `state`).
     ///
-    /// Nil if omitted or longer than ``State/byteLimit``.
-    public let state: State?
+    /// Nil if omitted or longer than ``OAuthState/byteLimit``.
+    public let state: OAuthState?
 
     /// Parses the parameters, none of which may be repeated.
     ///
@@ -31,6 +31,6 @@ public struct LogoutRequest: Sendable, Hashable {
         hint = try form.single("id_token_hint").map { IDToken($0).map(Hint.token) ?? .unreadable } ?? .none
         clientID = try form.single("client_id")
         postLogoutRedirectURI = try form.single("post_logout_redirect_uri")
-        state = try form.single("state").flatMap(State.init)
+        state = try form.single("state").flatMap(OAuthState.init)
     }
 }

@@ -24,7 +24,7 @@ struct AuthorizationFlow: Sendable {
         let error: OAuthError
         let redirectURI: RedirectURI
         var mode: ResponseMode
-        let state: State?
+        let state: OAuthState?
         let client: RegisteredClient
         /// Whether the user denied the request on a page of this server.
         let isDenied: Bool

@@ -22,7 +22,7 @@ struct ParsedAuthorizationRequest: Sendable {
     /// The pushed request that contains the parameters; nil if the browser brought them.
     let pushed: PushedRequest?
     private let returnMode: ResponseMode
-    private let returnState: State?
+    private let returnState: OAuthState?
 
     /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {

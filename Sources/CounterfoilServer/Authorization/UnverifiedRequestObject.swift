@@ -14,13 +14,13 @@ struct UnverifiedRequestObject {
     /// `response_mode`; nil if the object is unreadable or names no supported mode.
     let responseMode: ResponseMode?
     /// `state`; nil if the object is unreadable or has no `state`.
-    let state: State?
+    let state: OAuthState?
 
     /// Reads an object in compact serialization, signed or not (RFC 7515 §3.1 and §6).
     init(parsing text: String) {
         let members = Self.payload(of: text).flatMap { try? JSONReader.object($0) } ?? [:]
         responseMode = members.text("response_mode").flatMap(ResponseMode.init(rawValue:))
-        state = members.text("state").flatMap(State.returnable)
+        state = members.text("state").flatMap(OAuthState.returnable)
     }
 
     private static func payload(of text: String) -> [UInt8]? {

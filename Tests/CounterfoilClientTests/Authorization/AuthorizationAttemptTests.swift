@@ -97,7 +97,7 @@ struct AuthorizationAttemptTests {
             let state = pairs[1]
             switch kind {
             case "missing": pairs.remove(at: 1)
-            case "other": pairs[1] = .init(name: "state", value: State().exposed)
+            case "other": pairs[1] = .init(name: "state", value: OAuthState().exposed)
             case "empty": pairs[1] = .init(name: "state", value: "")
             case "prefix": pairs[1] = .init(name: "state", value: String(state.value.dropLast()))
             case "twice": pairs.append(state)

@@ -45,7 +45,7 @@ struct AuthorizationRequestTests {
         let request = AuthorizationRequest(
             clientID: try #require(ClientIdentifier("lightbox")),
             redirectURI: try RedirectURI("com.example.lightbox:/callback"),
-            state: State("a b&c"),
+            state: OAuthState("a b&c"),
             codeChallenge: CodeChallenge(of: verifier)
         )
         let query =
@@ -196,7 +196,7 @@ struct AuthorizationRequestTests {
             scope: random.maybe { random in
                 Scope((0...3).compactMap { _ in Scope.Token(random.text(1...9, of: Alphabet.scope)) })
             },
-            state: random.maybe { State($0.anyText(0...50)) },
+            state: random.maybe { OAuthState($0.anyText(0...50)) },
             codeChallenge: random.maybe { CodeChallenge(Base64URL.encode($0.bytes(32...32))) },
             nonce: random.maybe { Nonce($0.anyText(0...50)) },
             prompt: random.maybe { random in

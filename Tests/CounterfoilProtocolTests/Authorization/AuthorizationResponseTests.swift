@@ -16,7 +16,7 @@ struct AuthorizationResponseTests {
                 outcome = .error(OAuthError(.accessDenied, random.maybe { $0.text(1...40, of: Alphabet.scope) }))
             }
             let response = AuthorizationResponse(
-                outcome, state: random.maybe { State($0.anyText(0...60)) }, issuer: issuer)
+                outcome, state: random.maybe { OAuthState($0.anyText(0...60)) }, issuer: issuer)
             let uri = try RedirectURI(random.pick(["https://app.example/cb?foo=bar", "com.example.app:/cb"]) ?? "")
             let url = response.url(to: uri)
             let query = try #require(url.firstIndex(of: "?"))
@@ -28,7 +28,7 @@ struct AuthorizationResponseTests {
 
     @Test func `the URL is the redirect URI with code, state and iss`() throws {
         let response = AuthorizationResponse(
-            .code(try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA"))), state: State("x y"),
+            .code(try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA"))), state: OAuthState("x y"),
             issuer: try Issuer("https://id.example.com")
         )
         let tail = "code=SplxlOBeZQQYbYS6WxSbIA&state=x%20y&iss=https%3A%2F%2Fid.example.com"

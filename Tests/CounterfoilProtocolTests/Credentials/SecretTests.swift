@@ -7,7 +7,7 @@ struct SecretTests {
     private static var secrets: [any Secret] {
         let made: [(any Secret)?] = [
             AuthorizationCode(text), AccessToken(text), RefreshToken(text), IDToken(text), ClientSecret(text),
-            State(text),
+            OAuthState(text),
             Nonce(text), CodeVerifier(text),
         ]
         return made.compactMap { $0 }
@@ -58,9 +58,9 @@ struct SecretTests {
 
     // SEC-01: the default state is random; RFC 6749 §10.10 for codes.
     @Test func `new values are never repeated`() {
-        #expect(Set((0..<256).map { _ in State().exposed }).count == 256)
+        #expect(Set((0..<256).map { _ in OAuthState().exposed }).count == 256)
         #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)
-        #expect(State().exposed.utf8.count == 43)
+        #expect(OAuthState().exposed.utf8.count == 43)
         #expect(AuthorizationCode().exposed.utf8.count == 43)
     }
 
@@ -77,8 +77,8 @@ struct SecretTests {
     }
 
     @Test func `lengths on the wire are limited`() {
-        #expect(State(String(repeating: "a", count: State.byteLimit)) != nil)
-        #expect(State(String(repeating: "a", count: State.byteLimit + 1)) == nil)
+        #expect(OAuthState(String(repeating: "a", count: OAuthState.byteLimit)) != nil)
+        #expect(OAuthState(String(repeating: "a", count: OAuthState.byteLimit + 1)) == nil)
         #expect(Nonce(String(repeating: "a", count: Nonce.byteLimit + 1)) == nil)
         #expect(AuthorizationCode(String(repeating: "a", count: 4097)) == nil)
         #expect(AccessToken("a b") == nil)

@@ -77,7 +77,7 @@ struct PushedAuthorizationEndpointTests {
     }
 
     @Test func `a state that is too long is refused`() async throws {
-        let state = String(repeating: "s", count: State.byteLimit + 1)
+        let state = String(repeating: "s", count: OAuthState.byteLimit + 1)
         let attempt = Attempt(try await TestServer()).with("state", state)
         #expect(try await attempt.pushError() == .invalidRequest)
     }

@@ -2,7 +2,7 @@
 ///
 /// The parameter `state`, RFC 6749 §4.1.1: at most 8192 bytes. The server does not interpret it, and returns it
 /// byte for byte.
-public struct State: Secret {
+public struct OAuthState: Secret {
     /// The maximum length of `state` in bytes; an authorization request with a longer one is invalid.
     public static let byteLimit = 8192
 
@@ -18,7 +18,7 @@ public struct State: Secret {
     private init(unlimited text: String) { exposed = text }
 
     /// Returns the value for an error response, whatever its length (RFC 6749 §4.1.2.1); nil if it is empty.
-    package static func returnable(_ text: String) -> State? { text.isEmpty ? nil : State(unlimited: text) }
+    package static func returnable(_ text: String) -> OAuthState? { text.isEmpty ? nil : OAuthState(unlimited: text) }
 
     /// Generates a value of 256 random bits (RFC 6749 §10.12).
     public init(random: RandomBytes = RandomBytes()) {
