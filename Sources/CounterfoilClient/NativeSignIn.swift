@@ -93,6 +93,9 @@ public struct NativeSignIn: Sendable {
         case rejected(String)
         /// The callback with the expected `state` arrived; the sign-in checks the rest of it next.
         case answered
+        /// The token response contained these optional members with invalid values, which count as absent
+        /// (RFC 6749 §5.1).
+        case membersIgnored([String])
         /// The code was exchanged for tokens.
         case exchanged
     }
@@ -223,7 +226,8 @@ public struct NativeSignIn: Sendable {
                 throw error
             }
             await receiver.close()
-            let credentials = try await AuthorizationCodeExchange(transport: transport).exchange(code)
+            let credentials = try await AuthorizationCodeExchange(transport: transport)
+                .exchange(code) { report(.membersIgnored($0)) }
             report(.exchanged)
             return .signedIn(credentials.completed(by: known, options, at: configuration))
         } catch {

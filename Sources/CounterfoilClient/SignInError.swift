@@ -86,7 +86,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case idToken(TokenRefusal)
     /// The ID token is signed with this algorithm (`alg`), which the client does not accept (RFC 8725 §3.1).
     case idTokenAlgorithm(String)
-    /// A time in an ID token or a signed UserInfo response failed verification, and the clocks differ by more than an hour, which explains it.
+    /// A time in an ID token or a signed UserInfo response failed verification, and the clocks differ by more than an
+    /// hour, which explains it.
     case clock(ClockDifference, TokenRefusal)
     /// The UserInfo response cannot be parsed, or is about another user.
     case userInfo(UserInfo.Refusal)

@@ -41,6 +41,10 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case wrongIssuer
     /// `aud` does not contain the audience of the verifier, or contains an audience that the verifier does not trust.
     case wrongAudience
+    /// `sub` of the ID token of a refresh or a step-up is another user than the one who signed in.
+    case wrongSubject
+    /// `auth_time` of the ID token of a refresh is not that of the sign-in (OpenID Connect Core §12.2).
+    case wrongAuthTime
     /// `azp` is another client, or is missing although there are several audiences.
     case wrongAuthorizedParty
     /// `cnf` binds the token to a key, so that it is not valid as a bearer token (RFC 9449 §7.2).
@@ -82,9 +86,11 @@ extension TokenRefusal: CustomStringConvertible {
         case .badSignature: "the signature is invalid"
         case .missingClaim(let name): "the claim \(name) is missing"
         case .invalidClaim(let name): "the claim \(name) is malformed"
-        case .wrongIssuer: "the token was issued by another issuer"
-        case .wrongAudience: "the token is for another audience"
-        case .wrongAuthorizedParty: "the token was issued to another client"
+        case .wrongIssuer: "the token was issued by another issuer (iss)"
+        case .wrongAudience: "the token is for another audience (aud)"
+        case .wrongSubject: "the token is about another user (sub) than the one who signed in"
+        case .wrongAuthTime: "the token is about another sign-in, because its time (auth_time) is another one"
+        case .wrongAuthorizedParty: "the token was issued to another client (azp)"
         case .boundToKey: "the token is bound to a key (cnf); send it with the scheme DPoP and a proof of this key"
         case .boundToAnotherKey: "the token is bound to another key than that of the DPoP proof"
         case .notBoundToKey: "the token is not bound to a key; send it with the scheme Bearer"

@@ -112,7 +112,7 @@ struct NativeSignInTests {
     @Test func `an ID token that expired long ago is rejected despite a wrong clock`() async throws {
         var script = ServerScript()
         script.clockOffset = -7200
-        guard case .unsafe(.idToken)? = try await failure(script) else {
+        guard case .unsafe(.clock(_, .expired))? = try await failure(script) else {
             Issue.record("it was taken")
             return
         }
@@ -205,20 +205,12 @@ struct NativeSignInTests {
         ("<!doctype html>", .unsafe(.tokenResponse(.unreadable))),
         ("", .unsafe(.tokenResponse(.unreadable))),
         ("[]", .unsafe(.tokenResponse(.unreadable))),
-        ("{\"access_token\":\"a\"}", .unsafe(.tokenResponse(.unreadable))),
+        ("{\"access_token\":\"a\"}", .unsafe(.tokenResponse(.unknownTokenType))),
         ("{\"token_type\":\"Bearer\"}", .unsafe(.tokenResponse(.unreadable))),
         ("{\"access_token\":\"a\",\"token_type\":\"mac\"}", .unsafe(.tokenResponse(.unknownTokenType))),
         ("{\"access_token\":\"a b\",\"token_type\":\"Bearer\"}", .unsafe(.tokenResponse(.unreadable))),
         ("{\"access_token\":\"a\\r\\nX: y\",\"token_type\":\"Bearer\"}", .unsafe(.tokenResponse(.unreadable))),
-        ("{\"access_token\":\"a\",\"token_type\":\"Bearer\",\"expires_in\":-1}", .unsafe(.tokenResponse(.unreadable))),
-        (
-            "{\"access_token\":\"a\",\"token_type\":\"Bearer\",\"expires_in\":1e30}",
-            .unsafe(.tokenResponse(.unreadable))
-        ),
-        (
-            "{\"access_token\":\"a\",\"token_type\":\"Bearer\",\"expires_in\":\"soon\"}",
-            .unsafe(.tokenResponse(.unreadable))
-        ),
+        ("{\"access_token\":7,\"token_type\":\"Bearer\"}", .unsafe(.tokenResponse(.unreadable))),
     ])
     func `an invalid response with the status 200 is detected`(body: String, expected: SignInError) async throws {
         var script = ServerScript()

@@ -23,23 +23,29 @@ package struct AuthorizationCodeExchange: Sendable {
     }
 
     /// Exchanges a code for tokens; the code cannot be used again, even if the exchange fails.
-    package func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
+    ///
+    /// `report` receives the names of the members of the response that count as absent because their values are not
+    /// valid, if there are any.
+    package func exchange(
+        _ code: consuming ValidatedCode, ignoring report: ([String]) -> Void = { _ in }
+    ) async throws(SignInError) -> Credentials {
         let server = code.configuration
         let issued = try await TokenEndpointClient(
             server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
             transport: transport
         ).tokens(for: .authorizationCode(code.exchange))
         let tokens = issued.tokens
+        if !issued.ignored.isEmpty { report(issued.ignored) }
         // The lifetime begins with the response, and not after the key set has been fetched.
-        let received = now()
+        let time = issued.time(at: now())
         var user: Credentials.User?
         if let nonce = code.nonce {
-            guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            let idToken = try issued.requiredIDToken()
             let check = IDTokenCheck(transport: transport, trustedAudiences: code.trustedAudiences)
             let verified = try await check.verify(
                 idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
                 accessToken: tokens.accessToken,
-                at: issued.serverTime(at: received))
+                at: time)
             user = Credentials.User(verified)
         }
         return Credentials(
@@ -47,7 +53,7 @@ package struct AuthorizationCodeExchange: Sendable {
             clientID: code.clientID,
             scope: tokens.scope ?? code.scope,
             accessToken: tokens.accessToken,
-            expires: tokens.expiresIn.map { received.addingTimeInterval(TimeInterval($0)) },
+            expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
             user: user,
             refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
             idToken: user == nil ? nil : tokens.idToken,
@@ -55,6 +61,7 @@ package struct AuthorizationCodeExchange: Sendable {
             details: issued.details.merging(code.details) { $1 },
             authentication: issued.authentication,
             server: server.vendor,
-            proofKey: code.prover?.key)
+            proofKey: code.prover?.key
+        ).received(at: time)
     }
 }

@@ -20,6 +20,7 @@ extension DeviceSignIn {
             do throws(SignInError) {
                 switch try await endpoint.outcome(of: request, isRefresh: false) {
                 case .tokens(let issued): return (issued, endpoint.server)
+                case .unusableAccessToken(_, let error): throw error
                 case .otherServer(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
                     // The server in the error is the current one, or the vendor profile does not list it. Another poll

@@ -98,8 +98,8 @@ public struct DeviceSignIn: Sendable {
 
     /// Requests a user code, passes it to `show`, and waits until the user has finished.
     ///
-    /// The events are ``NativeSignIn/Event/discovered(_:)``, ``NativeSignIn/Event/identified(_:_:)`` and
-    /// ``NativeSignIn/Event/exchanged``. If the server has forgotten an earlier registration of the client, the
+    /// The events are ``NativeSignIn/Event/discovered(_:)``, ``NativeSignIn/Event/identified(_:_:)``,
+    /// ``NativeSignIn/Event/membersIgnored(_:)`` and ``NativeSignIn/Event/exchanged``. If the server has forgotten an earlier registration of the client, the
     /// function registers the client again, once, and calls `show` with a new code.
     public func run(
         onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in },
@@ -158,7 +158,7 @@ public struct DeviceSignIn: Sendable {
             scope: requestedScope, through: transport)
         report(.identified(known.id, known.origin))
         do throws(SignInError) {
-            let credentials = try await credentials(of: known, from: grant, show: show)
+            let credentials = try await credentials(of: known, from: grant, report, show: show)
             report(.exchanged)
             return .signedIn(credentials.completed(by: known, options, at: grant.server))
         } catch {
@@ -170,7 +170,8 @@ public struct DeviceSignIn: Sendable {
     private var requestedScope: Scope { options.requestedScope(scope) }
 
     private func credentials(
-        of known: IdentifiedClient, from grant: Grant, show: @Sendable (Instructions) async -> Void
+        of known: IdentifiedClient, from grant: Grant, _ report: @Sendable (NativeSignIn.Event) -> Void,
+        show: @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
         let prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
         let device = try await authorization(of: known, grant)
@@ -182,6 +183,7 @@ public struct DeviceSignIn: Sendable {
             server: grant.server, clientID: known.id, authentication: known.authentication, prover: prover,
             transport: transport)
         let (issued, issuingServer) = try await wait(for: device, grant.verifier, until: deadline, at: tokens)
+        if !issued.ignored.isEmpty { report(.membersIgnored(issued.ignored)) }
         return try await credentials(of: known, from: issued, at: issuingServer, prover: prover)
     }
 
@@ -190,15 +192,15 @@ public struct DeviceSignIn: Sendable {
         at server: AuthorizationServerConfiguration,
         prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {
+        let time = issued.time(at: issued.received)
         var user: Credentials.User?
         if scope.contains(.openID) {
-            guard let idToken = issued.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            let idToken = try issued.requiredIDToken()
             let check = IDTokenCheck(transport: transport, trustedAudiences: options.trustedAudiences)
             user = Credentials.User(
                 try await check.verifyWithoutRequest(
                     idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken,
-                    at: issued.serverTime(at: issued.received)
-                ))
+                    at: time))
         }
         return Credentials(
             issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? requestedScope,
@@ -208,7 +210,8 @@ public struct DeviceSignIn: Sendable {
             idToken: user == nil ? nil : issued.tokens.idToken,
             resources: options.resources, details: issued.details.merging(server.place) { $1 },
             authentication: issued.authentication, server: server.vendor,
-            proofKey: prover?.key)
+            proofKey: prover?.key
+        ).received(at: time)
     }
 
     private func authorization(

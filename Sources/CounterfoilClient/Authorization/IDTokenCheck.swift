@@ -36,11 +36,11 @@ struct IDTokenCheck: Sendable {
         clientID: ClientIdentifier,
         signIn: IDTokenVerifier.SignIn,
         accessToken: AccessToken,
-        at now: Date
+        at time: ResponseTime
     ) async throws(SignInError) -> VerifiedIDToken {
         let verifier = verifier(of: configuration, clientID)
-        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
-            try verifier.verifyRefreshed(token, of: signIn, keys: keys, accessToken: accessToken, at: now)
+        return try await withKeys(of: configuration, for: token, at: time) { keys throws(TokenRefusal) in
+            try verifier.verifyRefreshed(token, of: signIn, keys: keys, accessToken: accessToken, at: time.forTokens)
         }
     }
 
@@ -52,11 +52,11 @@ struct IDTokenCheck: Sendable {
         of configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
         accessToken: AccessToken,
-        at now: Date
+        at time: ResponseTime
     ) async throws(SignInError) -> VerifiedIDToken {
         let verifier = verifier(of: configuration, clientID)
-        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
-            try verifier.verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
+        return try await withKeys(of: configuration, for: token, at: time) { keys throws(TokenRefusal) in
+            try verifier.verifyDirect(token, keys: keys, accessToken: accessToken, at: time.forTokens)
         }
     }
 
@@ -67,12 +67,12 @@ struct IDTokenCheck: Sendable {
         nonce: Nonce,
         maxAge: Int?,
         accessToken: AccessToken,
-        at now: Date
+        at time: ResponseTime
     ) async throws(SignInError) -> VerifiedIDToken {
         let verifier = verifier(of: configuration, clientID)
         let request = IDTokenVerifier.Request(nonce: nonce, maxAge: maxAge.map { TimeInterval($0) })
-        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
-            try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: now)
+        return try await withKeys(of: configuration, for: token, at: time) { keys throws(TokenRefusal) in
+            try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: time.forTokens)
         }
     }
 
@@ -103,9 +103,9 @@ struct IDTokenCheck: Sendable {
     /// Passes the keys of the server to `judge`, from the cache if they are there.
     ///
     /// If the keys lack the key that signed the ID token, the function fetches them again. A cached key set is fetched
-    /// again at most once a minute.
+    /// again at most once a minute. `time` is that of the response with the token.
     func withKeys<Verified>(
-        of configuration: AuthorizationServerConfiguration, for token: IDToken? = nil,
+        of configuration: AuthorizationServerConfiguration, for token: IDToken? = nil, at time: ResponseTime,
         judge: (JSONWebKeySet) throws(TokenRefusal) -> Verified
     ) async throws(SignInError) -> Verified {
         guard let endpoint = configuration.keysEndpoint else { throw .unsafe(.tokenResponse(.noKeys)) }
@@ -120,11 +120,13 @@ struct IDTokenCheck: Sendable {
         case .unknownKey: break
         // A server may use the same `kid` for a new key.
         case .badSignature where cached != nil: break
-        default: throw Self.unsafe(refusal, token)
+        default: throw time.explaining(Self.unsafe(refusal, token))
         }
         guard cache?.mayRefetchKeys(of: issuer, at: endpoint) ?? true else { throw Self.unsafe(refusal, token) }
         let rotated = try await fetchedKeys(of: issuer, at: endpoint)
-        do throws(TokenRefusal) { return try judge(rotated) } catch { throw Self.unsafe(error, token) }
+        do throws(TokenRefusal) { return try judge(rotated) } catch {
+            throw time.explaining(Self.unsafe(error, token))
+        }
     }
 
     private func fetchedKeys(

@@ -29,13 +29,12 @@ struct PushedAuthorizationRequest: Sendable {
         let body = try await EndpointRequest(
             form: request, of: clientID, by: authentication, at: server, prover: prover
         ).send(to: endpoint, through: transport)
-        guard let members = try? JSONReader.object(body), case .string(let uri) = members["request_uri"],
+        guard let members = try? JSONReader.object(body, acceptingHugeNumbers: true),
+            case .string(let uri) = members["request_uri"],
             (1...Self.referenceLimit).contains(uri.utf8.count)
         else { throw .unsafe(.tokenResponse(.unreadable)) }
-        guard case .integer(let seconds) = members["expires_in"], seconds > 0 else {
-            return Reference(uri: uri, lifetime: nil)
-        }
-        return Reference(uri: uri, lifetime: .seconds(seconds))
+        let seconds = members["expires_in"]?.seconds(in: 1...Int(Int32.max))
+        return Reference(uri: uri, lifetime: seconds.map { .seconds($0) })
     }
 }
 

@@ -40,6 +40,10 @@ public struct ServiceSignIn: Sendable {
     /// The HTTP client for all requests of the sign-in.
     public var transport: any HTTPTransport = .standard
 
+    /// A function that receives the names of optional members of a token response that count as absent, because their
+    /// values are not valid (RFC 6749 §5.1).
+    public var onMembersIgnored: @Sendable ([String]) -> Void = { _ in }
+
     /// The maximum time to wait for another process that requests a token of the same profile.
     private static let lockTimeout = Duration.seconds(90)
 
@@ -102,12 +106,14 @@ public struct ServiceSignIn: Sendable {
         let issued = try await TokenEndpointClient(
             server: server, clientID: clientID, authentication: authentication, prover: prover, transport: transport
         ).tokens(for: .clientCredentials(request))
+        if !issued.ignored.isEmpty { onMembersIgnored(issued.ignored) }
         var credentials = Credentials(
             issuer: server.issuer, clientID: clientID, scope: issued.tokens.scope ?? scope,
             accessToken: issued.tokens.accessToken,
             expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(TimeInterval($0)) }, user: nil,
             resources: resources, details: issued.details, authentication: issued.authentication, server: server.vendor,
-            proofKey: prover?.key)
+            proofKey: prover?.key
+        ).received(at: issued.time(at: issued.received))
         credentials.apiOrigins = apiOrigins
         credentials.isOfService = true
         return credentials

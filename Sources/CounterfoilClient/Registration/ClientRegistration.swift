@@ -94,7 +94,7 @@ public struct ClientRegistration: Sendable, Hashable {
         case unreadableRefusal(Int)
         /// `client_id` is missing or invalid.
         case noClientID
-        /// `client_secret` or `client_secret_expires_at` is invalid.
+        /// `client_secret` is invalid.
         case badSecret
         /// The server assigned a client authentication method that was not requested and that the client cannot use.
         case otherAuthentication
@@ -110,7 +110,7 @@ public struct ClientRegistration: Sendable, Hashable {
             case .unreadableRefusal(let status):
                 "the server refused the registration (status \(status)) without an OAuth error"
             case .noClientID: "the registration response contains no valid client ID"
-            case .badSecret: "the registration response contains an invalid secret or expiration time"
+            case .badSecret: "the registration response contains an invalid secret"
             case .otherAuthentication:
                 "the server registered a client authentication method other than the requested one"
             case .otherRedirectURIs: "the server registered redirect URIs other than the requested ones"

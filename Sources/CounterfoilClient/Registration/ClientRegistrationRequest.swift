@@ -112,7 +112,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
     private func registration(
         in body: [UInt8], at issuer: Issuer, _ endpoint: EndpointURL, now: Date
     ) throws(ClientRegistration.Refusal) -> ClientRegistration {
-        guard let members = try? JSONReader.object(body) else { throw .unreadable }
+        guard let members = try? JSONReader.object(body, acceptingHugeNumbers: true) else { throw .unreadable }
         guard case .string(let text) = members["client_id"], let clientID = ClientIdentifier(text) else {
             throw .noClientID
         }
@@ -120,7 +120,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         try check(members["redirect_uris"])
         return ClientRegistration(
             issuer: issuer, clientID: clientID, authentication: authentication,
-            secretExpires: try Self.end(of: authentication, in: members), redirectURIs: redirectURIs,
+            secretExpires: Self.end(of: authentication, in: members), redirectURIs: redirectURIs,
             grantTypes: grantTypes, scope: scope, since: now, name: metadata.name,
             management: Self.management(in: members, of: endpoint))
     }
@@ -170,19 +170,14 @@ struct ClientRegistrationRequest: Sendable, Hashable {
     /// Parses `client_secret_expires_at`, in seconds since 1970.
     ///
     /// Returns nil if there is no secret, or if the value is 0 or missing, which means that the secret does not expire.
-    private static func end(
-        of authentication: ClientAuthentication, in members: [String: JSONValue]
-    ) throws(ClientRegistration.Refusal) -> Date? {
+    /// An invalid value counts as missing: the server rejects an expired secret, and the client then registers again.
+    private static func end(of authentication: ClientAuthentication, in members: [String: JSONValue]) -> Date? {
         switch authentication {
         case .none, .privateKey: return nil
         case .secret, .secretPost, .secretBasic: break
         }
-        switch members["client_secret_expires_at"] {
-        case nil, .null, .integer(0): return nil
-        case .integer(let seconds) where (1...253_402_300_799).contains(seconds):
-            return Date(timeIntervalSince1970: TimeInterval(seconds))
-        default: throw .badSecret
-        }
+        return members["client_secret_expires_at"]?.seconds(in: 1...253_402_300_799)
+            .map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 
     /// Checks that the server registered exactly the requested redirect URIs, byte for byte, in any order.

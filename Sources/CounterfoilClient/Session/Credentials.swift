@@ -49,6 +49,14 @@ public struct Credentials: Sendable, Hashable {
     public internal(set) var isSelfRegistered = false
     /// The endpoints of the server when its metadata were last fetched; nil if they are not known.
     var endpoints: ServerEndpoints?
+    /// The time at which the access token arrived, by this device's clock; nil if it is not known.
+    var received: Date?
+    /// The seconds by which the server's clock was ahead of this device's then, negative if it was behind.
+    ///
+    /// 0 if they did not differ, or if the response did not show it.
+    package internal(set) var clockOffset: TimeInterval = 0
+    /// Whether the latest refresh returned no ID token, so that another one at once would return none either.
+    package internal(set) var refreshOmitsIDToken = false
     /// The random identifier of the sign-in from which the credentials come; nil if it is not known.
     ///
     /// Refreshes and step-ups keep it, so that credentials without a known user can be told apart too.
@@ -145,8 +153,31 @@ public struct Credentials: Sendable, Hashable {
     }
 
     /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
+    ///
+    /// It also counts as expired if this device's clock was set back since the token arrived. The token would otherwise
+    /// appear to live longer than the server granted.
     public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
-        expires.map { $0 <= now.addingTimeInterval(TimeInterval(seconds)) } ?? false
+        Self.isExpired(expires, received: received, at: now, early: TimeInterval(seconds))
+    }
+
+    /// Returns whether a token that expires and arrived at these times has expired, as above.
+    static func isExpired(_ expires: Date?, received: Date?, at now: Date, early seconds: TimeInterval) -> Bool {
+        guard let expires else { return false }
+        return expires <= now.addingTimeInterval(seconds) || clockWasSetBack(since: received, at: now)
+    }
+
+    /// Returns whether this device's clock was set back since the access token arrived, so that its age is not known.
+    package func clockWasSetBack(at now: Date = Date()) -> Bool { Self.clockWasSetBack(since: received, at: now) }
+
+    private static func clockWasSetBack(since received: Date?, at now: Date) -> Bool {
+        received.map { $0 > now.addingTimeInterval(ServerClock.tolerance) } ?? false
+    }
+
+    /// Returns the credentials with the time of the response that contained their access token.
+    func received(at time: ResponseTime) -> Credentials {
+        var dated = self
+        (dated.received, dated.clockOffset) = (time.received, time.difference)
+        return dated
     }
 
     /// Returns the credentials with the result of a refresh, and with the previous ID token.
@@ -284,6 +315,9 @@ extension Credentials: Codable {
         case isSelfRegistered = "self_registered"
         case endpoints
         case signInID = "sign_in"
+        case received
+        case clockOffset = "clock_offset"
+        case refreshOmitsIDToken = "refresh_omits_id_token"
     }
 
     /// Decodes the credentials from a token store.
@@ -312,6 +346,9 @@ extension Credentials: Codable {
         // Without them, a refresh fetches the metadata.
         endpoints = try? values.decodeIfPresent(ServerEndpoints.self, forKey: .endpoints)
         signInID = try values.decodeIfPresent(String.self, forKey: .signInID)
+        received = try values.decodeIfPresent(Date.self, forKey: .received)
+        clockOffset = try values.decodeIfPresent(TimeInterval.self, forKey: .clockOffset) ?? 0
+        refreshOmitsIDToken = try values.decodeIfPresent(Bool.self, forKey: .refreshOmitsIDToken) ?? false
     }
 
     /// Encodes the credentials for a token store.
@@ -335,5 +372,8 @@ extension Credentials: Codable {
         if isSelfRegistered { try values.encode(true, forKey: .isSelfRegistered) }
         try values.encodeIfPresent(endpoints, forKey: .endpoints)
         try values.encodeIfPresent(signInID, forKey: .signInID)
+        try values.encodeIfPresent(received, forKey: .received)
+        if clockOffset != 0 { try values.encode(clockOffset, forKey: .clockOffset) }
+        if refreshOmitsIDToken { try values.encode(true, forKey: .refreshOmitsIDToken) }
     }
 }

@@ -8,8 +8,9 @@ public enum SessionError: Error, Hashable, Sendable {
     /// The session has ended: the server rejected its refresh token, or issued tokens of another user, and the
     /// credentials were deleted.
     ///
-    /// `afterLostResponse` is true if an earlier refresh with the same refresh token was interrupted before its
-    /// response was stored. The server may have replaced the refresh token in that refresh, and so rejects it now.
+    /// `afterLostResponse` is true if the response to an earlier refresh with the same refresh token did not arrive, was
+    /// not readable or was not stored. The server may have replaced the refresh token in that refresh, and so rejects it
+    /// now.
     case ended(SignInError, afterLostResponse: Bool)
     /// The access token has expired, and the session has no refresh token.
     case expired
@@ -41,8 +42,8 @@ extension SessionError: CustomStringConvertible {
                 + " at \(found.issuer)"
         case .ended(let error, afterLostResponse: false): "the session has ended: \(error). Sign in again"
         case .ended(let error, afterLostResponse: true):
-            "the session has ended: an earlier refresh was interrupted before its response was stored, and the server does not"
-                + " repeat it (\(error)). Sign in again"
+            "the session has ended: the response to an earlier refresh was lost, and the server does not repeat it (\(error))."
+                + " Sign in again"
         case .expired: "the access token has expired, and there is no refresh token. Sign in again"
         case .unavailable(let error): "the access token could not be refreshed: \(error). You are still signed in"
         case .signedOutHereOnly(let error):

@@ -15,6 +15,11 @@ extension TokenSession {
         ///
         /// The reason may be a wrong clock, or keys that are unavailable. The user stays signed in.
         case idTokenDiscarded(SignInError)
+        /// The response to a refresh contained these optional members with invalid values, which count as absent
+        /// (RFC 6749 §5.1).
+        ///
+        /// Without `expires_in`, the session uses the token until the API rejects it.
+        case membersIgnored([String])
         /// Another process of this user stored a new access token, which the session uses from now on.
         case refreshedElsewhere(expires: Date?)
         /// The session has a new access token, but could not store it.
@@ -38,9 +43,14 @@ extension TokenSession {
 final class EventBroadcast<Event: Sendable>: Sendable {
     private static var bufferSize: Int { 32 }
 
+    private let observers = Mutex<[@Sendable (Event) -> Void]>([])
     private let listeners = Mutex<(next: Int, continuations: [Int: AsyncStream<Event>.Continuation])>((0, [:]))
 
+    /// Calls a function with each event from now on, before the operation that caused it returns.
+    func observe(_ observer: @escaping @Sendable (Event) -> Void) { observers.withLock { $0.append(observer) } }
+
     func send(_ event: Event) {
+        for observer in observers.withLock(\.self) { observer(event) }
         for continuation in listeners.withLock({ Array($0.continuations.values) }) { continuation.yield(event) }
     }
 

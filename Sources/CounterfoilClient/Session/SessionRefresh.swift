@@ -33,10 +33,11 @@ struct SessionRefresh: Sendable {
     }
 
     enum Outcome: Sendable {
-        /// `unverified` is the reason why the new ID token was discarded; nil if it was not.
-        case refreshed(TokenRecord, unverified: SignInError?)
+        case refreshed(TokenRecord, unused: TokenRefresh.UnusedParts)
         case refreshedElsewhere(TokenRecord)
-        case refreshedButNotSaved(Unsaved)
+        case refreshedButNotSaved(Unsaved, unused: TokenRefresh.UnusedParts)
+        /// The new access token must not be used, for the reason in the error, and the new refresh token is not stored.
+        case withheldButNotSaved(Unsaved, SignInError)
         /// The second value is the failure of the request; nil if none was sent.
         case failed(SessionError, RefreshFailure? = nil)
     }
@@ -99,7 +100,7 @@ struct SessionRefresh: Sendable {
         defer { host.end() }
         do throws(SessionError) {
             let outcome = try await send(token, of: kept, sending, at: located, within: limits)
-            lock.leave(nil)
+            if case .failed(_, let failure) = outcome { lock.leave(failure) } else { lock.leave(nil) }
             return outcome
         } catch {
             return failed(error, sending: token, holding: lock)
@@ -122,8 +123,9 @@ struct SessionRefresh: Sendable {
         let result = await exchange(located.credentials, token, at: located.server, within: limits)
         let responseWasLost = result.responseWasLost || kept.refreshIntent?.concerns(token) ?? false
         switch result.outcome {
-        case .refreshed(let credentials, let unverified):
-            return try await keep(credentials, instead: sending, unverified: unverified)
+        case .refreshed(let credentials, let unused):
+            return try await keep(credentials, instead: sending, unused: unused)
+        case .withheld(let credentials, let error): return try await withhold(credentials, error, instead: sending)
         case .rejected(let error):
             if let other = try await removed(sending) { return .refreshedElsewhere(other) }
             await binding.forgetRegistration(of: sending.credentials, after: error)
@@ -132,7 +134,12 @@ struct SessionRefresh: Sendable {
             await revoke(foreign)
             if let other = try await removed(sending) { return .refreshedElsewhere(other) }
             throw .ended(error, afterLostResponse: responseWasLost)
-        case .failed(let error): throw .unavailable(error)
+        case .failed(let error):
+            // The server has answered, so that nothing is known to be lost when it refuses the token later.
+            if !responseWasLost, !error.mayHaveLostResponse {
+                _ = try? await store.replace(sending, with: kept.credentials, in: profile)
+            }
+            throw .unavailable(error)
         }
     }
 
@@ -165,20 +172,39 @@ struct SessionRefresh: Sendable {
 
     /// Stores new credentials, or revokes them if a user signed in or out meanwhile.
     private func keep(
-        _ credentials: Credentials, instead sending: TokenRecord, unverified: SignInError?
+        _ credentials: Credentials, instead sending: TokenRecord, unused: TokenRefresh.UnusedParts
     ) async throws(SessionError) -> Outcome {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
             // The server may already reject the previous refresh token, so the new one must not be lost.
-            return .refreshedButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: error))
+            return .refreshedButNotSaved(
+                Unsaved(credentials: credentials, sending: sending, reason: error), unused: unused)
         }
         switch outcome {
-        case .replaced(let record?): return .refreshed(record, unverified: unverified)
+        case .replaced(let record?): return .refreshed(record, unused: unused)
         case .replaced(nil): throw .notSignedIn(profile)
         case .changed(let other):
             await revoke(credentials)
             return .refreshedElsewhere(try binding.admitted(other, in: profile))
         }
+    }
+
+    /// Stores the refresh token of a response whose access token must not be used.
+    ///
+    /// The credentials contain the former access token, so that nobody uses the new one, and the next refresh sends the
+    /// new refresh token (RFC 6749 §6).
+    private func withhold(
+        _ credentials: Credentials, _ error: SignInError, instead sending: TokenRecord
+    ) async throws(SessionError) -> Outcome {
+        let outcome: RecordReplacement
+        do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch let reason {
+            return .withheldButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: reason), error)
+        }
+        if case .changed(let other) = outcome { return .refreshedElsewhere(try binding.admitted(other, in: profile)) }
+        let failure = SessionError.unavailable(error)
+        // The other processes now know the new refresh token.
+        return .failed(
+            failure, credentials.refreshToken.flatMap { RefreshFailure(failure, sending: $0, at: now()) })
     }
 
     private func revoke(_ credentials: Credentials) async {

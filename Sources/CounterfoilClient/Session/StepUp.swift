@@ -100,7 +100,7 @@ extension TokenSession {
             // The demand of an API must not lead to a session that uses the tokens of another user.
             guard fresh.hasSameHolder(as: former) else {
                 await discard(fresh)
-                throw SignInError.unsafe(.idToken(.invalidClaim("sub")))
+                throw SignInError.unsafe(.idToken(.wrongSubject))
             }
             try await replace(former, by: fresh)
         }

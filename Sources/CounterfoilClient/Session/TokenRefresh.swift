@@ -23,16 +23,27 @@ package struct TokenRefresh: Sendable {
 
     package enum Outcome: Sendable, Hashable {
         /// The server issued tokens; the new credentials must replace the previous ones immediately.
-        ///
-        /// `unverified` is the reason why the ID token of the response was discarded; nil if it was verified, or if the
-        /// response contains none.
-        case refreshed(Credentials, unverified: SignInError?)
+        case refreshed(Credentials, unused: UnusedParts)
         /// The server rejected the refresh token; the user has to sign in again.
         case rejected(SignInError)
         /// The server issued tokens of another user; the user has to sign in again, and these tokens must be revoked.
         case otherUser(Credentials, SignInError)
+        /// The server issued an access token that must not be used, because it is of another type, or because its ID
+        /// token is of another issuer or for another client.
+        ///
+        /// The credentials contain the former access token and the new refresh token, and must replace the previous
+        /// ones immediately (RFC 6749 §6).
+        case withheld(Credentials, SignInError)
         /// No conclusive response arrived; the credentials stay unchanged.
         case failed(SignInError)
+    }
+
+    /// The parts of a refresh response that the client did not use.
+    package struct UnusedParts: Sendable, Hashable {
+        /// The reason why the ID token was discarded; nil if it was verified, or if the response contains none.
+        package var idToken: SignInError?
+        /// The names of the optional members that count as absent because their values are not valid.
+        package var members: [String] = []
     }
 
     /// Refreshes credentials at a server; `scope` and `resources` can restrict the new access token.
@@ -42,15 +53,20 @@ package struct TokenRefresh: Sendable {
     ) async -> Outcome {
         do throws(SignInError) {
             let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
-            let issued = try await TokenEndpointClient(
+            let request = TokenRequest.refreshToken(
+                TokenRequest.RefreshExchange(
+                    refreshToken: token, scope: scope, resources: resources ?? credentials.resources))
+            let outcome = try await TokenEndpointClient(
                 server: server.relocated(to: place), clientID: credentials.clientID,
                 authentication: credentials.authentication, prover: credentials.proofKey.map { DPoPProver($0) },
                 transport: transport
-            ).tokens(
-                for: .refreshToken(
-                    TokenRequest.RefreshExchange(
-                        refreshToken: token, scope: scope, resources: resources ?? credentials.resources)))
-            return await outcome(of: issued, for: credentials, at: server)
+            ).outcome(of: request.parameters, isRefresh: true)
+            switch outcome {
+            case .tokens(let issued): return await self.outcome(of: issued, for: credentials, at: server)
+            case .unusableAccessToken(let issued, let error):
+                return .withheld(credentials.withRefreshToken(of: issued.tokens), error)
+            case .otherServer(_, let error): throw SignInError(error)
+            }
         } catch {
             switch error {
             case .refused(let refusal) where refusal.code == .invalidGrant: return .rejected(error)
@@ -70,42 +86,77 @@ package struct TokenRefresh: Sendable {
         at server: AuthorizationServerConfiguration
     ) async -> Outcome {
         let tokens = issued.tokens
-        let received = now()
+        let time = issued.time(at: now())
         var fresh = credentials.refreshed(
-            with: tokens, expires: tokens.expiresIn.map { received.addingTimeInterval(TimeInterval($0)) },
-            details: issued.details)
+            with: tokens, expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
+            details: issued.details
+        ).received(at: time)
+        fresh.refreshOmitsIDToken = tokens.idToken == nil
+        var unused = UnusedParts(members: issued.ignored)
         guard let idToken = tokens.idToken, let known = credentials.user else {
-            return .refreshed(fresh, unverified: nil)
+            return .refreshed(fresh, unused: unused)
         }
         do throws(SignInError) {
             let trusted = credentials.idToken.map(IDTokenCheck.audiences) ?? []
             let check = IDTokenCheck(transport: transport, trustedAudiences: trusted)
             let verified = try await check.verifyRefreshed(
                 idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
-                accessToken: tokens.accessToken, at: issued.serverTime(at: received))
+                accessToken: tokens.accessToken, at: time)
             fresh.user = known.refreshed(with: verified)
             fresh.idToken = idToken
-            return .refreshed(fresh, unverified: nil)
         } catch {
-            // OpenID Connect Core §12.2: `sub` must be the same. The response comes from the server over TLS, so a
-            // different `sub` is believed without a verified signature too (OpenID Connect Core §3.1.3.7 point 6).
-            if let subject = idToken.unverifiedSubject, !subject.utf8.elementsEqual(known.subject.utf8) {
-                return .otherUser(fresh, .unsafe(.idToken(.invalidClaim("sub"))))
-            }
+            // The response comes from the server over TLS, so these claims are believed without a verified signature
+            // too (OpenID Connect Core §3.1.3.7 point 6).
+            switch idToken.contradiction(to: known.subject, issuer: server.issuer, clientID: credentials.clientID) {
+            case .wrongSubject?: return .otherUser(fresh, .unsafe(.idToken(.wrongSubject)))
+            case let refusal?:
+                return .withheld(credentials.withRefreshToken(of: tokens), .unsafe(.idToken(refusal)))
             // Everything else may be a wrong clock, or keys that are unavailable or stale. The server may already
             // reject the previous refresh token, so keep the new tokens, and the previous ID token.
-            return .refreshed(fresh, unverified: error)
+            case nil: unused.idToken = error
+            }
         }
+        return .refreshed(fresh, unused: unused)
+    }
+}
+
+extension Credentials {
+    /// Returns the credentials with the refresh token of a response whose access token must not be used.
+    fileprivate func withRefreshToken(of tokens: TokenResponse) -> Credentials {
+        var kept = self
+        kept.refreshToken = tokens.refreshToken ?? refreshToken
+        return kept
     }
 }
 
 extension IDToken {
-    /// `sub` in the payload, without verification; nil if the token is malformed.
-    fileprivate var unverifiedSubject: String? {
+    /// Returns the reason why the ID token of a refresh is certainly not about the sign-in; nil if there is none.
+    ///
+    /// OpenID Connect Core §12.2: `iss` and `sub` must be the same, and `aud` must contain the client. The claims are
+    /// read without verification. One that is missing or malformed is no such reason.
+    fileprivate func contradiction(to subject: String, issuer: Issuer, clientID: ClientIdentifier) -> TokenRefusal? {
         let parts = exposed.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
-            case .string(let subject)? = (try? JSONReader.object(payload))?["sub"]
+            let claims = try? JSONReader.object(payload)
         else { return nil }
-        return subject
+        func differs(_ claim: String, from expected: String) -> Bool {
+            guard case .string(let text)? = claims[claim] else { return false }
+            return !text.utf8.elementsEqual(expected.utf8)
+        }
+        if differs("sub", from: subject) { return .wrongSubject }
+        if differs("iss", from: issuer.rawValue) { return .wrongIssuer }
+        if differs("aud", from: clientID.rawValue) { return .wrongAudience }
+        if case .array(let audience)? = claims["aud"], !audience.isEmpty,
+            !audience.contains(where: { $0.isText(clientID.rawValue) })
+        {
+            return .wrongAudience
+        }
+        return differs("azp", from: clientID.rawValue) ? .wrongAuthorizedParty : nil
+    }
+}
+
+extension JSONValue {
+    fileprivate func isText(_ expected: String) -> Bool {
+        if case .string(let text) = self { text.utf8.elementsEqual(expected.utf8) } else { false }
     }
 }

@@ -28,7 +28,7 @@ public struct TokenRevocation: Sendable {
         if let token = credentials.refreshToken {
             try await revoke(token.exposed, hint: "refresh_token", of: credentials, at: endpoint, server)
         }
-        if !credentials.isExpired() {
+        if !credentials.isExpired() || credentials.clockWasSetBack() {
             do throws(SignInError) {
                 try await revoke(
                     credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint, server)

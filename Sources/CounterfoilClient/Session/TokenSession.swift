@@ -90,6 +90,9 @@ public actor TokenSession {
     /// A new stream of the events from now on, which ends when the session is deallocated.
     public nonisolated var events: AsyncStream<Event> { broadcast.stream() }
 
+    /// Calls a function with each event from now on, before the operation that caused it returns.
+    package nonisolated func observe(_ observer: @escaping @Sendable (Event) -> Void) { broadcast.observe(observer) }
+
     /// Returns credentials with a usable access token, and refreshes them first if necessary.
     ///
     /// A token is refreshed a few seconds before it expires. If that takes longer than a moment, or if the server is
@@ -179,16 +182,20 @@ public actor TokenSession {
         refresh = nil
         if case .failed(_, let failure) = outcome { lastFailure = failure } else { lastFailure = nil }
         switch outcome {
-        case .refreshed(let record, let unverified):
+        case .refreshed(let record, let unused):
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
             broadcast.send(.refreshed(expires: record.credentials.expires))
-            if let unverified { broadcast.send(.idTokenDiscarded(unverified)) }
+            tell(of: unused)
         case .refreshedElsewhere(let record):
             announce(record)
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
-        case .refreshedButNotSaved(let fresh):
+        case .refreshedButNotSaved(let fresh, let unused):
             (known, unsaved) = (Known(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
             broadcast.send(.refreshedButNotSaved(expires: fresh.credentials.expires, fresh.reason))
+            tell(of: unused)
+        case .withheldButNotSaved(let kept, let error):
+            (known, unsaved) = (Known(record: TokenRecord(kept.credentials), stamp: nil), kept)
+            broadcast.send(.refreshFailed(error))
         case .failed(.ended(let error, _), _):
             forget()
             broadcast.send(.ended(error))
@@ -196,6 +203,12 @@ public actor TokenSession {
         // The next call reads the record and says what has changed.
         case .failed: known = known.map { Known(record: $0.record, stamp: nil) }
         }
+    }
+
+    /// Sends the events for the parts of a response that were not used.
+    private func tell(of unused: TokenRefresh.UnusedParts) {
+        if let reason = unused.idToken { broadcast.send(.idTokenDiscarded(reason)) }
+        if !unused.members.isEmpty { broadcast.send(.membersIgnored(unused.members)) }
     }
 
     /// The reason why the latest tokens could not be stored; nil if they are stored.
@@ -312,7 +325,8 @@ extension SessionRefresh.Outcome {
     fileprivate func credentials() throws(SessionError) -> Credentials {
         switch self {
         case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials
-        case .refreshedButNotSaved(let unsaved): return unsaved.credentials
+        case .refreshedButNotSaved(let unsaved, _): return unsaved.credentials
+        case .withheldButNotSaved(_, let error): throw .unavailable(error)
         case .failed(let error, _): throw error
         }
     }

@@ -95,10 +95,11 @@ public struct UserInfoRequest: Sendable {
     ) async throws(SignInError) -> [String: JSONValue] {
         let verifier = SignedUserInfoVerifier(issuer: credentials.issuer, clientID: credentials.clientID)
         let text = String(decoding: response.body, as: UTF8.self).trimmingWhitespace()
-        let now = Date().addingTimeInterval(ServerClock.offset(in: response) ?? 0)
+        let time = ResponseTime(received: Date(), serverDate: ServerClock.date(in: response))
         do throws(SignInError) {
-            return try await IDTokenCheck(transport: transport).withKeys(of: server) { keys throws(TokenRefusal) in
-                try verifier.verify(text, keys: keys, at: now)
+            let check = IDTokenCheck(transport: transport)
+            return try await check.withKeys(of: server, at: time) { keys throws(TokenRefusal) in
+                try verifier.verify(text, keys: keys, at: time.forTokens)
             }
         } catch {
             guard case .unsafe(.idToken(let refusal)) = error else { throw error }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -23,20 +24,33 @@ struct TokenEndpointClient: Sendable {
     struct IssuedTokens: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
+        /// The names of the optional members that count as absent because their values are not valid.
+        let ignored: [String]
         /// The client authentication that the server accepted.
         let authentication: ClientAuthentication
-        /// The seconds by which the server's clock is ahead of this device's; negative if it is behind, 0 if unknown.
-        let clockOffset: TimeInterval
+        /// The time of the response by the server's clock; nil if the response does not show it.
+        let serverDate: Date?
         /// The time at which the response arrived, by this device's clock.
         let received = Date()
 
-        /// Converts a time of this device's clock to the server's clock, by which the server sets the times in tokens.
-        func serverTime(at now: Date) -> Date { now.addingTimeInterval(clockOffset) }
+        /// Returns the time of the response, which arrived at `received` by this device's clock.
+        func time(at received: Date) -> ResponseTime { ResponseTime(received: received, serverDate: serverDate) }
+
+        /// Returns the ID token; throws if the response has none, although the client requested `openid`.
+        func requiredIDToken() throws(SignInError) -> IDToken {
+            if let token = tokens.idToken { return token }
+            let isMalformed = ignored.contains("id_token")
+            throw .unsafe(isMalformed ? .idToken(.malformed(.serialization)) : .tokenResponse(.noIDToken))
+        }
     }
 
     /// A response that lets the sign-in continue; every other response is thrown as an error.
     enum Outcome: Sendable {
         case tokens(IssuedTokens)
+        /// A response to a refresh with an access token that the client must not use, for the reason in the error.
+        ///
+        /// The refresh token in it replaces the one that was sent (RFC 6749 §6).
+        case unusableAccessToken(IssuedTokens, SignInError)
         /// The server refers the client to another server of the vendor, where the user's account is.
         ///
         /// The response only names the other server, for example by a region. The vendor profile contains the origin
@@ -57,6 +71,7 @@ struct TokenEndpointClient: Sendable {
     func tokens(for request: FormParameters, isRefresh: Bool) async throws(SignInError) -> IssuedTokens {
         switch try await outcome(of: request, isRefresh: isRefresh) {
         case .tokens(let issued): return issued
+        case .unusableAccessToken(_, let error): throw error
         case .otherServer(_, let error): throw SignInError(error)
         }
     }
@@ -106,27 +121,27 @@ struct TokenEndpointClient: Sendable {
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         case (_, .refusal(let error)): throw SignInError(error)
         case (_, .otherServer(let error, let origin)): return .otherServer(origin: origin, error)
-        case (200..<300, .tokens(let tokens, let details)):
-            // RFC 6749 §7.1: a client must not use a token of an unknown type.
-            let type = tokens.tokenType.lowercased()
+        case (200..<300, .tokens(let tokens, let details, let ignored)):
             let issued = IssuedTokens(
-                tokens: tokens, details: details, authentication: method,
-                clockOffset: ServerClock.offset(in: response) ?? 0)
-            if prover != nil {
-                // RFC 9449 §5: reject a token that is not bound to the key, because a thief could use it.
-                guard type == "dpop" else {
-                    if !isRefresh { await revoke(tokens, by: method) }
-                    throw .unsafe(.tokenResponse(.notBound))
-                }
-                return .tokens(issued)
-            }
-            guard tokens.isBearer || server.behavior.tokenResponse.extraTokenTypes.contains(type) else {
-                throw .unsafe(.tokenResponse(.unknownTokenType))
-            }
-            return .tokens(issued)
+                tokens: tokens, details: details, ignored: ignored, authentication: method,
+                serverDate: ServerClock.date(in: response))
+            guard let refusal = refusal(of: tokens.tokenType.lowercased()) else { return .tokens(issued) }
+            let error = SignInError.unsafe(.tokenResponse(refusal))
+            if isRefresh { return .unusableAccessToken(issued, error) }
+            await revoke(tokens, by: method)
+            throw error
         case (200..<300, _): throw .unsafe(.tokenResponse(.unreadable))
         default: throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
         }
+    }
+
+    /// Returns the reason why the client must not use a token of a type, in lower case; nil if it may.
+    private func refusal(of type: String) -> TokenResponseRefusal? {
+        // RFC 9449 §5: reject a token that is not bound to the key, because a thief could use it.
+        if prover != nil { return type == "dpop" ? nil : .notBound }
+        // RFC 6749 §7.1: a client must not use a token of an unknown type.
+        let isKnown = type == "bearer" || server.behavior.tokenResponse.extraTokenTypes.contains(type)
+        return isKnown ? nil : .unknownTokenType
     }
 
     /// Revokes tokens that the client discards (RFC 7009 §2); ignores a failure.

@@ -4,10 +4,14 @@ import CounterfoilTokens
 /// The content of a token endpoint response, parsed from the body without regard to the HTTP status.
 ///
 /// The format is that of RFC 6749 §5.1 and §5.2, with the deviations that `ServerBehavior` describes. Parsing fails if
-/// a number is out of bounds or if a member name occurs twice.
+/// there is no valid access token or if a member name occurs twice. An optional member with an invalid value counts as
+/// absent, so that one odd value costs neither the access token nor a new refresh token (RFC 6749 §6).
 enum TokenEndpointResponse: Sendable, Hashable {
     /// Tokens, and the members that the client stores with them (`ServerBehavior.TokenResponseShape.details`).
-    case tokens(TokenResponse, details: [String: String])
+    ///
+    /// `ignored` are the names of the optional members that count as absent because their values are not valid. The
+    /// token type is empty if the response has none.
+    case tokens(TokenResponse, details: [String: String], ignored: [String])
     /// An error, with the vendor's own error code translated to the standard one.
     case refusal(OAuthError)
     /// An error with which the server throttles the client.
@@ -19,12 +23,12 @@ enum TokenEndpointResponse: Sendable, Hashable {
 
     /// Parses a body; nil if it contains neither valid tokens nor an error.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
-        guard let members = try? JSONReader.object(body) else { return nil }
+        guard let members = try? JSONReader.object(body, acceptingHugeNumbers: true) else { return nil }
         let isRefused = behavior.tokenResponse.successMember.map { members[$0] == .boolean(false) } ?? false
         if let refusal = Self.refusal(in: members, by: behavior.errors, isRefresh: isRefresh) {
             self = refusal
-        } else if !isRefused, let (tokens, details) = Self.tokens(in: members, shape: behavior.tokenResponse) {
-            self = .tokens(tokens, details: details)
+        } else if !isRefused, let tokens = Self.tokens(in: members, shape: behavior.tokenResponse) {
+            self = tokens
         } else {
             return nil
         }
@@ -53,58 +57,55 @@ enum TokenEndpointResponse: Sendable, Hashable {
 
     private static func tokens(
         in root: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
-    ) -> (TokenResponse, [String: String])? {
+    ) -> TokenEndpointResponse? {
         var members = root
         for name in shape.path {
             guard case .object(let inner) = members[name] else { return nil }
             members = inner
         }
-        guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init),
-            let tokenType = (members["token_type"] ?? root["token_type"]).flatMap(\.text)
-        else { return nil }
-        // An optional member that is present must be valid. For example, a malformed refresh token makes the whole
-        // response invalid; it does not count as a missing one.
-        var expiresIn: Int?
-        var refreshToken: RefreshToken?
-        var scope: Scope?
-        var idToken: IDToken?
-        if let (value, milliseconds) = lifetime(in: members, shape: shape) {
-            guard let number = value.wholeNumber else { return nil }
-            let seconds = milliseconds ? number / 1000 : number
-            guard (0...315_360_000).contains(seconds) else { return nil }
-            expiresIn = seconds
+        guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init) else { return nil }
+        var ignored: [String] = []
+        func optional<Value>(_ name: String, _ parse: (JSONValue) -> Value?) -> Value? {
+            guard let given = members.given(name) else { return nil }
+            let value = parse(given)
+            if value == nil { ignored.append(name) }
+            return value
         }
-        if let text = members.given("refresh_token") {
-            guard let token = text.text.flatMap(RefreshToken.init) else { return nil }
-            refreshToken = token
-        }
-        if let text = members.given("scope") {
-            guard let words = text.text else { return nil }
-            let spaced =
-                shape.scopeSeparator == " "
-                ? words : words.split(separator: shape.scopeSeparator).joined(separator: " ")
-            guard let value = try? Scope(lenient: spaced) else { return nil }
-            scope = value
-        }
-        if let text = members.given("id_token") {
-            guard let token = text.text.flatMap(IDToken.init) else { return nil }
-            idToken = token
-        }
+        let lifetime = lifetimeMember(in: members, shape: shape)
+        let response = TokenResponse(
+            accessToken: accessToken,
+            tokenType: (members["token_type"] ?? root["token_type"]).flatMap(\.text) ?? "",
+            expiresIn: optional(lifetime.name) { $0.seconds(in: 0...315_360_000, dividedBy: lifetime.divisor) },
+            refreshToken: optional("refresh_token") { $0.text.flatMap(RefreshToken.init) },
+            scope: optional("scope") { scope($0, separator: shape.scopeSeparator) },
+            idToken: optional("id_token") { $0.text.flatMap(IDToken.init) })
         let details = Dictionary(
             uniqueKeysWithValues: Set(shape.details).compactMap { name in
                 (members[name] ?? root[name]).flatMap(\.text).map { (name, String($0.prefix(2048))) }
             })
-        let response = TokenResponse(
-            accessToken: accessToken, tokenType: tokenType, expiresIn: expiresIn, refreshToken: refreshToken,
-            scope: scope, idToken: idToken)
-        return (response, details)
+        return .tokens(response, details: details, ignored: ignored)
     }
 
-    private static func lifetime(
+    /// Returns the member with the lifetime, and the number of its units in a second.
+    private static func lifetimeMember(
         in members: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
-    ) -> (JSONValue, milliseconds: Bool)? {
-        if let name = shape.secondsMember, let value = members.given(name) { return (value, false) }
-        return members.given("expires_in").map { ($0, shape.expiresInMilliseconds) }
+    ) -> (name: String, divisor: Double) {
+        if let name = shape.secondsMember, members.given(name) != nil { return (name, 1) }
+        return ("expires_in", shape.expiresInMilliseconds ? 1000 : 1)
+    }
+
+    /// Parses a scope; some servers send a list of its values instead of a string.
+    private static func scope(_ value: JSONValue, separator: String) -> Scope? {
+        switch value {
+        case .string(let text):
+            return try? Scope(
+                lenient: separator == " " ? text : text.split(separator: separator).joined(separator: " "))
+        case .array(let values):
+            let words = values.compactMap(\.text)
+            guard words.count == values.count else { return nil }
+            return try? Scope(lenient: words.joined(separator: " "))
+        default: return nil
+        }
     }
 }
 
@@ -119,15 +120,25 @@ extension [String: JSONValue] {
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value as a whole number; nil if it is not a whole number.
+    /// Returns the value as a number of seconds, by default rounded down; nil if it is no number or out of the range.
     ///
-    /// A string of digits and a number such as `3600.0` also count as whole numbers.
-    fileprivate var wholeNumber: Int? {
+    /// A string that consists of a decimal number, such as `"3600"` or `"3599.5"`, counts as that number. A string with
+    /// a unit or in words does not.
+    func seconds(
+        in range: ClosedRange<Int>, dividedBy divisor: Double = 1, rounded rule: FloatingPointRoundingRule = .down
+    ) -> Int? {
+        let number: Double
         switch self {
-        case .integer(let number): Int(exactly: number)
-        case .number(let number): Int(exactly: number)
-        case .string(let text): text.utf8.count <= 20 ? Int(text) : nil
-        default: nil
+        case .integer(let integer): number = Double(integer)
+        case .number(let fraction): number = fraction
+        case .string(let text):
+            let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+            guard isDecimal, text.utf8.count <= 20, let parsed = Double(text) else { return nil }
+            number = parsed
+        case .object, .array, .boolean, .null: return nil
         }
+        let seconds = (number / divisor).rounded(rule)
+        guard seconds >= Double(range.lowerBound), seconds <= Double(range.upperBound) else { return nil }
+        return Int(seconds)
     }
 }

@@ -175,7 +175,8 @@ public struct TokenExchange: Sendable {
         var credentials = Credentials(
             issuer: server.issuer, clientID: clientID, scope: scope, accessToken: issued.tokens.accessToken,
             expires: expires, user: nil, refreshToken: issued.tokens.refreshToken, resources: resources,
-            details: details, authentication: issued.authentication, server: server.vendor, proofKey: key)
+            details: details, authentication: issued.authentication, server: server.vendor, proofKey: key
+        ).received(at: issued.time(at: issued.received))
         credentials.apiOrigins = apiOrigins
         return ExchangedToken(token: token, scope: scope, expires: expires, credentials: credentials)
     }

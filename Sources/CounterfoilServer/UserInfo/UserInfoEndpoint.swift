@@ -140,8 +140,8 @@ extension TokenRefusal {
         switch self {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
             true
-        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongAuthorizedParty, .boundToKey,
-            .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong, .notYetValid, .wrongNonce,
+        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongSubject, .wrongAuthTime,
+            .wrongAuthorizedParty, .boundToKey, .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong, .notYetValid, .wrongNonce,
             .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
             false
         }

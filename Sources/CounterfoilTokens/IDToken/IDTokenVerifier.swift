@@ -99,9 +99,9 @@ public struct IDTokenVerifier: Sendable {
         _ token: IDToken, of signIn: SignIn, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
         let verified = try verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
-        guard verified.subject.hasSameBytes(as: signIn.subject) else { throw .invalidClaim("sub") }
+        guard verified.subject.hasSameBytes(as: signIn.subject) else { throw .wrongSubject }
         if let authTime = verified.authTime, let expected = signIn.authTime, authTime != expected {
-            throw .invalidClaim("auth_time")
+            throw .wrongAuthTime
         }
         if let nonce = verified.nonce, let expected = signIn.nonce, nonce != expected { throw .wrongNonce }
         return verified

@@ -14,13 +14,22 @@ package struct JSONReader {
     static let depthLimit = 16
 
     private let bytes: [UInt8]
+    private let acceptsHugeNumbers: Bool
     private var position = 0
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], acceptingHugeNumbers: Bool) {
+        self.bytes = bytes
+        acceptsHugeNumbers = acceptingHugeNumbers
+    }
 
     /// Parses text that consists of one JSON object, and returns the members of the object.
-    package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
-        var reader = JSONReader(bytes)
+    ///
+    /// A number beyond the range of `Double`, such as `1e400`, makes the text malformed, unless `acceptingHugeNumbers`
+    /// is true: then its value is infinite (RFC 8259 §6).
+    package static func object(
+        _ bytes: [UInt8], acceptingHugeNumbers: Bool = false
+    ) throws(Malformed) -> [String: JSONValue] {
+        var reader = JSONReader(bytes, acceptingHugeNumbers: acceptingHugeNumbers)
         let value = try reader.value(depth: 0)
         reader.skipWhitespace()
         guard case .object(let members) = value, reader.position == bytes.count else { throw Malformed() }
@@ -175,7 +184,7 @@ extension JSONReader {
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isInteger, let integer = Int64(text) { return .integer(integer) }
-        guard let number = Double(text), number.isFinite else { throw Malformed() }
+        guard let number = Double(text), number.isFinite || acceptsHugeNumbers else { throw Malformed() }
         return .number(number)
     }
 

@@ -167,7 +167,7 @@ extension Examination {
 
     /// Parses the body as a JSON object; nil if it is invalid or has duplicate members.
     static func members(_ response: TransportResponse) -> [String: JSONValue]? {
-        try? JSONReader.object(response.body)
+        try? JSONReader.object(response.body, acceptingHugeNumbers: true)
     }
 }
 

@@ -20,9 +20,13 @@ extension Examination {
         let refresh = TokenRefresh(transport: recorder)
         switch await refresh.refresh(credentials, with: token, at: server) {
         case .rejected(let error), .otherUser(_, let error): reject(error)
+        case .withheld(let kept, let error):
+            withhold(error)
+            return kept
         case .failed(let error): return await retry(credentials, token, at: server, refresh, after: error)
-        case .refreshed(let fresh, let unverified):
-            discard(unverified)
+        case .refreshed(let fresh, let unused):
+            discard(unused.idToken)
+            if let response = recorder.last { refreshedTokens(in: response) }
             guard let next = fresh.refreshToken, next != token else {
                 let isRepeated = recorder.last.flatMap(Self.members)?["refresh_token"] != nil
                 sound(
@@ -38,10 +42,17 @@ extension Examination {
     /// Reports the ID token of a refresh that a client discards.
     private mutating func discard(_ error: SignInError?) {
         // Some servers send the time of the latest sign-in in any browser, which is another one.
-        guard case .unsafe(.idToken(let refusal)) = error, refusal != .invalidClaim("auth_time") else { return }
+        guard case .unsafe(.idToken(let refusal)) = error, refusal != .wrongAuthTime else { return }
         fault(
             "refresh-id-token", "the ID token of a refresh cannot be verified: \(refusal)",
             mend: "return an ID token of the same sign-in (OpenID Connect Core §12.2), or none")
+    }
+
+    /// Reports a refresh whose access token a client must not use.
+    private mutating func withhold(_ error: SignInError) {
+        fault(
+            "refresh-withheld", "a client must not use the access token of a refresh: \(error)",
+            mend: "return tokens of the type, the issuer and the client of the sign-in (OpenID Connect Core §12.2)")
     }
 
     private mutating func reject(_ error: SignInError) {
@@ -69,6 +80,9 @@ extension Examination {
                 "the response to a refresh was lost (\(error)); the server repeated it for a retry",
                 mend: "check why connections break; no user is signed out by this", status: .unavailable)
             return fresh
+        case .withheld(let kept, let error):
+            withhold(error)
+            return kept
         case .rejected(let other), .otherUser(_, let other):
             fault(
                 "refresh-answer-lost",
@@ -95,6 +109,9 @@ extension Examination {
                 "a refresh returns a new refresh token, and the old one repeats the response for a while")
             return repeated
         case .failed: return fresh
+        case .withheld(let kept, let error):
+            withhold(error)
+            return kept
         case .rejected, .otherUser: break
         }
         guard let next = fresh.refreshToken else { return fresh }
@@ -106,6 +123,9 @@ extension Examination {
                 "a refresh returns a new refresh token and invalidates the old one at once: a lost response signs the user out",
                 mend: mend)
             return latest
+        case .withheld(let kept, let error):
+            withhold(error)
+            return kept
         case .rejected, .otherUser, .failed:
             advise(
                 "refresh-token-rotates-strictly",

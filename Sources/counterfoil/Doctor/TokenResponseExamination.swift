@@ -30,6 +30,7 @@ extension Examination {
             members = nested
         }
         lifetime(members)
+        texts(members)
         type(members)
         self.scope(members, scope)
         if members["refresh_token"] == nil {
@@ -42,6 +43,34 @@ extension Examination {
         }
     }
 
+    /// Checks the optional members of the response to a refresh, as far as they differ from those of the sign-in.
+    mutating func refreshedTokens(in response: TransportResponse) {
+        guard let members = Self.members(response), members["access_token"] != nil else { return }
+        texts(members)
+        if case .integer(0...)? = members["expires_in"] { return }
+        if has("expires-in") { lifetime(members) }
+    }
+
+    /// Checks the optional members that are strings.
+    private mutating func texts(_ members: [String: JSONValue]) {
+        for name in ["refresh_token", "scope", "id_token"] {
+            switch members[name] {
+            case nil, .null, .string: continue
+            case .array where name == "scope":
+                guard !has("scope-list") else { continue }
+                advise(
+                    "scope-list", "the scope in the response is a list and not a string",
+                    mend: "separate its values by spaces (RFC 6749 §3.3); this client accepts both")
+            default:
+                guard !has("token-member-unusable") else { continue }
+                fault(
+                    "token-member-unusable", "\(name) is not a string",
+                    why: "this client ignores the member, and other clients reject the response",
+                    mend: "send a string, or omit the member (RFC 6749 §5.1)")
+            }
+        }
+    }
+
     private mutating func lifetime(_ members: [String: JSONValue]) {
         switch members["expires_in"] {
         case .integer(let seconds) where members["expires_in_sec"] != nil || seconds > 31_622_400:
@@ -49,9 +78,16 @@ extension Examination {
                 "expires-in-milliseconds", "expires_in seems to be in milliseconds (\(seconds))",
                 mend: "send seconds (RFC 6749 §5.1)")
         case .integer(let seconds) where seconds < 0:
-            fault("expires-in-unusable", "expires_in is negative", mend: "send a number of seconds (RFC 6749 §5.1)")
+            fault(
+                "expires-in-unusable", "expires_in is negative",
+                why: "this client then does not know when the token expires, and other clients reject the response",
+                mend: "send a number of seconds (RFC 6749 §5.1)")
         case .integer(let seconds): sound("expires-in", "the access token is valid for \(seconds) s")
-        case .string:
+        case .number(let seconds) where (0...31_622_400).contains(seconds):
+            advise(
+                "expires-in-fraction", "expires_in is \(seconds) and not a whole number",
+                mend: "send whole seconds (RFC 6749 §5.1); this client rounds down")
+        case .string(let text) where text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }):
             advise(
                 "expires-in-text", "expires_in is a string and not a number",
                 mend: "send a number (RFC 6749 §5.1); this client accepts both")
@@ -62,6 +98,7 @@ extension Examination {
         default:
             fault(
                 "expires-in-unusable", "expires_in is not a valid number of seconds",
+                why: "this client then does not know when the token expires, and other clients reject the response",
                 mend: "send a number of seconds (RFC 6749 §5.1)")
         }
     }

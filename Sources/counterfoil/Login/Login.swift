@@ -278,6 +278,9 @@ struct Login: AsyncParsableCommand {
 
     private func signInService(at place: SignInOptions.Place) async throws -> Credentials {
         var service = try asked.service(at: place)
+        service.onMembersIgnored = { [console = common.console] names in
+            console.say(IgnoredMembers(names: names).clause.capitalizedSentence)
+        }
         service.apiOrigins = try apiOrigins()
         return try await service.run()
     }

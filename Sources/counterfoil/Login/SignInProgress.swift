@@ -36,6 +36,7 @@ struct SignInProgress: Sendable {
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
+        case .membersIgnored(let names): console.say(IgnoredMembers(names: names).clause.capitalizedSentence)
         case .browser, .discovered, .answered, .exchanged, .notPushed, .pushed: break
         }
         console.detail(Self.detail(of: event))
@@ -70,6 +71,7 @@ struct SignInProgress: Sendable {
         case .browser(.notAttempted): "no browser was started"
         case .browser(.failed(let reason)): "failed to start the browser: \(reason)"
         case .answered: "received the response; sending its code to the token endpoint"
+        case .membersIgnored(let names): IgnoredMembers(names: names).clause
         case .exchanged: "received and verified the tokens"
         }
     }

@@ -165,6 +165,37 @@ struct DoctorTests {
         }
     }
 
+    // RFC 6749 §5.1 and §6
+    @Test(
+        arguments: [
+            ({ @Sendable in $0.tokens.expiresIn = .raw("3599.5") }, "expires-in-fraction", 0),
+            ({ @Sendable in $0.tokens.expiresIn = .raw("1e400") }, "expires-in-unusable", 5),
+            ({ @Sendable in $0.tokens.expiresIn = .raw("\"1h\"") }, "expires-in-unusable", 5),
+            ({ @Sendable in $0.tokens.extras = [WireMember("scope", ["openid", "photos.read"])] }, "scope-list", 0),
+            ({ @Sendable in $0.tokens.extras = [WireMember("refresh_token", 7)] }, "token-member-unusable", 5),
+            (
+                { @Sendable in
+                    $0.interruptions = [
+                        Interruption(
+                            at: .token, grantType: "refresh_token",
+                            .json(#"{"access_token":"a","token_type":"mac","refresh_token":"r"}"#))
+                    ]
+                }, "refresh-withheld", 5
+            ),
+        ] as [(@Sendable (inout ServerScript) -> Void, String, Int32)])
+    func `a sign-in reveals odd members of token responses`(
+        change: @escaping @Sendable (inout ServerScript) -> Void, topic: String, status: Int32
+    ) async throws {
+        var script = Self.script()
+        change(&script)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue] + Self.signIn)
+            #expect(report.topics.contains(topic), "\(report.topics)")
+            #expect(report.topics.contains("sign-in"))
+            #expect(outcome.status == status, "\(report.findings.filter { $0.weight == "fault" })")
+        }
+    }
+
     // RFC 9449 §5
     @Test(
         arguments: [(.refusesProofs, "dpop-refused", 7), (.ignoresProofs, "dpop-ignored", 5)]

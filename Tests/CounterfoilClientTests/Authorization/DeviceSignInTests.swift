@@ -89,7 +89,7 @@ struct DeviceSignInTests {
         WireMember("device_code", 1), WireMember("user_code", ""), WireMember("expires_in", 0),
         WireMember("verification_uri", "javascript:alert(1)"),
         WireMember("verification_uri", "http://evil.example.com"),
-        WireMember("expires_in", "soon"),
+        WireMember("expires_in", "soon"), WireMember("expires_in", -1), WireMember("expires_in", true),
     ])
     func `instructions that cannot be shown are refused`(member: WireMember) async throws {
         var script = ServerScript()
@@ -97,6 +97,27 @@ struct DeviceSignInTests {
         guard case .failure(.unsafe(.deviceAuthorization)) = try await Self.signIn(script).result else {
             Issue.record("they were shown")
             return
+        }
+    }
+
+    // RFC 8628 §3.2
+    @Test(
+        arguments: [
+            ("expires_in", "\"600\"", 600, 1), ("expires_in", "600.9", 600, 1), ("expires_in", "1e6", 86400, 1),
+            ("interval", "\"2\"", 600, 2), ("interval", "1.5", 600, 2), ("interval", "\"soon\"", 600, 5),
+            ("interval", "-1", 600, 5), ("interval", "1e400", 600, 5), ("verification_uri_complete", "7", 600, 1),
+        ] as [(String, String, Int, Int)])
+    func `a device code is shown although a number beside it is odd`(
+        name: String, json: String, lifetime: Int, interval: Int
+    ) async throws {
+        var script = ServerScript()
+        script.device.replaced = [WireMember(name, .raw(json))]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let pauses = Mutex<[Duration]>([])
+            var signIn = DeviceSignIn(issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")))
+            signIn.pause = { pause in pauses.withLock { $0.append(pause) } }
+            _ = try await signIn.run { #expect($0.lifetime == .seconds(lifetime)) }
+            #expect(pauses.withLock(\.self) == [.seconds(interval)])
         }
     }
 

@@ -141,7 +141,7 @@ struct MetadataCacheTests {
                 issuedAt: now)
             _ = try await check.verifyWithoutRequest(
                 try #require(IDToken(try key.sign(claims))), of: server, clientID: client,
-                accessToken: try #require(AccessToken("a")), at: now)
+                accessToken: try #require(AccessToken("a")), at: ResponseTime(received: now, serverDate: nil))
         }
         for _ in 0..<3 { try await verify(key) }
         #expect(transport.paths.count == 1)

@@ -76,6 +76,26 @@ struct LostResponseTests {
         }
     }
 
+    @Test func `a refusal after an error response is not blamed on a lost response`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503))] }
+            await #expect(throws: SessionError.self) {
+                try await TokenSession(ofAnyClientIn: store, now: SignedIn.later).credentials()
+            }
+            server.change { $0.interruptions = [] }
+            server.revokeEverything()
+            let error = await #expect(throws: SessionError.self) {
+                try await TokenSession(ofAnyClientIn: store, now: SignedIn.later).credentials()
+            }
+            guard case .ended(.refused, afterLostResponse: false) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     /// A store that, while it is full, accepts refresh intents and fails to store any other record, as if the process
     /// were killed before it stores the response.
     private final class DyingStore: TokenStore {

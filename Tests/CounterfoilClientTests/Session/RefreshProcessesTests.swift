@@ -72,7 +72,7 @@ struct RefreshProcessesTests {
             try await Self.dieWhileRefreshing(server, path, .after)
             let outcome = try await Self.token(path)
             #expect(outcome.status == 3)
-            #expect(outcome.errors.contains("an earlier refresh was interrupted before its response was stored"))
+            #expect(outcome.errors.contains("the response to an earlier refresh was lost"))
             #expect(outcome.output.isEmpty)
             // Nothing prevents the next sign-in.
             let left = try await Self.store(path).record(of: .standard)

@@ -31,8 +31,9 @@ struct RefreshSurvivalTests {
         arguments: [
             { $0.clockOffset = -7200 }, { $0.clockOffset = 7200 }, { $0.idToken.signature = .unknownKey },
             { $0.idToken.signature = .broken }, { $0.idToken.timeOffset = -90_000 },
-            { $0.idToken.replaced = [WireMember("iss", "https://login.example.com")] },
+            { $0.idToken.signature = .none }, { $0.idToken.signature = .hs256 },
             { $0.idToken.replaced = [WireMember("aud", ["lightbox", "another-api"])] },
+            { $0.idToken.replaced = [WireMember("iss", 7)] }, { $0.idToken.omitted = ["iss", "aud", "sub"] },
             { $0.idToken.replaced = [WireMember("nonce", "nonce-of-another-sign-in")] },
             { $0.interruptions = [Interruption(at: .keys, .trouble(503))] },
             { $0.interruptions = [Interruption(at: .keys, .html())] },
@@ -48,6 +49,7 @@ struct RefreshSurvivalTests {
             #expect(fresh.idToken == first.idToken)
             #expect(fresh.user == first.user)
             #expect(try await store.credentials(of: .standard) == fresh)
+            #expect(SignedIn.refreshes(at: server).count == 1)
             guard case .refreshed? = await events.next(), case .idTokenDiscarded? = await events.next() else {
                 Issue.record("the events are missing")
                 return
@@ -65,7 +67,7 @@ struct RefreshSurvivalTests {
             let error = await #expect(throws: SessionError.self) {
                 try await session.refreshed(replacing: first.accessToken)
             }
-            guard case .ended(.unsafe(.idToken(.invalidClaim("sub"))), _) = error else {
+            guard case .ended(.unsafe(.idToken(.wrongSubject)), _) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -74,6 +76,45 @@ struct RefreshSurvivalTests {
             let revoked = server.requests(to: .revocation).compactMap { $0.form["token"] }
             let issued = try #require(server.refreshTokens.last)
             #expect(revoked.contains(issued))
+        }
+    }
+
+    /// The claims by which an ID token of a refresh is certainly not about the sign-in, with the reason.
+    private static let contradictions: [(WireMember, TokenRefusal, words: String)] = [
+        (WireMember("iss", "https://login.example.com"), .wrongIssuer, "by another issuer (iss)"),
+        (WireMember("iss", "{issuer}/"), .wrongIssuer, "by another issuer (iss)"),
+        (WireMember("aud", "another-client"), .wrongAudience, "for another audience (aud)"),
+        (WireMember("aud", ["another-client", "another-api"]), .wrongAudience, "for another audience (aud)"),
+        (WireMember("azp", "another-client"), .wrongAuthorizedParty, "to another client (azp)"),
+    ]
+
+    // R290, SEC-596; OpenID Connect Core §12.2, RFC 6749 §6
+    @Test(
+        arguments: contradictions,
+        [IDTokenScript.Signature.genuine, .unknownKey, .broken, .none])
+    func `an access token with an ID token of another issuer or client is not used, and the session goes on`(
+        contradiction: (WireMember, TokenRefusal, words: String), signature: IDTokenScript.Signature
+    ) async throws {
+        try await Self.run {
+            $0.idToken.replaced = [contradiction.0]
+            $0.idToken.signature = signature
+        } _: { server, store, session, first in
+            let refused = SessionError.unavailable(.unsafe(.idToken(contradiction.1)))
+            await #expect(throws: refused) { try await session.refreshed(replacing: first.accessToken) }
+            #expect("\(refused)".contains(contradiction.words), "\(refused)")
+            let withheld = try #require(server.accessTokens.last)
+            let kept = try #require(try await store.credentials(of: .standard))
+            #expect(kept.refreshToken?.exposed == server.refreshTokens.last)
+            #expect(kept.accessToken == first.accessToken && kept.expires == first.expires)
+            #expect(kept.user == first.user && kept.idToken == first.idToken)
+            #expect(server.requests(to: .revocation).isEmpty)
+            // The former token stays usable, and another process does not get the refused one either.
+            let next = TokenSession(ofAnyClientIn: store)
+            #expect(try await next.credentials().accessToken == first.accessToken)
+            server.change { $0.idToken = IDTokenScript() }
+            let fresh = try await next.refreshed(replacing: first.accessToken)
+            #expect(fresh.accessToken.exposed == server.accessTokens.last && fresh.accessToken.exposed != withheld)
+            #expect(SignedIn.refreshes(at: server).count == 2)
         }
     }
 

@@ -1,6 +1,7 @@
 import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 import Testing
 
@@ -108,6 +109,26 @@ struct UnsavedRefreshTests {
             let told = server.requests(to: .revocation).map { $0.form["token"] }
             #expect(told.contains(fresh.refreshToken?.exposed))
             #expect(store.record(of: .standard) == nil)
+        }
+    }
+
+    // SEC-596: the new refresh token is in memory only, and the next refresh stores and sends it.
+    @Test func `a refresh token beside a refused access token survives a store that is full`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store = FillingStore()
+            let first = try await SignedIn.at(server, scope: "openid photos.read", in: store)
+            server.change { $0.idToken.replaced = [WireMember("iss", "https://login.example.com")] }
+            let session = TokenSession(ofAnyClientIn: store)
+            store.fill(true)
+            await #expect(throws: SessionError.unavailable(.unsafe(.idToken(.wrongIssuer)))) {
+                try await session.refreshed(replacing: first.accessToken)
+            }
+            #expect(await session.saveError != nil)
+            store.fill(false)
+            server.change { $0.idToken = IDTokenScript() }
+            let fresh = try await session.refreshed(replacing: first.accessToken)
+            #expect(fresh.accessToken.exposed == server.accessTokens.last)
+            #expect(try await store.credentials(of: .standard) == fresh)
         }
     }
 }
