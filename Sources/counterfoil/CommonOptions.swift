@@ -62,8 +62,37 @@ struct CommonOptions: ParsableArguments {
     /// - Parameter seconds: The time for which the access token of a service must stay valid.
     func session(minimumLifetime seconds: Int? = nil) async throws -> TokenSession {
         let store = try await openStore().store
-        try await Self.renewService(profile, in: store, minimumLifetime: seconds)
-        return TokenSession(ofAnyClientIn: store, profile: profile, rememberingFirstOriginOver: .standard)
+        try await Self.renewService(profile, in: store, minimumLifetime: seconds, for: target)
+        return session(of: profile, in: store)
+    }
+
+    /// Creates the session of a stored profile.
+    ///
+    /// This is the only way to a session that refreshes. Its host lets no refresh be lost when the program ends.
+    ///
+    /// - Parameter host: The host of another program than one that another process relieves of early refreshes.
+    func session(
+        of profile: ProfileName, in store: any TokenStore & ClientRegistrationStore, host: RefreshHost? = nil
+    ) -> TokenSession {
+        let choice = self.store
+        let session = TokenSession(
+            ofAnyClientIn: store, profile: profile, rememberingFirstOriginOver: .standard,
+            host: host
+                ?? .commandLine { target, limit in
+                    await EarlyRefresh.start(for: profile, target, in: choice, waiting: limit)
+                })
+        console.follow(session)
+        return session
+    }
+
+    /// Returns the stored credentials of the profile.
+    ///
+    /// - Throws: ``SessionError`` with the reason if there are none.
+    func storedCredentials(
+        in store: any TokenStore & ClientRegistrationStore
+    ) async throws -> Credentials {
+        if let stored = try await store.credentials(of: profile) { return stored }
+        return try await session(of: profile, in: store).credentials()
     }
 
     /// Requests a new access token if a profile is that of a service (`login --grant client_credentials`) and its token

@@ -26,7 +26,7 @@ struct Counterfoil: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Login.self, Status.self, Token.self, Call.self, Exec.self, Whoami.self, Logout.self, Doctor.self,
-            Profiles.self, Use.self, Credential.self, ClientDocument.self,
+            Profiles.self, Use.self, Credential.self, ClientDocument.self, EarlyRefresh.self,
         ]
     )
 
@@ -48,8 +48,8 @@ struct Counterfoil: AsyncParsableCommand {
     /// Runs a command and exits; unlike the function of ArgumentParser, it reports output that cannot be written.
     static func main(_ arguments: [String]?) async {
         do {
-            var command = try await command(arguments)
-            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            let command = try await command(arguments)
+            try await run(command)
             try StandardStreams.finish()
             systemExit(0)
         } catch let failure as Failure {
@@ -68,6 +68,20 @@ struct Counterfoil: AsyncParsableCommand {
             } catch { end(with: error) }
             systemExit(0)
         }
+    }
+
+    /// Runs a command, and then waits for the refreshes that it has begun and no longer waits for.
+    private static func run(_ command: any ParsableCommand) async throws {
+        var command = command
+        let result: Result<Void, any Error>
+        do {
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await RefreshesInProgress.shared.finish()
+        try result.get()
     }
 
     /// Parses the arguments.

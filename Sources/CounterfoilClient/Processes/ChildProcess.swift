@@ -26,29 +26,34 @@
 
         /// Starts a program.
         ///
-        /// A stream that is nil is connected to `/dev/null`.
+        /// A stream that is nil is connected to `/dev/null`. `name` is the first of the words that the program receives;
+        /// nil means the path. With `startsSession`, the program has no terminal and outlives the session of this process.
         package init(
             path: String,
+            name: String? = nil,
             arguments: [String],
             environment: [String: String],
             standardInput: Int32? = nil,
             standardOutput: Int32? = nil,
-            standardError: Int32? = nil
+            standardError: Int32? = nil,
+            startsSession: Bool = false
         ) throws(CannotStart) {
             identifier = try Self.spawn(
-                path: path, arguments: arguments, environment: environment,
-                streams: (standardInput, standardOutput, standardError))
+                path: path, name: name, arguments: arguments, environment: environment,
+                streams: (standardInput, standardOutput, standardError), startsSession: startsSession)
             ends = Self.end(of: identifier)
         }
 
-        /// Starts a program in a new process group.
+        /// Starts a program in a new process group, or in a new session.
         ///
         /// The caller must reap the process with `waitpid`.
         static func spawn(
             path: String,
+            name: String? = nil,
             arguments: [String],
             environment: [String: String],
-            streams: (input: Int32?, output: Int32?, errors: Int32?)
+            streams: (input: Int32?, output: Int32?, errors: Int32?),
+            startsSession: Bool = false
         ) throws(CannotStart) -> pid_t {
             #if canImport(Darwin)
                 var actions: posix_spawn_file_actions_t?
@@ -68,7 +73,8 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
-            var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+            var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+            flags |= startsSession ? Self.startingSession : POSIX_SPAWN_SETPGROUP
             #if canImport(Darwin)
                 // The system closes all other descriptors in the child.
                 flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
@@ -84,17 +90,24 @@
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
             posix_spawnattr_setsigdefault(&attributes, &signals)
             // In a new process group, the browser of the user does not receive the SIGINT of Control-C in the
-            // terminal.
+            // terminal. A new session has a new process group, too.
             posix_spawnattr_setpgroup(&attributes, 0)
             posix_spawnattr_setflags(&attributes, Int16(flags))
 
-            let words = ([path] + arguments).map { strdup($0) } + [nil]
+            let words = ([name ?? path] + arguments).map { strdup($0) } + [nil]
             let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
             defer { for text in words + variables { free(text) } }
             var child: pid_t = 0
             guard posix_spawn(&child, path, &actions, &attributes, words, variables) == 0 else { throw CannotStart() }
             return child
         }
+
+        #if canImport(Darwin)
+            private static let startingSession = POSIX_SPAWN_SETSID
+        #else
+            /// `POSIX_SPAWN_SETSID`, which glibc has since version 2.26, and musl too, and which is not imported.
+            private static let startingSession: Int32 = 0x80
+        #endif
 
         #if !canImport(Darwin)
             private typealias CloseFrom =

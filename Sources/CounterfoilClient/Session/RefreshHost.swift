@@ -10,11 +10,13 @@ package struct RefreshHost: Sendable {
     package let end: @Sendable () -> Void
     /// Refreshes a token that is still valid in another process, and waits for its end at most this time; nil if the
     /// program lives long enough to do it itself.
-    package let refreshElsewhere: (@Sendable (Duration) async -> Void)?
+    ///
+    /// The first argument is the part of the sign-in for which the token is.
+    package let refreshElsewhere: (@Sendable (AccessTarget?, Duration) async -> Void)?
 
     package init(
         begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void,
-        refreshElsewhere: (@Sendable (Duration) async -> Void)? = nil
+        refreshElsewhere: (@Sendable (AccessTarget?, Duration) async -> Void)? = nil
     ) {
         self.begin = begin
         self.end = end

@@ -121,14 +121,12 @@ struct DockerCredential: AsyncParsableCommand {
     }
 
     /// Returns the profiles among which to look for the registry.
-    private func profiles(in store: any TokenStore) async throws -> [ProfileName] {
+    private func profiles(in store: any TokenStore & ClientRegistrationStore) async throws -> [ProfileName] {
         guard !usesAnyProfile else {
             // A record that cannot be read is no reason to fail for another one.
             return try await store.profiles().filter { (try? $0.content.get()) != nil }.map(\.name)
         }
-        guard try await store.credentials(of: common.profile) != nil else {
-            throw SessionError.notSignedIn(common.profile)
-        }
+        _ = try await common.storedCredentials(in: store)
         return [common.profile]
     }
 

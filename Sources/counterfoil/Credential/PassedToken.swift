@@ -20,22 +20,23 @@ struct PassedToken {
     /// - Throws: ``ResourceClient/Refusal`` if the token may not be sent to the server, before any request is sent.
     static func token(for server: EndpointURL, _ common: CommonOptions) async throws -> PassedToken {
         let store = try await common.openStore().store
-        guard let stored = try await store.credentials(of: common.profile) else {
-            throw SessionError.notSignedIn(common.profile)
-        }
-        try stored.check(server, origins: stored.allowedOrigins)
-        return try await token(of: common.profile, in: store, common)
+        let stored = try await common.storedCredentials(in: store)
+        return try await token(of: stored, common.profile, for: server, chosen, in: store, common)
     }
 
     /// Returns the fresh token of a stored profile, without regard to its servers.
     ///
     /// - Throws: ``Failure`` if the token is bound to a key that the other program does not have (RFC 9449).
     static func token(
-        of profile: ProfileName, in store: any TokenStore, _ common: CommonOptions
+        of stored: Credentials, _ profile: ProfileName, for server: EndpointURL, _ chosen: AccessTarget?,
+        in store: any TokenStore & ClientRegistrationStore, _ common: CommonOptions
     ) async throws -> PassedToken {
-        try await CommonOptions.renewService(profile, in: store)
-        let session = TokenSession(ofAnyClientIn: store, profile: profile)
-        let credentials = try await session.credentials()
+        let target = target(for: server, chosen, of: stored)
+        try stored.check(server, for: target)
+        guard stored.proofKey == nil else { throw Failure(.usage, bound) }
+        try await CommonOptions.renewService(profile, in: store, for: target)
+        let session = common.session(of: profile, in: store)
+        let credentials = try await session.credentials(for: target)
         await common.warnIfNotSaved(session)
         guard credentials.proofKey == nil else { throw Failure(.usage, bound) }
         return PassedToken(profile: profile, credentials: credentials)
@@ -56,26 +57,34 @@ struct PassedIDToken {
     /// - Throws: ``ResourceClient/Refusal`` if the tokens of the profile may not be sent to the server.
     static func token(for server: EndpointURL? = nil, _ common: CommonOptions) async throws -> PassedIDToken {
         let store = try await common.openStore().store
-        guard let stored = try await store.credentials(of: common.profile) else {
-            throw SessionError.notSignedIn(common.profile)
-        }
+        let stored = try await common.storedCredentials(in: store)
         if let server { try stored.check(server, origins: stored.allowedOrigins) }
         guard let token = stored.idToken else {
             throw Failure(
                 .signInRequired, "the sign-in has no ID token; run counterfoil login again with --scope openid")
         }
-        if let current = PassedIDToken(token) { return current }
-        guard stored.refreshToken != nil else { throw expired }
-        let session = TokenSession(ofAnyClientIn: store, profile: common.profile)
-        let fresh = try await session.refreshed(replacing: stored.accessToken)
-        await common.warnIfNotSaved(session)
-        guard let token = fresh.idToken.flatMap({ PassedIDToken($0) }) else { throw expired }
-        return token
-    }
-
-    private static var expired: Failure {
-        Failure(
-            .signInRequired, "the ID token has expired, and the server issued no new one; run counterfoil login again")
+        let current = PassedIDToken(stored)
+        if let current, current.isValid(for: 30), !stored.clockWasSetBack() { return current }
+        let session = common.session(of: common.profile, in: store)
+        var latest = current
+        if stored.refreshToken != nil, !stored.refreshOmitsIDToken || stored.isExpired() {
+            do {
+                latest = PassedIDToken(try await session.refreshed(replacing: stored.accessToken))
+            } catch {
+                switch error {
+                // The ID token stays valid while the server is unavailable.
+                case .unavailable, .paused: guard current?.isValid(for: 2) == true else { throw error }
+                default: throw error
+                }
+            }
+            await common.warnIfNotSaved(session)
+        }
+        guard let latest, latest.isValid(for: 2) else {
+            throw Failure(
+                .signInRequired,
+                "the ID token has expired, and the server issued no new one; run counterfoil login again")
+        }
+        return latest
     }
 
     /// Reads `exp` of an ID token that was verified when it was received; nil if it has expired or expires soon.

@@ -62,6 +62,9 @@ final class ReceivedSignals: Sendable {
         for number in self.numbers { Self.handle(number) }
     }
 
+    /// Whether a value exists.
+    static var areReceived: Bool { receivingEnd >= 0 }
+
     /// Restores the default actions of the signals; every signal that has arrived has been received then.
     func end() {
         for number in numbers { signal(number, SIG_DFL) }

@@ -121,7 +121,8 @@ struct SessionBindingTests {
                 let store = MemoryTokenStore()
                 try await SignedIn.at(server, in: store)
                 func session() -> TokenSession {
-                    TokenSession(ofAnyClientIn: store, profile: .standard, rememberingFirstOriginOver: .standard)
+                    TokenSession(
+                        ofAnyClientIn: store, profile: .standard, rememberingFirstOriginOver: .standard, host: .app)
                 }
                 // A failed call is not remembered.
                 other.change { $0.interruptions = [Interruption(at: .api, times: 1, .trouble(404))] }

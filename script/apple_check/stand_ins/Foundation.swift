@@ -293,3 +293,4 @@ open class Bundle: NSObject, @unchecked Sendable {
     open var bundleIdentifier: String? { nil }
     open var bundleURL: URL { URL(fileURLWithPath: "/") }
 }
+    open var executablePath: String? { nil }
