@@ -21,6 +21,8 @@ import CounterfoilClient
 struct CommandOutput: Sendable {
     let writesJSON: Bool
     let isVerbose: Bool
+    /// The failure with which ``run(_:)`` ends before the command begins; nil if there is none.
+    var refusal: Failure?
 
     /// Writes a result as a line.
     func result(_ line: String) throws(Failure) {
@@ -73,6 +75,7 @@ struct CommandOutput: Sendable {
         } catch let code as ExitCode {
             throw code
         } catch {
+            if let refusal { throw refusal }
             throw report(Failure(any: error))
         }
     }

@@ -24,7 +24,18 @@ struct CommonOptions: ParsableArguments {
     var store: TokenStoreChoice? { storeOption.store }
     var json: Bool { output.json }
     var verbose: Bool { output.verbose }
-    var console: CommandOutput { output.console }
+
+    /// The output of the command, which ends with an error if the configuration file is not private.
+    ///
+    /// ``validate()`` leaves this error to the command, because ArgumentParser would show it with the usage of the
+    /// command.
+    var console: CommandOutput {
+        var console = output.console
+        if chosenProfile == nil {
+            do throws(Failure) { _ = try Self.defaultProfile() } catch { console.refusal = error }
+        }
+        return console
+    }
 
     /// The profile of the command.
     var profile: ProfileName { chosenProfile ?? .standard }
@@ -32,6 +43,7 @@ struct CommonOptions: ParsableArguments {
     mutating func validate() throws {
         guard chosenProfile == nil else { return }
         do throws(Failure) { chosenProfile = try Self.defaultProfile() } catch {
+            guard error.status == .usage else { return }
             throw ValidationError(error.sentence.capitalizedSentence)
         }
     }
@@ -44,7 +56,7 @@ struct CommonOptions: ParsableArguments {
             }
             return name
         }
-        return try ConfigurationFile.ofThisUser()?.read().defaultProfile
+        return try ConfigurationFile.ofThisUser().read().defaultProfile
     }
 
     private static let nameRule = "consists of 1 to 64 letters, digits, and the characters - _ and ."

@@ -29,9 +29,8 @@ struct Use: AsyncParsableCommand {
     func run() async throws {
         let console = output.console
         try await console.run {
-            guard let file = ConfigurationFile.ofThisUser() else {
-                throw Failure(.usage, "there is no configuration file; set HOME or COUNTERFOIL_CONFIG")
-            }
+            try HomeDirectory.check()
+            let file = ConfigurationFile.ofThisUser()
             let stored = try await storeOption.open(console).store.profiles().map(\.name)
             let known = Set(stored).union(try file.read().logins.keys)
             guard known.contains(name) else {

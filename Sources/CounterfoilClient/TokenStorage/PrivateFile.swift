@@ -32,7 +32,7 @@
                 if errno == ELOOP {
                     throw .notPrivate(path: path, reason: "is a symbolic link; replace it with a file")
                 }
-                throw failure()
+                throw accessFailure()
             }
             defer { close(descriptor) }
             try check(descriptor)
@@ -51,31 +51,67 @@
 
         /// Replaces the whole file atomically.
         ///
-        /// The new file is durable when the function returns.
+        /// The new file is durable when the function returns, unless the file system cannot synchronize folders. If the
+        /// function throws, the file is the old one, or after a failure to synchronize the folder the new one.
         ///
         /// The caller must hold a lock, because all writers use the same temporary file. The function first deletes
         /// a temporary file that a killed process left behind.
-        package func replace(with bytes: [UInt8]) throws(TokenStoreError) {
-            let temporary = "\(path).new"
-            unlink(temporary)
-            let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw failure() }
-            do throws(TokenStoreError) {
-                defer { close(descriptor) }
-                guard fchmod(descriptor, 0o600) == 0 else { throw failure() }
-                try write(bytes, to: descriptor)
-                guard Self.makeDurable(descriptor) else { throw failure() }
-                guard rename(temporary, path) == 0 else { throw failure() }
-            } catch {
-                unlink(temporary)
+        ///
+        /// The function needs no free space if `room` is a file that ``reserve(_:)`` has created in the same folder; that
+        /// file is gone then.
+        package func replace(with bytes: [UInt8], inRoomOf room: PrivateFile? = nil) throws(TokenStoreError) {
+            try writeTemporaryFile(bytes, inRoomOf: room)
+            guard rename(temporaryPath, path) == 0 else {
+                let error = failure()
+                unlink(temporaryPath)
                 throw error
             }
             try makeDirectoryDurable()
         }
 
+        /// Verifies that the folder has room for another file of a size, and deletes that file again.
+        ///
+        /// The caller must hold the lock that ``replace(with:)`` needs.
+        func checkRoom(for byteCount: Int) throws(TokenStoreError) {
+            try writeTemporaryFile([UInt8](repeating: 0, count: byteCount))
+            unlink(temporaryPath)
+        }
+
+        /// Makes this file one of at least this size, whose space another file can take later.
+        ///
+        /// A file system that never overwrites data in place may need free space nevertheless.
+        func reserve(_ byteCount: Int) throws(TokenStoreError) {
+            var facts = stat()
+            guard lstat(path, &facts) != 0 || facts.st_size < byteCount else { return }
+            // Zeros that are written take space, unlike a file that is only extended.
+            try replace(with: [UInt8](repeating: 0, count: byteCount))
+        }
+
+        private var temporaryPath: String { "\(path).new" }
+
+        /// Writes the temporary file to the disk; leaves none behind if that fails.
+        private func writeTemporaryFile(_ bytes: [UInt8], inRoomOf room: PrivateFile? = nil) throws(TokenStoreError) {
+            unlink(temporaryPath)
+            let isReserved = room.map { rename($0.path, temporaryPath) == 0 } ?? false
+            let creation = isReserved ? 0 : O_CREAT | O_EXCL
+            let descriptor = open(temporaryPath, O_WRONLY | creation | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw failure() }
+            do throws(TokenStoreError) {
+                defer { close(descriptor) }
+                if isReserved { try check(descriptor) }
+                guard fchmod(descriptor, 0o600) == 0 else { throw failure() }
+                try write(bytes, to: descriptor)
+                guard !isReserved || ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw failure() }
+                guard Self.makeDurable(descriptor) else { throw failure() }
+            } catch {
+                unlink(temporaryPath)
+                throw error
+            }
+        }
+
         /// Deletes the file if it exists.
         ///
-        /// The deletion is durable when the function returns.
+        /// The deletion is durable when the function returns, as the file of ``replace(with:)`` is.
         package func remove() throws(TokenStoreError) {
             guard unlink(path) == 0 else {
                 if errno == ENOENT { return }
@@ -112,7 +148,8 @@
             let parent = open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
             guard parent >= 0 else { throw failure() }
             defer { close(parent) }
-            fsync(parent)
+            // Some file systems cannot synchronize folders (fsync(2): EINVAL), such as those of other systems.
+            guard fsync(parent) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure() }
         }
 
         /// Creates the directory of the file with the mode 0700, if it does not exist.
@@ -123,11 +160,11 @@
             var facts = stat()
             if stat(directory, &facts) != 0 {
                 try PrivateFile(path: directory).makeParents()
-                guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure() }
-                guard stat(directory, &facts) == 0 else { throw failure() }
+                guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw accessFailure() }
+                guard stat(directory, &facts) == 0 else { throw accessFailure() }
             }
             guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
-                throw .notPrivate(path: directory, reason: "belongs to another user")
+                throw ForeignFile(path: directory, owner: facts.st_uid).error
             }
             let othersWrite = facts.st_mode & (S_IWGRP | S_IWOTH) != 0
             guard !othersWrite || facts.st_mode & S_ISVTX != 0 else {
@@ -140,13 +177,13 @@
             var facts = stat()
             guard stat(directory, &facts) != 0, directory != path else { return }
             try PrivateFile(path: directory).makeParents()
-            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure() }
+            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw accessFailure() }
         }
 
         /// Opens the file and creates it if it does not exist.
         func openForLocking() throws(TokenStoreError) -> Int32 {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else { throw failure() }
+            guard descriptor >= 0 else { throw accessFailure() }
             do throws(TokenStoreError) { try check(descriptor) } catch {
                 close(descriptor)
                 throw error
@@ -177,7 +214,7 @@
             guard facts.st_mode & S_IFMT == S_IFREG else {
                 throw .notPrivate(path: path, reason: "is not a regular file")
             }
-            guard facts.st_uid == geteuid() else { throw .notPrivate(path: path, reason: "belongs to another user") }
+            guard facts.st_uid == geteuid() else { throw ForeignFile(path: path, owner: facts.st_uid).error }
             guard facts.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
                 throw .notPrivate(path: path, reason: "is accessible to other users; run: chmod 600 \(path)")
             }
@@ -191,6 +228,14 @@
                 guard count > 0 else { throw failure() }
                 rest = rest.dropFirst(count)
             }
+        }
+
+        /// Returns the error for the current `errno`; if this user has no access because the file or a folder above it
+        /// belongs to another user, the error names that user.
+        private func accessFailure() -> TokenStoreError {
+            let number = errno
+            guard number == EACCES, let foreign = ForeignFile(keepingFrom: path) else { return failure(number) }
+            return foreign.error
         }
 
         /// Returns the error for an `errno` value, by default the current one.

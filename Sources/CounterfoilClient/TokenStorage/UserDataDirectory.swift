@@ -5,8 +5,16 @@
         import Foundation
     #endif
 
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Glibc
+    #endif
+
     /// The user's directory for data that this library keeps from one run of an app to the next.
-    enum UserDataDirectory {
+    package enum UserDataDirectory {
         /// Returns `$XDG_DATA_HOME/APPLICATION/counterfoil`.
         ///
         /// If the variable is not set, `~/.local/share` takes its place. On Apple platforms that is
@@ -24,11 +32,14 @@
             if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }
-            let home = environment["HOME"].flatMap {
-                $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
-            }
-            return (home ?? URL.homeDirectory)
+            return URL(fileURLWithPath: homeDirectory(environment), isDirectory: true)
                 .appendingPathComponent(folder, isDirectory: true)
+        }
+
+        /// Returns `$HOME`, or the home directory in the user database if the variable contains no absolute path.
+        package static func homeDirectory(_ environment: [String: String]) -> String {
+            [environment["HOME"], UserEntry(of: geteuid())?.homeDirectory].compactMap(\.self)
+                .first { $0.hasPrefix("/") } ?? URL.homeDirectory.path
         }
 
         #if canImport(Darwin)

@@ -16,39 +16,45 @@ import CounterfoilClient
 
 /// The configuration file of this user.
 ///
-/// Its path is $COUNTERFOIL_CONFIG, else counterfoil/config.json in $XDG_CONFIG_HOME or in ~/.config. The file decides
-/// at which server a user signs in, so a file that other users can write is refused.
+/// Its path is $COUNTERFOIL_CONFIG, else counterfoil/config.json in $XDG_CONFIG_HOME or in ~/.config. Without $HOME,
+/// the home directory is that of the user database. The file decides at which server a user signs in, so a file that
+/// other users can write is refused.
 struct ConfigurationFile: Sendable {
     let path: String
 
     /// The maximum size of the file, in bytes.
     private static let byteLimit = 1024 * 1024
 
-    /// The file that the environment names; nil if it names none and there is no home directory.
-    static func ofThisUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Self? {
+    /// The file that the environment names, or the standard one.
+    static func ofThisUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Self {
         if let path = environment["COUNTERFOIL_CONFIG"], !path.isEmpty { return Self(path: path) }
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             return Self(path: "\(folder)/counterfoil/config.json")
         }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return Self(path: "\(home)/.config/counterfoil/config.json")
+        return Self(path: "\(UserDataDirectory.homeDirectory(environment))/.config/counterfoil/config.json")
     }
 
     /// Reads the file; returns an empty configuration if it does not exist.
     func read() throws(Failure) -> Configuration {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return Configuration() }
-            throw failure("cannot be read: \(String(cString: strerror(errno)))")
+            let reason = errno
+            if reason == ENOENT || reason == ENOTDIR { return Configuration() }
+            if reason == EACCES, let foreign = ForeignFile(keepingFrom: path) {
+                throw failure("cannot be read: \(foreign)", .unsafe)
+            }
+            throw failure("cannot be read: \(String(cString: strerror(reason)))")
         }
         defer { close(descriptor) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
             throw failure("is not a file")
         }
-        guard facts.st_uid == geteuid() || facts.st_uid == 0 else { throw failure("belongs to another user") }
+        guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+            throw failure("cannot be used: \(ForeignFile(path: path, owner: facts.st_uid))", .unsafe)
+        }
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw failure("can be changed by other users; run: chmod go-w \(path)")
+            throw failure("can be changed by other users; run: chmod go-w \(path)", .unsafe)
         }
         let bytes = systemReadAll(descriptor, limit: Self.byteLimit + 1)
         guard bytes.count <= Self.byteLimit else { throw failure("is longer than \(Self.byteLimit) bytes") }
@@ -67,7 +73,12 @@ struct ConfigurationFile: Sendable {
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch { throw failure("cannot be written: the directory \(folder) cannot be created") }
+        } catch {
+            if let foreign = ForeignFile(keepingFrom: folder) {
+                throw failure("cannot be written: \(foreign)", .unsafe)
+            }
+            throw failure("cannot be written: the directory \(folder) cannot be created")
+        }
         let lock = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw failure("cannot be locked") }
         defer { close(lock) }
@@ -83,5 +94,7 @@ struct ConfigurationFile: Sendable {
         return true
     }
 
-    private func failure(_ reason: String) -> Failure { Failure(.usage, "the configuration file \(path) \(reason)") }
+    private func failure(_ reason: String, _ status: ExitStatus = .usage) -> Failure {
+        Failure(status, "the configuration file \(path) \(reason)")
+    }
 }

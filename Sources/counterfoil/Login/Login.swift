@@ -158,9 +158,10 @@ struct Login: AsyncParsableCommand {
     }
 
     /// Signs in with complete options, stores the tokens, and remembers the options.
-    private func signIn(rememberingIn file: ConfigurationFile?) async throws {
+    private func signIn(rememberingIn file: ConfigurationFile) async throws {
         let console = common.console
-        // Open the store first, so that an unusable store is reported before the user has signed in.
+        try HomeDirectory.check()
+        // Write to the store first, so that an unusable store is reported before the user has signed in.
         let opened = try await (common.store ?? .automatic).open(application: .commandLine)
         // A record that cannot be read is replaced.
         let former = try? await opened.store.credentials(of: common.profile)

@@ -47,8 +47,8 @@ extension Login {
     ///
     /// An option of the command line takes precedence. If the command line names a server, a vendor or an API, no
     /// option of the file is used.
-    func completed(from file: ConfigurationFile?) throws -> Login {
-        guard let file, !settings.namesServer else { return self }
+    func completed(from file: ConfigurationFile) throws -> Login {
+        guard !settings.namesServer else { return self }
         guard var remembered = try file.read().logins[common.profile], !remembered.isEmpty else { return self }
         if asked.clientAuthentication.hasSecret { remembered = remembered.withoutClientAuthentication }
         var login: Login
@@ -71,8 +71,7 @@ extension Login {
     }
 
     /// Stores the options of a sign-in that succeeded for the next sign-in with the same profile.
-    func remember(in file: ConfigurationFile?) {
-        guard let file else { return }
+    func remember(in file: ConfigurationFile) {
         do { try file.update { $0.logins[common.profile] = settings } } catch {
             common.console.say("The options were not stored for the next sign-in: \(error.sentence).")
         }

@@ -103,7 +103,8 @@ struct EncryptedFileTokenStoreTests {
         try await store.save(try Self.credentials(), as: .standard)
         #expect(chown(directory.file("tokens").path, 12345, 12345) == 0)
         let error = await #expect(throws: TokenStoreError.self) { try await store.credentials(of: .standard) }
-        #expect("\(try #require(error))".contains("belongs to another user"))
+        #expect(
+            "\(try #require(error))".contains("belongs to the user 12345, not to root; run this program as that user"))
     }
 
     @Test(arguments: [0, 21, 40, -1])
