@@ -100,13 +100,13 @@
         ) throws(TransportFailure) -> (client: HTTPClient, proxy: ProxySettings.Proxy?) {
             let proxy: ProxySettings.Proxy?
             do throws(ProxySettings.Unusable) { proxy = try proxies.proxy(for: endpoint) } catch {
-                let reason =
-                    "\(error.variable) is not the URL of an HTTP proxy, such as http://proxy.example.com:3128"
-                throw .unreachable(origin: endpoint.origin, reason: reason)
+                throw .misconfigured(
+                    reason: "\(error.variable) is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; "
+                        + "proxies of other kinds, such as SOCKS, are not supported")
             }
             do throws(TrustedAuthorities.Unusable) {
                 return (try Self.client(ClientKey(proxy: proxy, authorities: authorities)), proxy)
-            } catch { throw .unreachable(origin: endpoint.origin, reason: error.description) }
+            } catch { throw .misconfigured(reason: error.description) }
         }
 
         /// Runs a step of a request within the time limit of the request.

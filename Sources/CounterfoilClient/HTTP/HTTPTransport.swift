@@ -100,6 +100,12 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
     /// The task that sent the request was cancelled.
     case cancelled
 
+    /// The request was not sent, because a setting of the environment, such as `HTTPS_PROXY`, is not usable.
+    ///
+    /// The reason is safe to show to users.
+    case misconfigured(reason: String)
+    /// The body could not be read from its file, so the request was not sent completely.
+    case bodyUnreadable(reason: String)
     /// A description of the problem, safe to show to users.
     public var description: String {
         switch self {
@@ -107,7 +113,8 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
         case .untrusted(let origin, let reason): "the TLS certificate of \(origin) is not trusted: \(reason)"
         case .timedOut(let origin): "\(origin) did not respond in time"
         case .tooLarge(let origin, let limit): "the response of \(origin) is longer than \(limit) bytes"
-        case .notSigned(let reason): reason
+        case .notSigned(let reason), .misconfigured(let reason): reason
+        case .bodyUnreadable(let reason): "the body of the request could not be read: \(reason)"
         case .cancelled: "the request was cancelled"
         }
     }

@@ -3,7 +3,9 @@ import CounterfoilProtocol
 /// The HTTP proxy for https requests that the environment of the process names.
 ///
 /// `https_proxy`, `HTTPS_PROXY`, `all_proxy` and `ALL_PROXY` name the proxy, in this order; `no_proxy` and `NO_PROXY`
-/// list the exceptions. `HTTP_PROXY` has no effect, because plain http is sent only to loopback.
+/// list the exceptions. The first variable with a value decides. If it names a proxy of another kind, such as SOCKS,
+/// nothing is sent, because the user does not want a direct connection. `HTTP_PROXY` has no effect, because plain http
+/// is sent only to loopback.
 struct ProxySettings: Hashable, Sendable {
     /// A proxy that opens tunnels with `CONNECT` (RFC 9110 §9.3.6).
     struct Proxy: Hashable, Sendable {
@@ -37,12 +39,8 @@ struct ProxySettings: Hashable, Sendable {
         func value(_ names: String...) -> (name: String, text: String)? {
             names.lazy.compactMap { name in environment[name].map { (name, $0) } }.first { !$0.1.isEmpty }
         }
-        if let own = value("https_proxy", "HTTPS_PROXY") {
-            proxy = Proxy(parsing: own.text).map { .success($0) } ?? .failure(Unusable(variable: own.name))
-        } else if let all = value("all_proxy", "ALL_PROXY"), Self.isHTTP(all.text) {
-            proxy = Proxy(parsing: all.text).map { .success($0) } ?? .failure(Unusable(variable: all.name))
-        } else {
-            proxy = nil
+        proxy = value("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map { name, text in
+            Proxy(parsing: text).map { .success($0) } ?? .failure(Unusable(variable: name))
         }
         exceptions = ProxyExceptions(value("no_proxy", "NO_PROXY")?.text ?? "")
     }
@@ -53,12 +51,6 @@ struct ProxySettings: Hashable, Sendable {
         let port = endpoint.uri.port ?? 443
         guard !exceptions.contain(host: host, port: port) else { return nil }
         return try proxy.get()
-    }
-
-    /// Returns true if `ALL_PROXY` names an HTTP proxy; it may also name a proxy of another kind, such as SOCKS.
-    private static func isHTTP(_ text: String) -> Bool {
-        guard text.contains("://") else { return true }
-        return ["http", "https"].contains(text.prefix { $0 != ":" }.lowercased())
     }
 }
 

@@ -141,6 +141,11 @@ extension Examination {
                 mend: "check the response; a valid one has a few kilobytes")
         case .notSigned(let reason):
             fault("client-key", "the \(name): \(reason)", mend: "check the client key", status: .usage)
+        case .misconfigured(let reason):
+            fault(
+                "environment", "the \(name): \(reason)", mend: "change or unset the variable", status: .usage)
+        case .bodyUnreadable:
+            fault("unreadable-body", "the \(name): \(failure)", mend: "check the file", status: .usage)
         case .cancelled: break
         }
     }

@@ -14,7 +14,8 @@ struct ProxySettingsTests {
         (["https_proxy": "", "HTTPS_PROXY": "HTTP://proxy.example"], "proxy.example:80"),
         (["ALL_PROXY": "http://[2001:db8::1]:8080"], "[2001:db8::1]:8080"),
         (["all_proxy": "proxy.example:1", "HTTPS_PROXY": "http://user:pass@proxy.example:2"], "proxy.example:2"),
-        (["ALL_PROXY": "socks5://proxy.example:1080"], nil), (["HTTP_PROXY": "http://proxy.example:3128"], nil),
+        (["https_proxy": "proxy.example:3", "ALL_PROXY": "socks5://proxy.example:1080"], "proxy.example:3"),
+        (["HTTP_PROXY": "http://proxy.example:3128"], nil),
         (["http_proxy": "http://proxy.example:3128"], nil), ([:], nil),
     ])
     func `the variables name the proxy in the order of curl`(environment: [String: String], proxy: String?) throws {
@@ -65,11 +66,20 @@ struct ProxySettingsTests {
         #expect(ProxySettings.Proxy(parsing: "http://%FF@proxy") == nil)
     }
 
-    @Test(arguments: ["https://proxy.example", "ftp://proxy.example", "http://", "proxy:0", "a b", "http://p/path"])
-    func `a value that is no HTTP proxy is an error and does not send requests directly`(text: String) throws {
-        #expect(throws: ProxySettings.Unusable(variable: "HTTPS_PROXY")) {
-            try Self.proxy("https://id.example.com/", ["HTTPS_PROXY": text])
+    // SEC-603
+    @Test(
+        arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        [
+            "https://proxy.example", "ftp://proxy.example", "http://", "proxy:0", "a b", "http://p/path",
+            "socks5://proxy.example:1080", "SOCKS5H://proxy.example:1080", "socks4://proxy.example", "socks://p",
+        ])
+    func `a value that is no HTTP proxy is an error and does not send requests directly`(
+        variable: String, text: String
+    ) throws {
+        #expect(throws: ProxySettings.Unusable(variable: variable)) {
+            try Self.proxy("https://id.example.com/", [variable: text])
         }
-        #expect(try Self.proxy("https://id.example.com/", ["HTTPS_PROXY": text, "NO_PROXY": "example.com"]) == nil)
+        #expect(try Self.proxy("https://id.example.com/", [variable: text, "NO_PROXY": "example.com"]) == nil)
+        #expect(try Self.proxy("http://127.0.0.1:8080/", [variable: text]) == nil)
     }
 }

@@ -76,14 +76,41 @@
             for (setting, reason) in [
                 ("127.0.0.1:\(closed)", "the connection to the proxy 127.0.0.1:\(closed) was refused"),
                 ("127.0.0.1:\(proxy.port)", "the proxy 127.0.0.1:\(proxy.port) refused to connect to it"),
-                (
-                    "https://p.example",
-                    "HTTPS_PROXY is not the URL of an HTTP proxy, such as http://proxy.example.com:3128"
-                ),
             ] {
                 await #expect(throws: TransportFailure.unreachable(origin: "https://id.example.test", reason: reason)) {
                     try await Self.get("https://id.example.test/", ["HTTPS_PROXY": setting])
                 }
+            }
+        }
+
+        // A retry loop would never end: 6 means that the failure may pass.
+        @Test(arguments: [
+            (
+                "HTTPS_PROXY", "socks5://127.0.0.1:1080",
+                "HTTPS_PROXY is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; "
+                    + "proxies of other kinds, such as SOCKS, are not supported"
+            ),
+            (
+                "all_proxy", "socks5h://127.0.0.1:1080",
+                "all_proxy is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; "
+                    + "proxies of other kinds, such as SOCKS, are not supported"
+            ),
+            (
+                "SSL_CERT_FILE", "/nonexistent",
+                "SSL_CERT_FILE names no readable file with certificates in PEM format: /nonexistent"
+            ),
+        ])
+        func `a setting of the network that is not usable ends with 64`(
+            variable: String, value: String, reason: String
+        ) async throws {
+            let directory = try TemporaryDirectory()
+            for arguments in [
+                ["login", "https://id.example.test", "--client-id", "lightbox"], ["doctor", "https://id.example.test"],
+            ] {
+                let outcome = try await CommandLineTool.run(
+                    arguments, home: directory.url, environment: [variable: value])
+                #expect(outcome.status == 64, "\(outcome.errors)")
+                #expect((outcome.output + outcome.errors).contains(reason), "\(outcome.errors)")
             }
         }
 
