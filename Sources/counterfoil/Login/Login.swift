@@ -226,7 +226,11 @@ struct Login: AsyncParsableCommand {
         let timeout = timeout ?? SignInProgress.browserTimeout
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
-        let progress = SignInProgress(console: common.console, timeout: timeout, issuer: place.issuer)
+        let otherWays = SignInProgress.OtherWays(
+            canPaste: redirectURI.map { (try? LoopbackRedirectURI($0)) != nil } ?? true,
+            device: redirectURI == nil ? "--device" : "--device in place of --redirect-uri")
+        let progress = SignInProgress(
+            console: common.console, timeout: timeout, issuer: place.issuer, otherWays: otherWays)
         if browser != .open || isPasted { signIn.browser = NoBrowser() }
         guard isPasted else { return try await signIn.run { progress.tell($0) } }
 

@@ -16,6 +16,36 @@ struct SignInProgress: Sendable {
     var timeout = SignInProgress.browserTimeout
     /// The issuer to name in messages about the client identifier; nil suppresses these messages.
     var issuer: Issuer?
+    /// The other ways to sign in, to name if no browser opens; nil if the command has none.
+    var otherWays: OtherWays?
+
+    /// The ways to sign in if the browser is on another device.
+    final class OtherWays: Sendable {
+        private let canPaste: Bool
+        private let device: String
+        private let serverOffersDevice = Mutex(false)
+
+        /// - Parameters:
+        ///   - canPaste: Whether `--browser paste` works with the redirect URI.
+        ///   - device: The option with which the user signs in on another device, if the server offers that.
+        init(canPaste: Bool, device: String) {
+            self.canPaste = canPaste
+            self.device = device
+        }
+
+        fileprivate func learn(from server: AuthorizationServerConfiguration) {
+            serverOffersDevice.withLock { $0 = server.deviceAuthorizationEndpoint != nil }
+        }
+
+        /// The advice as a sentence after a blank; empty if there is no other way.
+        fileprivate var advice: String {
+            let ways = [canPaste ? "--browser paste" : nil, serverOffersDevice.withLock { $0 } ? device : nil]
+                .compactMap(\.self)
+            guard !ways.isEmpty else { return "" }
+            return " If your browser is on another device, press Control-C, and run the command again with "
+                + "\(ways.joined(separator: ", or with "))."
+        }
+    }
 
     /// Reports an event of a sign-in in the browser.
     func tell(_ event: NativeSignIn.Event, isPasted: Bool = false) {
@@ -34,10 +64,13 @@ struct SignInProgress: Sendable {
             let time = SpokenDuration(seconds: Int(lifetime.components.seconds))
             console.say("The URL expires in \(time) unless it is opened; after that, start again.")
         case .browser(.failed(let reason)):
-            console.say("The browser could not be opened (\(reason)); open the URL yourself.")
+            console.say(
+                "The browser could not be opened (\(reason)); open the URL yourself in a browser on this device."
+                    + (otherWays?.advice ?? ""))
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
+        case .discovered(let server): otherWays?.learn(from: server)
         case .membersIgnored(let names): console.say(IgnoredMembers(names: names).clause.capitalizedSentence)
-        case .browser, .discovered, .answered, .exchanged, .notPushed, .pushed: break
+        case .browser, .answered, .exchanged, .notPushed, .pushed: break
         }
         console.detail(Self.detail(of: event))
     }
