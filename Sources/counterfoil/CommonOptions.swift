@@ -146,10 +146,15 @@ struct CommonOptions: ParsableArguments {
         return credentials
     }
 
-    /// Warns if a refreshed token could not be stored and is therefore lost when the program ends.
+    /// Warns if a refreshed token could not be stored and is therefore lost when the program ends, or if the API of the
+    /// first call could not be stored.
     func warnIfNotSaved(_ session: TokenSession) async {
-        guard let reason = await session.saveError else { return }
-        console.say("The new token could not be stored, and the server may reject the old one: \(reason).")
+        if let reason = await session.saveError {
+            console.say("The new token could not be stored, and the server may reject the old one: \(reason).")
+        }
+        if let reason = await session.originSaveError {
+            console.say("The API could not be stored as the one that the token is for: \(reason).")
+        }
     }
 }
 

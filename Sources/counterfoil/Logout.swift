@@ -14,7 +14,7 @@ struct Logout: AsyncParsableCommand {
         commandName: "logout",
         abstract: "Delete the token here, and revoke it at the server if possible.",
         discussion: """
-            The token is deleted from this device in any case. With --browser, the user's session at the server is ended \
+            The token is deleted from this device in any case, unless the token store cannot be read. With --browser, the user's session at the server is ended \
             too, in the browser in which it started. With --redirect-uri, the command waits for the end of the session.
 
             Examples:
@@ -58,8 +58,8 @@ struct Logout: AsyncParsableCommand {
             let store = try await common.openStore().store
             let stored: Credentials?
             do throws(TokenStoreError) { stored = try await store.credentials(of: common.profile) } catch {
-                guard try await removed(error, from: store) else { throw error }
-                return try finish(Ended(profile: common.profile, isRemoved: true))
+                guard try await removed(error, from: store) else { throw failure(error) }
+                return try finish(Ended(profile: common.profile, isRemoved: true, remaining: .ofUnreadable))
             }
             guard let credentials = stored else {
                 return try finish(Ended(profile: common.profile, isRemoved: false))
@@ -91,10 +91,26 @@ struct Logout: AsyncParsableCommand {
         }
     }
 
-    /// Deletes a record that cannot be read; returns false if the error is about the whole store.
-    private func removed(_ error: TokenStoreError, from store: any TokenStore) async throws(TokenStoreError) -> Bool {
+    /// Returns the failure of a sign-out from a store that cannot be read, so that nothing can be revoked.
+    ///
+    /// The store stays: the user may have a copy of the key, and the file contains the sign-ins of all profiles.
+    private func failure(_ error: TokenStoreError) -> Failure {
+        let failure = Failure(error)
         switch error {
-        case .damaged, .newer: return try await store.remove(common.profile)
+        case .unreadable, .keyMissing, .newer, .damaged:
+            let issuer = (try? ConfigurationFile.ofThisUser().read())?.logins[common.profile]?[text: "issuer"]
+            return failure.saying(
+                "\(error). The refresh token in it stays valid at the server until it expires or you disconnect the app in"
+                    + " your account" + (issuer.map { " at \($0)" } ?? ""))
+        case .notPrivate, .unavailable, .busy, .cancelled, .failed: return failure
+        }
+    }
+
+    /// Deletes a record that cannot be read; returns false if the error is about the whole store.
+    private func removed(_ error: TokenStoreError, from store: any TokenStore) async throws -> Bool {
+        switch error {
+        case .damaged, .newer:
+            do { return try await store.remove(common.profile) } catch { throw failure(error) }
         default: return false
         }
     }
@@ -153,15 +169,27 @@ struct Logout: AsyncParsableCommand {
     }
 }
 
-/// The tokens that stay valid at the server after a sign-out that could not revoke them.
-private struct RemainingTokens {
+/// The tokens that stay valid at the server because they could not be revoked.
+struct RemainingTokens {
     /// The expiration of the access token; nil if it has expired, or if its expiration is not known.
     let expires: Date?
     private let hasRefreshToken: Bool
+    /// Whether they are those of a record that cannot be read.
+    let isUnreadable: Bool
+
+    /// The tokens of a record that cannot be read; it probably contains a refresh token.
+    static let ofUnreadable = RemainingTokens(expires: nil, hasRefreshToken: true, isUnreadable: true)
 
     init(of credentials: Credentials) {
-        expires = credentials.isExpired() ? nil : credentials.expires
-        hasRefreshToken = credentials.refreshToken != nil
+        self.init(
+            expires: credentials.isExpired() ? nil : credentials.expires,
+            hasRefreshToken: credentials.refreshToken != nil)
+    }
+
+    private init(expires: Date?, hasRefreshToken: Bool, isUnreadable: Bool = false) {
+        self.expires = expires
+        self.hasRefreshToken = hasRefreshToken
+        self.isUnreadable = isUnreadable
     }
 
     /// The tokens and their expiration, as the beginning of a sentence; nil if nothing is known.
@@ -182,6 +210,7 @@ private struct Ended: Encodable {
     let revoked: Bool
     let expires_at: Date?
     var session: Session?
+    /// The reason why tokens stay valid, and which; nil if none is known.
     private let remaining: String?
 
     private enum CodingKeys: CodingKey {
@@ -214,14 +243,15 @@ private struct Ended: Encodable {
         removed = isRemoved
         revoked = isRevoked
         expires_at = remaining?.expires
-        self.remaining = remaining?.clause
+        let reason = remaining?.isUnreadable == true ? "It could not be read" : "This server does not revoke tokens"
+        self.remaining = remaining?.clause.map { "\(reason): \($0)." }
     }
 
     var sentence: String { tokens + (session?.sentence ?? "") }
 
     private var tokens: String {
         guard removed else { return "No user was signed in under the profile \(profile)." }
-        return "Signed out: \(deletion)." + (remaining.map { " This server does not revoke tokens: \($0)." } ?? "")
+        return "Signed out: \(deletion)." + (remaining.map { " \($0)" } ?? "")
     }
 
     /// The end of the tokens, as the beginning of a sentence.

@@ -143,12 +143,38 @@ public struct ServiceSignIn: Sendable {
                 "the profile \(profile) contains a sign-in of the client \(kept.clientID) at \(kept.issuer); use another"
                     + " profile, or sign out first")
         }
-        let fresh = try await run()
-        if let before {
-            // If the profile was signed in or out in the meantime, the store keeps that.
-            _ = try await store.replace(before, with: fresh, in: profile)
-        } else {
-            try await store.save(fresh, as: profile)
+        // A token that cannot be stored would be lost.
+        try await store.checkWritable(profile)
+        let name = "\(clientID) at \(issuer)"
+        if let failure = await store.refreshFailure(of: profile), failure.concerns(service: name) {
+            if failure.happened(after: start, at: Date()) { throw failure.cause }
+            // RFC 9110 §10.2.3
+            if let seconds = failure.pause(at: Date()) {
+                throw SignInError.unavailable(.reported("the server asks to wait \(seconds) s before the next attempt"))
+            }
+        }
+        let part = try before?.credentials.part(target)
+        let fresh: Credentials
+        do throws(SignInError) {
+            fresh =
+                if let part, let before { try await adding(part, to: before.credentials) } else { try await run() }
+        } catch {
+            if part != nil, let refusal = error.refusedTarget { throw SessionError.targetRefused(.server(refusal)) }
+            lock.leave(RefreshFailure(error, ofService: name, at: Date()))
+            throw error
+        }
+        lock.leave(nil)
+        let issued = fresh.cached(for: part) ?? fresh
+        do {
+            if let before {
+                // If the profile was signed in or out in the meantime, the store keeps that.
+                _ = try await store.replace(before, with: fresh, in: profile)
+            } else {
+                try await store.save(fresh, as: profile)
+            }
+        } catch {
+            _ = try? await TokenRevocation(transport: transport).revoke(issued)
+            throw error
         }
         lock.release()
         return fresh

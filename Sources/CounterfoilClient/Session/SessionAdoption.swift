@@ -6,7 +6,7 @@ extension TokenSession {
     /// it only at the first sign-in. Otherwise the former tokens are revoked; a failure of that is ignored.
     ///
     /// Throws ``SessionError/notSignedIn(_:found:)`` if the new credentials are not of the issuer and the client of the
-    /// session.
+    /// session, and ``SessionError/notStored(_:_:)``, which contains them, if they cannot be stored.
     @discardableResult
     public func adopt(_ fresh: Credentials) async throws(SessionError) -> Credentials {
         guard binding.admits(fresh) else {
@@ -17,7 +17,7 @@ extension TokenSession {
             before = try await store.update(profile) { kept in
                 .put(TokenRecord(fresh.keepingRefreshToken(ofSignInBefore: kept.record?.credentials)))
             }
-        } catch { throw .store(error) }
+        } catch { throw .notStored(fresh, error) }
         let latest = forget(before.record)
         broadcast.send(.signedIn)
         let stored = fresh.keepingRefreshToken(ofSignInBefore: before.record?.credentials)
@@ -35,6 +35,12 @@ extension TokenSession {
     /// The user signs in if the profile has no credentials that the session may use, or if the session has ended or
     /// expired. If several tasks call this function at once, the user signs in once. The other tasks get the result.
     @discardableResult
+    ///
+    /// If the store cannot be written, the function throws ``SessionError/store(_:)`` before the browser opens. If that
+    /// changes while the user signs in, it throws ``SessionError/notStored(_:_:)``.
+    ///
+    /// The sign-in is the one for which the session was created (``init(for:store:profile:)-(NativeSignIn,_,_)``). A
+    /// session that was created otherwise knows none, and throws the error of ``credentials(for:)``.
     public func signedIn(
         by signIn: NativeSignIn, onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in }
     ) async throws(SessionError) -> Credentials {
@@ -54,6 +60,10 @@ extension TokenSession {
         let work = joinSignIn { [self] in
             do throws(SignInError) {
                 let fresh = try await signIn()
+            // The tokens of a sign-in that cannot be stored would be lost.
+            do throws(TokenStoreError) { try await store.checkWritable(profile) } catch {
+                return .failure(error == .cancelled ? .cancelled : .store(error))
+            }
                 do throws(SessionError) { return .success(try await adopt(fresh)) } catch { return .failure(error) }
             } catch {
                 return .failure(error == .cancelled ? .cancelled : .signInFailed(error))
@@ -67,6 +77,17 @@ extension TokenSession {
 
     /// Replaces the credentials of the session with those of a step-up of the same user.
     ///
+    /// Revokes the tokens of a sign-in that could not be stored; returns whether they are revoked.
+    ///
+    /// They stay valid if their revocation would end the sign-in that is stored, which is that of `former` if the store
+    /// cannot be read.
+    package func revoke(unstored fresh: Credentials, replacing former: Credentials? = nil) async -> Bool {
+        let stored = (try? await store.record(of: profile))?.credentials
+        if let kept = stored ?? former, fresh.isRevoked(with: kept) { return false }
+        let limit = DeadlineTransport(transport: transport, limit: .seconds(5), deadline: .now + .seconds(10))
+        return (try? await TokenRevocation(transport: limit).revoke(fresh)) == .revoked
+    }
+
     /// If the store now contains the credentials of another user, or none because the session has ended, the new
     /// credentials are revoked instead.
     func replace(_ former: Credentials, by fresh: Credentials) async throws(SessionError) {
@@ -80,7 +101,7 @@ extension TokenSession {
             before = try await store.update(profile) { kept in
                 kept.record?.credentials.isOfSameUser(as: former) == true ? .put(record) : .keep
             }
-        } catch { throw .store(error) }
+        } catch { throw .notStored(fresh, error) }
         guard let kept = before.record?.credentials, kept.isOfSameUser(as: former) else {
             forget()
             await discard(fresh)
@@ -101,7 +122,9 @@ extension SessionError {
         switch self {
         case .notSignedIn, .ended, .expired: true
         case .store(let error): error.isAboutOneRecord
-        case .unavailable, .signedOutHereOnly, .paused, .signInFailed, .refused, .noResponse, .cancelled: false
+        case .unavailable, .signedOutHereOnly, .paused, .signInFailed, .notStored, .targetRefused, .refused,
+            .noResponse, .cancelled:
+            false
         }
     }
 }

@@ -75,7 +75,7 @@ extension TokenSession {
         case .storedOrFirst where credentials.namesNoAPI:
             let origin = APIOrigin(of: request.endpoint)
             let response = try await call(request, with: credentials, at: [origin], by: send)
-            if (200..<300).contains(response.head.status.code) { try await remember(origin, for: credentials) }
+            if (200..<300).contains(response.head.status.code) { await remember(origin, for: credentials) }
             return response
         case .stored, .storedOrFirst:
             return try await call(request, with: credentials, at: credentials.allowedOrigins, by: send)
@@ -84,6 +84,8 @@ extension TokenSession {
 
     private func call<Response: HeadedResponse>(
         _ request: TransportRequest, with credentials: Credentials, at origins: Set<APIOrigin>,
+            // Without a store that can be written, the token would go to another origin with each call.
+            do { try await store.checkWritable(profile) } catch { throw .store(error) }
         by send: Sending<Response>
     ) async throws(SessionError) -> Response {
         do {
@@ -98,7 +100,9 @@ extension TokenSession {
     }
 
     /// Stores the only origin to which the access token is sent from now on.
-    private func remember(_ origin: APIOrigin, for credentials: Credentials) async throws(SessionError) {
+    ///
+    /// A failure is not thrown, because the API has done what the request asks for: the response must not be lost.
+    private func remember(_ origin: APIOrigin, for credentials: Credentials) async {
         do {
             try await store.update(profile) { kept in
                 guard let kept = kept.record, kept.credentials.hasSameHolder(as: credentials),
@@ -108,6 +112,7 @@ extension TokenSession {
                 named.apiOrigins = [origin]
                 return .put(TokenRecord(named, refreshIntent: kept.refreshIntent))
             }
-        } catch { throw .store(error) }
+            originSaveError = nil
+        } catch { originSaveError = error }
     }
 }

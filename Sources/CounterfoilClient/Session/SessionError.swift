@@ -24,6 +24,13 @@ public enum SessionError: Error, Hashable, Sendable {
     case signInFailed(SignInError)
     /// The token store cannot be read or written.
     case store(TokenStoreError)
+    /// The user signed in, but the token store could not be written then; the credentials are stored nowhere.
+    ///
+    /// They are valid, and only this error has them. Pass them to ``TokenSession/adopt(_:)`` when the store can be
+    /// written, use them with a ``ResourceClient``, or end them with ``TokenRevocation/revoke(_:)``.
+    case notStored(Credentials, TokenStoreError)
+    /// There is no access token for this part of the sign-in; the user stays signed in, and the value is the reason.
+    case targetRefused(AccessTarget.Refusal)
     /// The client refused to send the request to the API; the value is the reason.
     case refused(ResourceClient.Refusal)
     /// The API sent no response.
@@ -52,6 +59,8 @@ extension SessionError: CustomStringConvertible {
             "the server asks to wait \(seconds) s before the next attempt. You are still signed in"
         case .signInFailed(let error): "\(error)"
         case .store(let error): "\(error)"
+        case .notStored(_, let error): "the user signed in, but the token could not be stored: \(error)"
+        case .targetRefused(let refusal): "\(refusal)"
         case .refused(let refusal): "\(refusal)"
         case .noResponse(let failure): "\(failure)"
         case .cancelled: "the operation was cancelled"

@@ -82,6 +82,9 @@ extension TokenSession {
     ///
     /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in. The
     /// user signs in at most twice, and never twice for the same demand. If the API still demands more, the
+    /// The function throws ``SessionError/store(_:)`` before the sign-in if the store cannot be written, and
+    /// ``SessionError/notStored(_:_:)`` with the new credentials if that changes meanwhile.
+    ///
     /// function returns its response.
     public func send(
         _ request: TransportRequest,
@@ -95,7 +98,12 @@ extension TokenSession {
             guard let demand = StepUp(demandedBy: response), demands.count < Self.stepUpLimit,
                 demands.insert(demand).inserted
             else { return response }
-            first = former
+            first = sent
+            // The user signs in again for the whole sign-in, not only for the target.
+            let former = sent.target == nil ? sent : try await presentCredentials()
+            guard former.isOfSameUser(as: sent) else { return response }
+            // The tokens of a sign-in that cannot be stored would be lost.
+            do { try await store.checkWritable(profile) } catch { throw SessionError.store(error) }
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
             // The demand of an API must not lead to a session that uses the tokens of another user.
             guard fresh.hasSameHolder(as: former) else {

@@ -88,6 +88,17 @@
             return before
         }
 
+        /// Verifies that a record can be stored: reads the one that is stored, stores another item and deletes it.
+        public func checkWritable(_ profile: ProfileName) async throws(TokenStoreError) {
+            let lock = try await writeLock(within: .seconds(10))
+            _ = try await StoredRecord { () throws(TokenStoreError) in try record(of: profile) }
+            // Its service name differs from that of the profiles, so the item is none of them.
+            let probe = query().merging([kSecAttrService: "\(application) probe", kSecAttrAccount: "probe"]) { $1 }
+            try write(Data("probe".utf8), as: probe, label: "\(application.label): a check of the Keychain")
+            try remove(probe)
+            lock.release()
+        }
+
         private static let place = KeychainStatus.place
 
         private func bytes(of item: [CFString: Any]) throws(TokenStoreError) -> Data? {

@@ -45,8 +45,8 @@ public protocol TokenStore: Sendable {
     /// Verifies that ``update(_:_:)`` can store a record of a profile; throws its error if it cannot.
     ///
     /// A sign-in calls this function before the user has to do anything. It writes to the same place in the same way
-    /// and leaves the store as it was. It holds no lock when it returns, so a later write can fail nevertheless. A record
-    /// that cannot be read is no error, because a sign-in replaces it.
+    /// and leaves the store as it was. It holds no lock when it returns, so a later write can fail nevertheless. A
+    /// record that cannot be read is no error, because a sign-in replaces it.
     ///
     /// The default writes the stored record again. If there is none, it acquires the lock and reads.
     func checkWritable(_ profile: ProfileName) async throws(TokenStoreError)

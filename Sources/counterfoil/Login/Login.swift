@@ -163,8 +163,10 @@ struct Login: AsyncParsableCommand {
         try HomeDirectory.check()
         // Write to the store first, so that an unusable store is reported before the user has signed in.
         let opened = try await (common.store ?? .automatic).open(application: .commandLine)
+        try await opened.store.checkWritable(common.profile)
         // A record that cannot be read is replaced.
         let former = try? await opened.store.credentials(of: common.profile)
+        let session = TokenSession(ofAnyClientIn: opened.store, profile: common.profile)
         if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
             console.say("\(opened)".capitalizedSentence)
         }
@@ -172,10 +174,18 @@ struct Login: AsyncParsableCommand {
         let credentials: Credentials
         do {
             credentials = try await runUntilInterrupted {
-                if grant == .clientCredentials { return try await signInService(at: place) }
-                let client = try asked.client(at: place, keeping: opened.store)
-                return try await device
-                    ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
+                let fresh: Credentials
+                if grant == .clientCredentials {
+                    fresh = try await signInService(at: place)
+                } else {
+                    let client = try asked.client(at: place, keeping: opened.store)
+                    fresh =
+                        try await device
+                        ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
+                }
+                return try await revokingUnstoredSignIn(in: session, replacing: former) {
+                    try await session.adopt(fresh)
+                }
             }
         } catch let error as SignInError {
             // Most failed sign-ins at a vendor's own server are caused by a wrong registration of the client. Show the
@@ -185,7 +195,6 @@ struct Login: AsyncParsableCommand {
             }
             throw error
         }
-        try await TokenSession(ofAnyClientIn: opened.store, profile: common.profile).adopt(credentials)
         if opened.place != .memory { remember(in: file) }
         let result = SignInResult(credentials, requested: place.scope, profile: common.profile, replacing: former)
         for message in result.messages { console.say(message) }

@@ -422,9 +422,10 @@ enum HelpTexts {
     private static let logout = """
         OVERVIEW: Delete the token here, and revoke it at the server if possible.
 
-        The token is deleted from this device in any case. With --browser, the user's
-        session at the server is ended too, in the browser in which it started. With
-        --redirect-uri, the command waits for the end of the session.
+        The token is deleted from this device in any case, unless the token store
+        cannot be read. With --browser, the user's session at the server is ended too,
+        in the browser in which it started. With --redirect-uri, the command waits for
+        the end of the session.
 
         Examples:
           counterfoil logout

@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// Tests of services, which sign in without a user.
@@ -110,6 +111,17 @@ struct ServiceSignInTests {
             }
             #expect(tokens.count == 1)
             #expect(server.requests(to: .token).count == 1)
+        }
+    }
+
+    @Test func `a service requests no token that cannot be stored`() async throws {
+        try await ScriptedAuthorizationServer.run(Self.script()) { server in
+            let directory = try TemporaryDirectory()
+            try Data().write(to: directory.file("blocked"))
+            let store = EncryptedFileTokenStore(file: directory.file("blocked/tokens"), placement: .besideTheFile)
+            let signIn = try Self.signIn(at: server)
+            await #expect(throws: TokenStoreError.self) { try await signIn.credentials(in: store) }
+            #expect(server.requests(to: .token).isEmpty)
         }
     }
 

@@ -207,6 +207,112 @@ struct SessionAdoptionTests {
             }
         }
     }
+    // MARK: A store that cannot be written
+
+    /// A store in memory whose writes fail while it is full.
+    private final class FullStore: TokenStore {
+        let store = MemoryTokenStore()
+        private let isFull = Mutex(false)
+        static let full = TokenStoreError.failed(path: "tokens", reason: "no space left on device")
+
+        func fill(_ full: Bool) { isFull.withLock { $0 = full } }
+
+        func record(of profile: ProfileName) -> TokenRecord? { store.record(of: profile) }
+
+        func profiles() -> [StoredProfile] { store.profiles() }
+
+        func refreshLock(
+            of profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await store.refreshLock(of: profile, within: limit)
+        }
+
+        func checkWritable(_ profile: ProfileName) throws(TokenStoreError) {
+            if isFull.withLock(\.self) { throw Self.full }
+        }
+
+        func update(
+            _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+        ) throws(TokenStoreError) -> StoredRecord {
+            try checkWritable(profile)
+            return store.update(profile, decide)
+        }
+    }
+
+    // SEC-600
+    @Test func `a store that cannot be written is reported before the user signs in`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store = FullStore()
+            store.fill(true)
+            let signIn = try SignedIn.signIn(at: server)
+            let session = TokenSession(for: signIn, store: store)
+            await #expect(throws: SessionError.store(FullStore.full)) { try await session.signedIn() }
+            #expect(server.requests.isEmpty)
+            store.fill(false)
+            try await session.signedIn()
+        }
+    }
+
+    // SEC-601
+    @Test func `the program gets the credentials that cannot be stored, and can store or revoke them`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store = FullStore()
+            let signIn = try SignedIn.signIn(at: server)
+            let session = TokenSession(for: signIn, store: store)
+            let error = await #expect(throws: SessionError.self) {
+                try await session.signedIn { if $0 == .answered { store.fill(true) } }
+            }
+            guard case .notStored(let credentials, FullStore.full)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect("\(error as Any)".contains(credentials.accessToken.exposed) == false)
+            #expect(Self.revoked(at: server).isEmpty)
+            let api = server.url(of: .api)
+            let client = ResourceClient(credentials, origins: [try APIOrigin(EndpointURL(api).origin)])
+            #expect(try await client.get(api).statusCode == 200)
+            store.fill(false)
+            #expect(try await session.adopt(credentials) == credentials)
+            #expect(try await session.credentials() == credentials)
+        }
+    }
+
+    @Test func `a step-up tries the store before the user signs in`() async throws {
+        var script = ServerScript()
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store = FullStore()
+            let signIn = try SignedIn.signIn(at: server)
+            let session = TokenSession(
+                issuer: signIn.issuer, clientID: try #require(ClientIdentifier("lightbox")), store: store,
+                origins: [try APIOrigin(EndpointURL(server.url(of: .api)).origin)])
+            let former = try await session.adopt(try await signIn.run())
+            let request = try TransportRequest(api: server.url(of: .api))
+            store.fill(true)
+            await #expect(throws: SessionError.store(FullStore.full)) {
+                try await session.send(request) { prepared in
+                    Issue.record("the user signed in")
+                    return try await prepared.run()
+                }
+            }
+            store.fill(false)
+            let error = await #expect(throws: SessionError.self) {
+                try await session.send(request) { prepared in
+                    var prepared = prepared
+                    prepared.browser = ScriptedBrowser()
+                    let fresh = try await prepared.run()
+                    store.fill(true)
+                    return fresh
+                }
+            }
+            guard case .notStored(let credentials, _)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(credentials.accessToken != former.accessToken)
+        }
+    }
+
 
     // MARK: Command line
 

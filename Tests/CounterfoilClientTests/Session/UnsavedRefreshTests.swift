@@ -12,7 +12,11 @@ struct UnsavedRefreshTests {
     private final class FillingStore: TokenStore {
         private let store = MemoryTokenStore()
         private let isFull = Mutex(false)
+        private let writesNevertheless: Bool
         private static let full = TokenStoreError.failed(path: "tokens", reason: "no space left on device")
+
+        /// - Parameter writesNevertheless: Whether a write fails after it has stored the record.
+        init(writesNevertheless: Bool = false) { self.writesNevertheless = writesNevertheless }
 
         func fill(_ full: Bool) { isFull.withLock { $0 = full } }
 
@@ -31,6 +35,7 @@ struct UnsavedRefreshTests {
         ) throws(TokenStoreError) -> StoredRecord {
             let kept = store.record(of: profile).map { StoredRecord.record($0) } ?? .none
             if isFull.withLock(\.self), case .put(let record) = decide(kept), record.refreshIntent == nil {
+                if writesNevertheless { _ = store.update(profile, decide) }
                 throw Self.full
             }
             return store.update(profile, decide)
@@ -99,6 +104,22 @@ struct UnsavedRefreshTests {
             #expect(await session.saveError == nil)
             let told = server.requests(to: .revocation).map { $0.form["token"] }
             #expect(told.contains(fresh.refreshToken?.exposed))
+        }
+    }
+
+    // The folder of a file may not be synchronized after the file was replaced (fsync(2)).
+    @Test func `tokens that a failed write has stored nevertheless are not revoked`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store = FillingStore(writesNevertheless: true)
+            try await SignedIn.at(server, in: store)
+            let session = TokenSession(ofAnyClientIn: store, transport: .standard, now: SignedIn.later)
+            store.fill(true)
+            let fresh = try await session.credentials()
+            store.fill(false)
+            #expect(try await session.credentials() == fresh)
+            #expect(server.requests(to: .revocation).isEmpty)
+            let next = try await session.refreshed(replacing: fresh.accessToken)
+            #expect(next.accessToken != fresh.accessToken)
         }
     }
 

@@ -77,7 +77,10 @@ struct DamagedRecordTests {
             #expect(listed.output.contains("work: https://id.example.com (lightbox, openid photos.read)"))
             let removed = try await CommandLineTool.run(["logout"], home: directory.url)
             #expect(removed.status == 0, "\(removed.errors)")
-            #expect(removed.output == "Signed out: the token was deleted here.\n")
+            #expect(
+                removed.output
+                    == "Signed out: the token was deleted here. It could not be read: the refresh token stays valid at the "
+                    + "server until it expires or you disconnect the app in your account.\n")
             let left = try await CommandLineTool.run(["profiles"], home: directory.url)
             #expect(!left.output.contains("default"))
 

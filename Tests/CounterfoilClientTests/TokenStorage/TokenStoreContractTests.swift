@@ -70,6 +70,20 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
+    func `the check before a sign-in leaves the store as it was`(kind: Kind) async throws {
+        try await kind.run { store in
+            try await store.checkWritable(.standard)
+            #expect(try await store.profiles().isEmpty)
+            let credentials = try Self.credentials("one")
+            try await store.save(credentials, as: .standard)
+            let before = try await store.record(of: .standard)
+            for profile in [ProfileName.standard, Self.work] { try await store.checkWritable(profile) }
+            #expect(try await store.record(of: .standard) == before)
+            #expect(try await store.profiles().map(\.name) == [.standard])
+        }
+    }
+
+    @Test(arguments: Kind.available)
     func `a registration is found at its server and outlives the sign-ins`(kind: Kind) async throws {
         try await kind.run { store in
             let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))

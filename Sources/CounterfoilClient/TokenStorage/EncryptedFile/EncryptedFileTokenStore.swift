@@ -35,6 +35,9 @@
 
         /// Creates a store in a file, which need not exist yet.
         ///
+        /// The room that a new record may need, in bytes.
+        private static let roomOfRecord = 64 * 1024
+
         /// `placement` is the location for the key when the store creates the file. It has no effect on an existing
         /// file, which names the location of its key. `environment` contains the variables by which the Secret
         /// Service is found.
@@ -99,6 +102,21 @@
 
         /// Returns the identity and the time of the file, which every write replaces.
         public func changeStamp() -> TokenStoreStamp? { tokenFile.stamp }
+        /// Verifies that a record can be stored: reads the file and its key, and replaces the file by an equal one.
+        ///
+        /// If there is no file, the function creates one with its key and deletes both.
+        public func checkWritable(_ profile: ProfileName) async throws(TokenStoreError) {
+            let lock = try await writeLock(within: Self.lockTimeout)
+            let stored = try await read()
+            try tokenFile.checkRoom(for: Self.roomOfRecord)
+            let key = try await write(stored?.contents ?? TokenFileContents(), with: stored?.key)
+            if stored == nil {
+                try tokenFile.remove()
+                if key.isNew { await keys.forget(key) }
+            }
+            lock.release()
+        }
+
 
         /// Changes the contents of the file while holding the write lock.
         ///
@@ -112,7 +130,14 @@
             let (value, isChanged) = try change(&contents)
             switch (isChanged, contents.isEmpty) {
             case (false, _): break
-            case (true, false): try await write(contents, with: stored?.key)
+            case (true, false):
+                let room = profile.map { PrivateFile(path: "\(file.path).\($0).room") }
+                if let room, let profile, contents.stored(profile, at: file.path).record?.refreshIntent != nil {
+                    try room.reserve((stored?.byteCount ?? 0) + Self.roomOfRecord)
+                    try await write(contents, with: stored?.key)
+                } else {
+                    try await write(contents, with: stored?.key, inRoomOf: room)
+                }
             case (true, true):
                 if stored != nil { try tokenFile.remove() }
                 if let key = stored?.key { await keys.forget(key) }
@@ -152,14 +177,25 @@
             return Opened(contents: try TokenFileContents(plain, of: header, at: file.path), key: key)
         }
 
-        private func write(_ contents: TokenFileContents, with known: TokenFileKey?) async throws(TokenStoreError) {
+        /// Writes the file and returns its key, which is a new one if none is known.
+        @discardableResult
+        private func write(
+            _ contents: TokenFileContents, with known: TokenFileKey?, inRoomOf room: PrivateFile? = nil
+        ) async throws(TokenStoreError) -> TokenFileKey {
             let key = if let known { known } else { try await keys.make() }
             let header = TokenFileHeader(key.place)
-            guard
-                let plain = contents.plain,
-                let sealed = try? AES.GCM.seal(plain, using: key.key, authenticating: header.bytes).combined
-            else { throw .failed(path: file.path, reason: "the credentials cannot be encrypted") }
-            try tokenFile.replace(with: header.bytes + sealed)
+            do throws(TokenStoreError) {
+                guard
+                    let plain = contents.plain,
+                    let sealed = try? AES.GCM.seal(plain, using: key.key, authenticating: header.bytes).combined
+                else { throw .failed(path: file.path, reason: "the credentials cannot be encrypted") }
+                try tokenFile.replace(with: header.bytes + sealed, inRoomOf: room)
+            } catch {
+                // A key without a file would stay for ever in the Secret Service.
+                if key.isNew, !tokenFile.exists { await keys.forget(key) }
+                throw error
+            }
+            return key
         }
     }
 

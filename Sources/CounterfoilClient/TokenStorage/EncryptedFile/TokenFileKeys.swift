@@ -35,6 +35,8 @@
     struct TokenFileKey: Sendable {
         let key: SymmetricKey
         let place: TokenFileHeader.KeyPlace
+        /// Whether this process has just created the key.
+        var isNew = false
     }
 
     /// The functions that read, create and delete the key of one encrypted file.
@@ -76,10 +78,10 @@
             let key = SymmetricKey(size: .bits256)
             let bytes = key.withUnsafeBytes { Array($0) }
             if placement == .automatic, let identifier = try await keepInSecretService(bytes) {
-                return TokenFileKey(key: key, place: .secretService(identifier))
+                return TokenFileKey(key: key, place: .secretService(identifier), isNew: true)
             }
             try keyFile.replace(with: bytes)
-            return TokenFileKey(key: key, place: .file)
+            return TokenFileKey(key: key, place: .file, isNew: true)
         }
 
         /// Deletes the key of a deleted file.

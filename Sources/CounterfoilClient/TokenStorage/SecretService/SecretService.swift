@@ -36,6 +36,8 @@
                 case credentialsPart = "credentials-part"
                 case fileKey = "file-key"
                 case clientRegistration = "client-registration"
+                /// An item that shows that items can be stored.
+                case probe
             }
 
             fileprivate let arguments: [String]

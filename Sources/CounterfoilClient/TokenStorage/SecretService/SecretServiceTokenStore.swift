@@ -79,6 +79,23 @@
             return before
         }
 
+        /// Verifies that a record can be stored: reads the one that is stored, stores another item and deletes it.
+        ///
+        /// If the collection is locked, the service can ask the user to unlock it, as it does for a record.
+        public func checkWritable(_ profile: ProfileName) async throws(TokenStoreError) {
+            let lock = try await writeLock(within: writeTimeout)
+            let entry = try entry(profile)
+            _ = try await StoredRecord { () throws(TokenStoreError) in try await entry.read()?.record }
+            try useMark.checkRoom(for: Self.roomOfMark)
+            let probe = SecretService.Attributes(kind: .probe, of: application)
+            try await service().store("probe", as: probe, label: "\(application.label): a check of the Secret Service")
+            try await service().clear(probe)
+            lock.release()
+        }
+
+        /// The room that the mark file needs, in bytes.
+        private static let roomOfMark = 4096
+
         /// Returns the identity and the time of the mark file, which every write of this library replaces.
         ///
         /// A session therefore notices a sign-in or sign-out of another process without asking the service. If another
