@@ -16,7 +16,7 @@ struct ExitCodeTests {
 
     @Test(arguments: [
         ("a throttled answer", ScriptedAnswer.refusal("slow_down", status: 429), 6),
-        ("a status 429", .trouble(429, retryAfter: "7"), 6),
+        ("a status 429", .trouble(429), 6),
         ("the redirect of a captive portal", .redirect(to: "http://portal.example.com/"), 6),
         ("the page of a captive portal", .html(), 6),
         ("the refusing page of a captive portal", .html(status: 403), 6),

@@ -57,4 +57,25 @@ struct TerminalTests {
             #expect(terminal.modes == before)
         }
     }
+
+    // SEC-580
+    @Test func `Control-C during a refresh says why the program waits, and a second one ends it`() async throws {
+        let directory = try TemporaryDirectory()
+        var script = ServerScript()
+        script.tokens.expiresIn = .raw("0")
+        try await ScriptedAuthorizationServer.run(script) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: directory.url).status == 0)
+            server.change { $0.interruptions = [Interruption(at: .token, .silent)] }
+            let terminal = try Terminal()
+            defer { terminal.end() }
+            let status = try await terminal.run(["token"], home: directory.url) { process in
+                _ = try await server.requests(atLeast: 1) { $0.form["grant_type"] == "refresh_token" }
+                kill(process.identifier, SIGINT)
+                try await terminal.shows("this program ends when the new one is stored")
+                kill(process.identifier, SIGINT)
+            }
+            #expect(status == 130)
+            #expect(terminal.text.contains("Press Control-C again to end it now"))
+        }
+    }
 }

@@ -97,7 +97,12 @@ struct RefreshOutcomeTests {
                 Issue.record("nobody was told")
                 return
             }
-            await #expect(throws: SessionError.notSignedIn(.standard)) { try await session.credentials() }
+            // The reason stays known until the next sign-in.
+            await #expect {
+                try await session.credentials()
+            } throws: {
+                if case .ended(.refused, afterLostResponse: false) = $0 as? SessionError { true } else { false }
+            }
         }
     }
 

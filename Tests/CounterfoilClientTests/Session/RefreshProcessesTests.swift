@@ -1,9 +1,10 @@
-import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CounterfoilClient
 
 /// Tests of several real processes that refresh one profile, some of which are killed.
 @Suite(.timeLimit(.minutes(5)))
@@ -21,10 +22,10 @@ struct RefreshProcessesTests {
     }
 
     private static func token(
-        _ path: String, started: @escaping @Sendable (ChildProcess) -> Void = { _ in }
+        _ path: String, _ options: String..., started: @escaping @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> CommandLineTool.Outcome {
         try await CommandLineTool.run(
-            ["token", "--store", "file:\(path)"],
+            ["token", "--store", "file:\(path)"] + options,
             home: URL(fileURLWithPath: path).deletingLastPathComponent(), started: started)
     }
 
@@ -40,6 +41,114 @@ struct RefreshProcessesTests {
             #expect(outcomes.map(\.status) == [0, 0, 0, 0, 0, 0, 0], "\(outcomes.map(\.errors))")
             #expect(SignedIn.refreshes(at: server).count == 1)
             #expect(Set(outcomes.map(\.output)) == ["\(server.accessTokens.last ?? "")\n"])
+        }
+    }
+
+    /// The number of processes that start at once; 50 with the variable `COUNTERFOIL_ALL_RUNS`.
+    private static let many = ProcessInfo.processInfo.environment["COUNTERFOIL_ALL_RUNS"] == nil ? 8 : 50
+
+    private static func tokens(_ path: String) async throws -> [CommandLineTool.Outcome] {
+        try await withThrowingTaskGroup(of: CommandLineTool.Outcome.self) { group in
+            for _ in 0..<many { group.addTask { try await token(path) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    // SEC-584; RFC 9110 §10.2.3
+    @Test func `many processes send one request in the time of Retry-After`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            try await Self.signIn(server, path)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503, retryAfter: "600"))] }
+            for outcome in try await Self.tokens(path) + [Self.token(path)] {
+                #expect(outcome.status == 6, "\(outcome.errors)")
+                #expect(outcome.output.isEmpty)
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    // SEC-583
+    @Test func `every process says why the session has ended`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            try await Self.signIn(server, path)
+            server.revokeEverything()
+            for outcome in try await Self.tokens(path) + [Self.token(path)] {
+                #expect(outcome.status == 3)
+                #expect(outcome.errors.hasPrefix("Error: the session has ended: the server refused: invalid_grant"))
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    /// Stores a token that is due for a refresh for ten minutes before it expires, and valid for five.
+    private static func makeDue(_ server: ScriptedAuthorizationServer, _ path: String) async throws -> Credentials {
+        var profile = ServerProfile.okta
+        profile.location = .issuer("http://{host}")
+        profile.behavior.earlyRefresh = 600
+        var due = try #require(try await store(path).credentials(of: .standard))
+        due.expires = Date().addingTimeInterval(300)
+        due.server = try VendorServer(profile, at: String(server.origin.dropFirst("http://".count)))
+        try await store(path).save(due, as: .standard)
+        return due
+    }
+
+    // SEC-585
+    @Test func `processes get a valid token from a silent server, and its later answer is stored`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
+            let gate = try ResponseGate(to: port)
+            defer { gate.stop() }
+            server.change { $0.publicOrigin = gate.origin }
+            try await Self.signIn(server, path)
+            let due = try await Self.makeDue(server, path)
+            gate.hold()
+            for outcome in try await Self.tokens(path) {
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                #expect(outcome.output == "\(due.accessToken.exposed)\n")
+            }
+            // The process that refreshes outlives those that have needed the token.
+            gate.release()
+            _ = try await Waiting.until("a new token in the store", within: .seconds(60)) {
+                try await Self.store(path).credentials(of: .standard)?.accessToken == due.accessToken ? nil : true
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+            #expect(try await Self.token(path).output == "\(server.accessTokens.last ?? "")\n")
+        }
+    }
+
+    // RFC 8707 §2.2: each refresh sends the refresh token of the one before, at a server that accepts each once.
+    @Test func `ten processes that need tokens for two APIs at once send two requests`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        let targets = ["https://photos.example.com", "https://mail.example.com"]
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            var options = NativeSignIn.Options()
+            options.resources = try targets.map { try Resource($0) }
+            let first = try await SignedIn.at(server, in: Self.store(path), options: options)
+            let tokens = try await withThrowingTaskGroup(of: (String, CommandLineTool.Outcome).self) { group in
+                for number in 0..<10 {
+                    let target = targets[number % 2]
+                    group.addTask { (target, try await Self.token(path, "--resource", target)) }
+                }
+                return try await group.reduce(into: [String: Set<String>]()) { tokens, result in
+                    #expect(result.1.status == 0, "\(result.1.errors)")
+                    tokens[result.0, default: []].insert(result.1.output)
+                }
+            }
+            #expect(targets.map { tokens[$0]?.count } == [1, 1])
+            #expect(tokens[targets[0]] != tokens[targets[1]])
+            let requested = SignedIn.refreshes(at: server).map { $0.form.all("resource") }
+            #expect(requested.count == 2 && Set(requested) == [[targets[0]], [targets[1]]])
+            // The chain of refresh tokens is intact, and the access token of the whole sign-in is the same.
+            let kept = try #require(try await Self.store(path).credentials(of: .standard))
+            #expect(kept.accessToken == first.accessToken)
+            #expect(kept.refreshToken?.exposed == server.refreshTokens.last)
         }
     }
 

@@ -121,7 +121,7 @@ struct TokenStoreProcessesTests {
             }
         }
         let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(words.contains("the token store is locked by another process or task (process \(getpid())); end it"))
+        #expect(words.contains("the token store is locked by another process or task (process \(getpid())); try again later"))
         lock.release()
     }
 
