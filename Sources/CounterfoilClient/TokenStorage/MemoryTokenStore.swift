@@ -56,7 +56,8 @@ public final class MemoryTokenStore: TokenStore {
     }
 
     private func lock(
-        _ name: String, within limit: Duration, leavingWith leave: @escaping @Sendable (RefreshFailure?) -> Void = { _ in }
+        _ name: String, within limit: Duration,
+        leavingWith leave: @escaping @Sendable (RefreshFailure?) -> Void = { _ in }
     ) async throws(TokenStoreError) -> TokenStoreLock {
         _ = try await PollingWait(limit: limit).value {
             .busy(place: "memory", holder: nil)

@@ -18,7 +18,9 @@
     /// and searches that copy the token file without the key file. A program that can read both files can
     /// decrypt the tokens. Only the file modes keep other users from reading both.
     ///
-    /// A write replaces the whole file, so a crash leaves either the old file or the new one. The header of the
+    /// A write replaces the whole file, so a crash leaves either the old file or the new one. Before a refresh token is
+    /// sent, the store reserves the space for the response in a file with the suffix `.room`, so that a disk that fills
+    /// up meanwhile loses no tokens. The header of the
     /// file names the location of its key. The store creates no other key as long as the file exists. When the
     /// last profile and the last registration are deleted, the file and its key are deleted too.
     public struct EncryptedFileTokenStore: TokenStore {
@@ -33,11 +35,11 @@
         /// The maximum time that a write waits for other writes, each of which takes milliseconds.
         private static let lockTimeout = Duration.seconds(10)
 
-        /// Creates a store in a file, which need not exist yet.
-        ///
         /// The room that a new record may need, in bytes.
         private static let roomOfRecord = 64 * 1024
 
+        /// Creates a store in a file, which need not exist yet.
+        ///
         /// `placement` is the location for the key when the store creates the file. It has no effect on an existing
         /// file, which names the location of its key. `environment` contains the variables by which the Secret
         /// Service is found.
@@ -88,7 +90,7 @@
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> StoredRecord {
-            try await change { (contents) throws(TokenStoreError) in
+            try await change(for: profile) { (contents) throws(TokenStoreError) in
                 let before = contents.stored(profile, at: file.path)
                 switch decide(before) {
                 case .keep: return (before, isChanged: false)
@@ -100,8 +102,6 @@
             }
         }
 
-        /// Returns the identity and the time of the file, which every write replaces.
-        public func changeStamp() -> TokenStoreStamp? { tokenFile.stamp }
         /// Verifies that a record can be stored: reads the file and its key, and replaces the file by an equal one.
         ///
         /// If there is no file, the function creates one with its key and deletes both.
@@ -117,11 +117,14 @@
             lock.release()
         }
 
+        /// Returns the identity and the time of the file, which every write replaces.
+        public func changeStamp() -> TokenStoreStamp? { tokenFile.stamp }
 
         /// Changes the contents of the file while holding the write lock.
         ///
-        /// If the new contents are empty, the file and its key are deleted.
+        /// If the new contents are empty, the file and its key are deleted. `profile` is the one whose record changes.
         private func change<Value: Sendable>(
+            for profile: ProfileName? = nil,
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
             let lock = try await writeLock(within: Self.lockTimeout)
@@ -139,6 +142,7 @@
                     try await write(contents, with: stored?.key, inRoomOf: room)
                 }
             case (true, true):
+                if let profile { try PrivateFile(path: "\(file.path).\(profile).room").remove() }
                 if stored != nil { try tokenFile.remove() }
                 if let key = stored?.key { await keys.forget(key) }
             }
@@ -149,6 +153,7 @@
         private struct Opened {
             let contents: TokenFileContents
             let key: TokenFileKey
+            let byteCount: Int
         }
 
         private func read() async throws(TokenStoreError) -> Opened? {
@@ -174,7 +179,8 @@
                 let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(header.bytes.count)),
                 let plain = try? AES.GCM.open(box, using: key.key, authenticating: header.bytes)
             else { throw .unreadable(path: file.path) }
-            return Opened(contents: try TokenFileContents(plain, of: header, at: file.path), key: key)
+            return Opened(
+                contents: try TokenFileContents(plain, of: header, at: file.path), key: key, byteCount: sealed.count)
         }
 
         /// Writes the file and returns its key, which is a new one if none is known.
