@@ -30,17 +30,28 @@ public actor ServiceSession {
 
     /// Returns credentials with a usable access token, and requests a new one first if necessary.
     ///
-    /// Cancelling the task ends only the wait of this task. If the server is unavailable, the function returns the
-    /// current access token as long as it is valid for more than two seconds.
+    /// Cancelling the task ends only the wait of this task. If the server is unavailable or takes longer than a moment,
+    /// the function returns the current access token as long as it is valid for more than two seconds.
     public func credentials() async throws(SignInError) -> Credentials {
         guard let current else { return try await fresh() }
         let early = (current.server?.profile.behavior ?? .standard).earlyRefresh
         guard current.isExpired(at: now(), early: early) else { return current }
-        do throws(SignInError) { return try await fresh() } catch {
-            guard case .unavailable = error, !current.isExpired(at: now(), early: 2) else { throw error }
+        guard !current.isExpired(at: now(), early: 2) else { return try await fresh() }
+        if let pause, pause.until > .now { return current }
+        let work = request ?? begin()
+        guard let result = await work.value(within: Self.patience) else {
+            if Task.isCancelled { throw .cancelled }
+            return current
+        }
+        settle(result, of: work)
+        do throws(SignInError) { return try result.get() } catch {
+            guard case .unavailable = error else { throw error }
             return current
         }
     }
+
+    /// The maximum time for which a token that is still valid is held back by the request for another one.
+    private static let patience = Duration.milliseconds(300)
 
     /// Sends a GET request to an API with a fresh access token; returns the response, whatever its status.
     public func get(_ url: String) async throws -> TransportResponse { try await send(TransportRequest(api: url)) }
