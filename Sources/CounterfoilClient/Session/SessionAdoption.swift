@@ -19,6 +19,7 @@ extension TokenSession {
             }
         } catch { throw .notStored(fresh, error) }
         let latest = forget(before.record)
+        await forgetFailure()
         broadcast.send(.signedIn)
         let stored = fresh.keepingRefreshToken(ofSignInBefore: before.record?.credentials)
         if let former = latest ?? before.record?.credentials, stored.refreshToken != former.refreshToken,
