@@ -65,6 +65,13 @@ private struct SignInStatus: Encodable {
     private var bound_to_key: Bool?
     private var is_service: Bool?
     private var stored_in: String?
+    /// Whether this device's clock was set back since the access token arrived, so that its expiration is not known.
+    private var isOfUnknownAge = false
+
+    private enum CodingKeys: CodingKey {
+        case profile, signed_in, good, issuer, client_id, subject, name, scope, apis, expires_at, refreshable
+        case bound_to_key, is_service, stored_in
+    }
 
     /// The state of a profile without a sign-in.
     init(of profile: ProfileName) {
@@ -83,7 +90,8 @@ private struct SignInStatus: Encodable {
         name = credentials.user?.name ?? credentials.user?.email
         scope = credentials.scope.description
         apis = credentials.allowedOrigins.map(\.rawValue).sorted()
-        expires_at = credentials.expires
+        isOfUnknownAge = credentials.clockWasSetBack()
+        expires_at = isOfUnknownAge ? nil : credentials.expires
         refreshable = isRefreshable
         bound_to_key = credentials.proofKey != nil
         is_service = credentials.isOfService ? true : nil
@@ -112,12 +120,16 @@ private struct SignInStatus: Encodable {
     }
 
     private var validity: String {
+        let renewal = refreshable == true || is_service == true ? ", refreshed at its next use" : ""
+        if isOfUnknownAge {
+            return "of unknown age, because this device's clock was set back after the token arrived" + renewal
+        }
         guard let expires_at else { return "valid, with an expiration that the server did not send" }
         let time = expires_at.formatted(.iso8601)
         let seconds = Int(expires_at.timeIntervalSinceNow.rounded(.up))
         if seconds > 0 {
             return "valid until \(time) (\(seconds >= 120 ? "\(seconds / 60) min" : "\(seconds) s") left)"
         }
-        return "expired at \(time)" + (refreshable == true || is_service == true ? ", refreshed at its next use" : "")
+        return "expired at \(time)" + renewal
     }
 }

@@ -46,12 +46,15 @@ struct PassedToken {
         "the access token is bound to a key (DPoP) that other programs do not have; run counterfoil login without --dpop"
 }
 
-/// The ID token of a stored sign-in, with its expiration.
+/// The ID token of a stored sign-in, with its expiration by this device's clock.
 struct PassedIDToken {
     let token: IDToken
     let expires: Date
 
     /// Returns the ID token of the profile, and refreshes it first if it expires within 30 seconds.
+    ///
+    /// No refresh is sent if the latest one returned no ID token, as long as the access token is valid. An ID token that
+    /// expires soon is returned if there is no newer one.
     ///
     /// - Parameter server: The server for which it is; nil for a token that no other program asks for.
     /// - Throws: ``ResourceClient/Refusal`` if the tokens of the profile may not be sent to the server.
@@ -59,7 +62,7 @@ struct PassedIDToken {
         let store = try await common.openStore().store
         let stored = try await common.storedCredentials(in: store)
         if let server { try stored.check(server, origins: stored.allowedOrigins) }
-        guard let token = stored.idToken else {
+        guard stored.idToken != nil else {
             throw Failure(
                 .signInRequired, "the sign-in has no ID token; run counterfoil login again with --scope openid")
         }
@@ -87,11 +90,13 @@ struct PassedIDToken {
         return latest
     }
 
-    /// Reads `exp` of an ID token that was verified when it was received; nil if it has expired or expires soon.
-    private init?(_ token: IDToken) {
-        guard let expires = UnverifiedClaims(token.exposed)?.expires else { return nil }
+    /// Reads `exp` of an ID token that was verified when it was received; nil if it has none.
+    private init?(_ credentials: Credentials) {
+        guard let token = credentials.idToken, let end = UnverifiedClaims(token.exposed)?.expires else { return nil }
         self.token = token
-        self.expires = expires
-        guard expires.timeIntervalSinceNow > 30 else { return nil }
+        // `exp` follows the server's clock. The difference is obsolete if this device's clock was set since.
+        expires = end.addingTimeInterval(credentials.clockWasSetBack() ? 0 : -credentials.clockOffset)
     }
+
+    private func isValid(for seconds: TimeInterval) -> Bool { expires.timeIntervalSinceNow > seconds }
 }

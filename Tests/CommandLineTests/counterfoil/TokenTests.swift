@@ -60,6 +60,69 @@ struct TokenTests {
         }
     }
 
+    // OpenID Connect Core §12.2: a server need not return an ID token with a refresh.
+    @Test(
+        arguments: [
+            // The ID token is still valid for some seconds.
+            (29, 0),
+            // It was accepted at the sign-in within the tolerated difference of clocks, and has expired.
+            (-5, 3),
+        ] as [(Int, Int32)])
+    func `an ID token that no refresh renews costs one refresh`(lifetime: Int, status: Int32) async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            server.change {
+                $0.idToken.replaced = [
+                    WireMember("exp", .number(Int(Date().timeIntervalSince1970) + lifetime))
+                ]
+                $0.idToken.comesWithRefresh = false
+            }
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            for _ in 0..<3 {
+                let printed = try await CommandLineTool.run(["token", "--format", "id-token"], home: home)
+                #expect(printed.status == status, "\(printed.errors)")
+                #expect(printed.output.isEmpty == (status != 0))
+                #expect(printed.errors.contains("the ID token has expired") == (status != 0))
+            }
+            #expect(server.requests(to: .token).count { $0.form["grant_type"] == "refresh_token" } == 1)
+        }
+    }
+
+    // RFC 9110 §6.6.1: `exp` follows the server's clock.
+    @Test(arguments: [3000, -3000])
+    func `the lifetime of an ID token is counted by the server's clock`(offset: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.clockOffset = offset
+        let now = Int(Date().timeIntervalSince1970) + offset
+        // Valid for ten minutes from now, by the server's clock.
+        script.idToken.replaced = [WireMember("exp", .number(now + 600)), WireMember("iat", .number(now))]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let printed = try await CommandLineTool.run(["token", "--format", "id-token"], home: home)
+            #expect(printed.status == 0, "\(printed.errors)")
+            #expect(server.requests(to: .token).count == 1)
+        }
+    }
+
+    // The ID token stays valid while the server is unavailable.
+    @Test func `an ID token that expires soon is printed if the server is unavailable`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            server.change {
+                $0.idToken.replaced = [WireMember("exp", .number(Int(Date().timeIntervalSince1970) + 29))]
+            }
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503))] }
+            let printed = try await CommandLineTool.run(["token", "--format", "id-token"], home: home)
+            #expect(printed.status == 0, "\(printed.errors)")
+            #expect(!printed.output.isEmpty)
+        }
+    }
+
     @Test func `a token that is bound to a key is printed with a warning`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
