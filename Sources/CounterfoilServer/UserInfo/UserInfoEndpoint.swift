@@ -141,8 +141,8 @@ extension TokenRefusal {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
             true
         case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongSubject, .wrongAuthTime,
-            .wrongAuthorizedParty, .boundToKey, .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong, .notYetValid, .wrongNonce,
-            .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
+            .wrongAuthorizedParty, .boundToKey, .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong,
+            .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
             false
         }
     }

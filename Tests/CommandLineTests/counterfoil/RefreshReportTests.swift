@@ -84,7 +84,7 @@ struct RefreshReportTests {
         }
     }
 
-    // SEC-92; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test func `an ID token of another user ends the session with the reason`() async throws {
         try await Self.run {
             $0.idToken.subjectAfterRefresh = "mallory"

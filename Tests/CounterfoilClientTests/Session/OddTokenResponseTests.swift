@@ -111,7 +111,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; RFC 6749 §6 and §7.1: an access token that must not be used, and a new refresh token that must be kept.
+    // SEC-596; RFC 6749 §6 and §7.1: an access token that must not be used, and a new refresh token that must be kept.
     @Test(arguments: ["mac", "", "7", "Bearer extra"], [Misbehavior.rotatesStrictly, .rotatesLeniently])
     func `an access token of an unknown type is not used, and the refresh token with it is kept`(
         type: String, rotation: Misbehavior
@@ -141,7 +141,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; RFC 9449 §5
+    // RFC 9449 §5
     @Test func `a refresh that returns an unbound token keeps the refresh token and not the access token`() async throws
     {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
