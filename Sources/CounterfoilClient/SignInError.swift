@@ -82,6 +82,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case callback(AuthorizationCallback.Refusal)
     /// A token response or an error response is malformed, or lacks a required part such as the ID token.
     case tokenResponse(TokenResponseRefusal)
+    /// An access token is for more than the part of a sign-in for which it was requested.
+    case accessToken(AccessTarget.Excess)
     /// The ID token failed verification, or was issued for another client or another sign-in.
     case idToken(TokenRefusal)
     /// The ID token is signed with this algorithm (`alg`), which the client does not accept (RFC 8725 §3.1).
@@ -111,6 +113,7 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
         case .resource(let refusal): "\(refusal)"
         case .callback(let refusal): "\(refusal)"
         case .tokenResponse(let refusal): "\(refusal)"
+        case .accessToken(let excess): "\(excess)"
         case .idToken(let refusal): "\(refusal)"
         case .idTokenAlgorithm(let algorithm):
             "the ID token is signed with \(algorithm.strippingControlCharacters), and this client accepts only ES256, RS256,"

@@ -4,15 +4,16 @@ extension String {
     /// With such characters, text from a server could move the cursor of a terminal, or hide or reorder other text.
     /// Format characters include those that change the writing direction.
     package var strippingControlCharacters: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.filter { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: false
-                    default: true
-                    }
-                }
-            )
-        )
+        String(String.UnicodeScalarView(unicodeScalars.filter { !$0.controlsText }))
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character is one that ``Swift/String/strippingControlCharacters`` removes.
+    package var controlsText: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: true
+        default: false
+        }
     }
 }

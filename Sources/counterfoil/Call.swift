@@ -29,9 +29,13 @@ struct Call: AsyncParsableCommand {
             command says what differs from what the API accepts. With --step-up, the browser opens if the API requires \
             more permissions, or a stronger or newer sign-in.
 
+            The response is printed as it arrives, whatever its length. A file is sent while it is read. If standard \
+            input has more than 1 MiB, it is sent only once, so the request is not repeated.
+
             Examples:
               counterfoil call https://photos.example.com/photos
               counterfoil call --data @photo.json https://photos.example.com/photos
+              tar c photos | counterfoil call --data @- https://photos.example.com/import
 
             \(ExitStatus.help)
             """
@@ -52,6 +56,11 @@ struct Call: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A header field to add. Can be repeated.", valueName: "name: value"))
     var header: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "The time to wait for the response, and then for each further part of it.", valueName: "seconds"))
+    var timeout = 300
+
     @Flag(name: .customLong("step-up"), help: "Sign in again if the API requires more.")
     var stepsUp = false
 
@@ -60,22 +69,38 @@ struct Call: AsyncParsableCommand {
         help: ArgumentHelp("With --step-up, the registered redirect URI.", valueName: "uri"))
     var redirectURI: String?
 
+    @OptionGroup var target: TargetOptions
+
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if stepsUp, !target.scope.isEmpty {
+            throw ValidationError("--step-up requests more scope, which --scope would exclude; omit one of the two.")
+        }
+        guard (1...86400).contains(timeout) else {
+            throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
+        }
+    }
 
     func run() async throws {
         let console = common.console
         try await console.run {
-            let request = try TransportRequest(
+            var request = try TransportRequest(
                 api: url, method: try httpMethod(), headerFields: try headerFields(), body: try body())
+            request.timeout = .seconds(timeout)
             let redirect = try redirectOption()
-            let session = try await common.session()
+            let session = try await common.session(for: target.value)
             let response =
                 if stepsUp {
-                    try await session.send(request) { signIn in
-                        try await Self.run(signIn, redirect: redirect, console)
+                    try await revokingUnstoredSignIn(in: session) {
+                        try await session.stream(
+                            request, for: target.value, idleTimeout: request.timeout
+                        ) { signIn in
+                            try await Self.run(signIn, redirect: redirect, console)
+                        }
                     }
                 } else {
-                    try await session.send(request)
+                    try await session.stream(request, for: target.value, idleTimeout: request.timeout)
                 }
             await common.warnIfNotSaved(session)
             if include {
@@ -83,15 +108,19 @@ struct Call: AsyncParsableCommand {
                 for field in response.head.headerFields { try console.result("\(field.name): \(field.value)") }
                 try console.result("")
             }
-            try console.result(bytes: response.body)
-            if response.statusCode == 401, StepUp(demandedBy: response) == nil {
-                let credentials = try await session.credentials()
+            try await console.result(response.body)
+            if response.statusCode == 401, StepUp(demandedBy: response.head) == nil {
+                let credentials = try await session.credentials(for: target.value)
+                guard request.body.isRepeatable || !credentials.isRefreshable else {
+                    throw Self.failureWithoutRepetition(response.head)
+                }
                 let command = LoginCommand(
-                    repeating: credentials, profile: common.profile, rememberedIn: .ofThisUser())
-                throw await TokenRejection(of: credentials, by: response, at: request.endpoint, command: command)
+                    repeating: try await session.presentCredentials(), profile: common.profile,
+                    rememberedIn: .ofThisUser())
+                throw await TokenRejection(of: credentials, by: response.head, at: request.endpoint, command: command)
                     .failure
             }
-            if let failure = Self.failure(of: response) { throw failure }
+            if let failure = Self.failure(of: response.head, to: request) { throw failure }
         }
     }
 
@@ -135,37 +164,59 @@ struct Call: AsyncParsableCommand {
         return fields
     }
 
-    private func body() throws(Failure) -> [UInt8] {
-        guard let data else { return [] }
-        guard data.hasPrefix("@") else { return Array(data.utf8) }
+    private func body() throws(Failure) -> RequestBody {
+        guard let data else { return RequestBody() }
+        guard data.hasPrefix("@") else { return RequestBody(data.utf8) }
         let path = String(data.dropFirst())
-        if path == "-" { return systemReadAll(STDIN_FILENO) }
-        guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw Failure(.usage, "cannot read the file \(path); check its path and permissions")
+        do throws(RequestBody.Unreadable) {
+            guard path == "-" else { return try RequestBody(file: path) }
+            return try RequestBody(reading: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0))
+        } catch {
+            let source = path == "-" ? "standard input" : "the file \(path)"
+            throw Failure(.usage, "cannot read \(source): \(error)")
         }
-        return Array(bytes)
     }
 
-    private static func failure(of response: TransportResponse) -> Failure? {
+    /// The failure after the status 401, if the data could be sent only once.
+    private static func failureWithoutRepetition(_ response: HTTPResponse) -> Failure {
+        let challenge = response.headerFields[.wwwAuthenticate] ?? ""
+        // RFC 9449 §9: the API demands a nonce that only its response contains.
+        guard !challenge.contains("use_dpop_nonce") else {
+            return Failure(
+                .usage, "the API requires the request again with a nonce (status 401). \(sentOnce)")
+        }
+        return Failure(
+            .unavailable,
+            "the API rejected the token (status 401). There is a new token, so run the command again. \(sentOnce)")
+    }
+
+    private static let sentOnce =
+        "The data was not sent again, because it cannot be read again; data in a file can: use --data @FILE"
+
+    private static func failure(of response: HTTPResponse, to request: TransportRequest) -> Failure? {
+        let status = response.status.code
         if let demand = StepUp(demandedBy: response) {
             let wish =
                 demand.scope.isEmpty ? "a stronger or newer sign-in" : "more permissions: \(demand.scope)"
-            return Failure(
-                .signInRequired,
-                "the API requires \(wish) (status \(response.statusCode)); add --step-up, or run counterfoil login again"
-            )
+            let remedy =
+                request.body.isRepeatable
+                ? "add --step-up, or run counterfoil login again"
+                : "run counterfoil login again, or use --data @FILE and --step-up"
+            return Failure(.signInRequired, "the API requires \(wish) (status \(status)); \(remedy)")
         }
-        return switch response.statusCode {
+        return switch status {
         case 403: Failure(.refused, "the API denied access (status 403); check the permissions of the user")
         case 408, 429, 500..<600:
-            Failure(.unavailable, "the API failed or is overloaded (status \(response.statusCode)); try again later")
+            Failure(.unavailable, "the API failed or is overloaded (status \(status)); try again later")
         case 400..<500:
-            Failure(.refused, "the API rejected the request (status \(response.statusCode)); see its response")
-        case 300..<400 where response.statusCode != 304:
+            Failure(.refused, "the API rejected the request (status \(status)); see its response")
+        case 300..<400 where status != 304:
             Failure(
                 .unsafe,
-                "the API responded with a redirect to \(response.head.headerFields[.location] ?? "an unknown URL"), which is not "
-                    + "followed because the token could reach another host; call that URL if you trust it")
+                "the API responded with a redirect to \(response.headerFields[.location] ?? "an unknown URL"), which is not "
+                    + "followed because the token could reach another host"
+                    + (request.body.isRepeatable ? "" : ", or because the data cannot be sent again")
+                    + "; call that URL if you trust it")
         default: nil
         }
     }

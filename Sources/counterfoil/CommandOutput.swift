@@ -39,18 +39,22 @@ struct CommandOutput: Sendable {
         try StandardStreams.write(Self.json(value) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes the response body of an API.
+    /// Writes the response body of an API as it arrives.
     ///
-    /// On a terminal, control characters except line feeds and tabs are removed. A file or pipe gets every byte.
-    func result(bytes: [UInt8]) throws(Failure) {
-        guard isatty(STDOUT_FILENO) == 1 else { return try StandardStreams.write(bytes) }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        let shown = lines.map {
-            $0.split(separator: "\t", omittingEmptySubsequences: false).map { cell in
-                String(cell).strippingControlCharacters
-            }.joined(separator: "\t")
+    /// On a terminal, control characters except line feeds and tabs are removed. A file or pipe gets every byte. If the
+    /// reader has closed the pipe, the function throws the exit code of a program that SIGPIPE ended.
+    func result(_ body: StreamedBody) async throws {
+        var text = isatty(STDOUT_FILENO) == 1 ? TerminalText() : nil
+        do {
+            for try await part in body {
+                guard try StandardStreams.write(text?.shown(part) ?? part) else { throw ExitCode(128 + SIGPIPE) }
+            }
+        } catch let failure as TransportFailure {
+            try StandardStreams.write(text?.end() ?? [])
+            let reason = Failure(any: failure)
+            throw reason.saying("the response is incomplete: \(reason.sentence)")
         }
-        try StandardStreams.write(Array((shown.joined(separator: "\n") + "\n").utf8))
+        try StandardStreams.write(text?.end() ?? [])
     }
 
     /// Writes a message to standard error; a message that cannot be written is lost.
@@ -71,11 +75,11 @@ struct CommandOutput: Sendable {
     /// Runs a command; if it fails, writes the error to standard error and throws the exit code.
     func run(_ command: () async throws -> Void) async throws {
         do {
+            if let refusal { throw refusal }
             try await command()
         } catch let code as ExitCode {
             throw code
         } catch {
-            if let refusal { throw refusal }
             throw report(Failure(any: error))
         }
     }
@@ -109,7 +113,7 @@ struct CommandOutput: Sendable {
         for scalar in String(decoding: try encoder.encode(value), as: UTF8.self).unicodeScalars {
             if scalar.isASCII, scalar.value != 0x7F {
                 bytes.append(UInt8(truncatingIfNeeded: scalar.value))
-            } else if String(scalar).strippingControlCharacters.isEmpty {
+            } else if scalar.controlsText {
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)
                     bytes += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)

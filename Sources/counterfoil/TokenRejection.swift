@@ -33,18 +33,18 @@ struct TokenRejection {
     ///
     /// - Parameter command: The command that repeats the sign-in.
     init(
-        of credentials: Credentials, by response: TransportResponse, at url: EndpointURL, command: LoginCommand,
+        of credentials: Credentials, by response: HTTPResponse, at url: EndpointURL, command: LoginCommand,
         transport: any HTTPTransport = .standard
     ) async {
         self.credentials = credentials
         self.command = command
         claims = UnverifiedClaims(credentials.accessToken.exposed)
-        challenges = response.head.headerFields[values: .wwwAuthenticate].flatMap(AuthenticationChallenge.list)
+        challenges = response.headerFields[values: .wwwAuthenticate].flatMap(AuthenticationChallenge.list)
         let api = try? await ResourceDiscovery(transport: transport).metadata(of: url.rawValue)
         compareIssuer(with: api)
         compareScheme()
         compareAudience(with: api, at: url)
-        compareExpiration(at: response.head.headerFields[.date].flatMap(HTTPDate.parse) ?? Date())
+        compareExpiration(at: response.headerFields[.date].flatMap(HTTPDate.parse) ?? Date())
         compareScope()
     }
 

@@ -54,7 +54,7 @@ struct PlainClient: Sendable {
         }
         let answer = try await StandardTransport().send(
             TransportRequest(
-                EndpointURL(url), method: method, headerFields: headerFields, body: Array(body.utf8),
+                EndpointURL(url), method: method, headerFields: headerFields, body: RequestBody(body.utf8),
                 byteLimit: byteLimit, timeout: timeout))
         return Reply(
             status: answer.statusCode, headerFields: answer.head.headerFields,

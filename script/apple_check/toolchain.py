@@ -17,7 +17,7 @@ from .systems import System
 #: The modules of the toolchain that Apple's systems have, or on which those are built.
 SWIFT_MODULES = (
     *("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_RegexParser", "Synchronization"),
-    *("FoundationEssentials", "_FoundationCollections", "Glibc", "_Builtin_float"),
+    *("Observation", "FoundationEssentials", "_FoundationCollections", "Glibc", "_Builtin_float"),
 )
 LINUX_SUFFIX = "-unknown-linux-gnu"
 #: C modules that FoundationEssentials names. Of the first it uses functions that Darwin has, too, of the second none.
@@ -67,6 +67,7 @@ class Toolchain:
             *("-I", str(FOLDER / "stand_ins" / "CDarwin"), "-Xcc", "-nostdinc"),
             *("-Xcc", "-isystem", "-Xcc", str(self.folder / "resources" / "clang" / "include")),
             *("-Xcc", f"-fmodule-map-file={self.folder / 'c.modulemap'}"),
+            *("-plugin-path", str(self.folder / "resources" / "host" / "plugins")),
             *("-diagnostic-style", "llvm", *options, *map(str, sources)),
         ]
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")

@@ -56,9 +56,9 @@
         /// Sends a request and reads the whole response, whatever its status.
         public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
             let connection = try connection(to: request.endpoint)
-            return try await limited(by: request) { () throws(TransportFailure) in
+            return try await limited(by: request) { clock throws(TransportFailure) in
                 do {
-                    let answer = try await execute(request, through: connection.client)
+                    let answer = try await execute(request, through: connection.client, clock)
                     let head = HTTPResponse(answer)
                     // AsyncHTTPClient closes the connection if the body is not read.
                     guard request.readsBody else { return TransportResponse(head: head, body: []) }
@@ -73,9 +73,9 @@
             _ request: TransportRequest, idleTimeout: Duration
         ) async throws(TransportFailure) -> StreamedResponse {
             let connection = try connection(to: request.endpoint)
-            return try await limited(by: request) { () throws(TransportFailure) in
+            return try await limited(by: request) { clock throws(TransportFailure) in
                 do {
-                    let answer = try await execute(request, through: connection.client)
+                    let answer = try await execute(request, through: connection.client, clock)
                     let channel = BodyChannel(from: request.endpoint.origin, idleTimeout: idleTimeout)
                     let reading = Task {
                         do {
@@ -111,15 +111,17 @@
 
         /// Runs a step of a request within the time limit of the request.
         private func limited<Response: Sendable>(
-            by request: TransportRequest, _ step: @escaping @Sendable () async throws(TransportFailure) -> Response
+            by request: TransportRequest,
+            _ step: @escaping @Sendable (RequestClock) async throws(TransportFailure) -> Response
         ) async throws(TransportFailure) -> Response {
+            let clock = RequestClock(limit: request.timeout)
             do {
                 return try await withThrowingTaskGroup(of: Response.self) { group in
-                    group.addTask { try await step() }
+                    group.addTask { try await step(clock) }
                     group.addTask {
                         // AsyncHTTPClient applies its timeout only until the response head arrives. This task limits
                         // the time of the whole step.
-                        try await Task.sleep(for: request.timeout)
+                        try await clock.expiration()
                         throw TransportFailure.timedOut(origin: request.endpoint.origin)
                     }
                     defer { group.cancelAll() }
@@ -146,7 +148,7 @@
         }
 
         private func execute(
-            _ request: TransportRequest, through client: HTTPClient
+            _ request: TransportRequest, through client: HTTPClient, _ clock: RequestClock
         ) async throws -> HTTPClientResponse {
             var outgoing = HTTPClientRequest(url: request.endpoint.rawValue)
             outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -156,11 +158,37 @@
             if request.headerFields[.userAgent] == nil {
                 outgoing.headers.add(name: "User-Agent", value: userAgent.rawValue)
             }
-            if !request.body.isEmpty || request.method == .post {
-                outgoing.body = .bytes(request.body)
+            var timeout = TimeAmount.nanoseconds(Int64(request.timeout / .nanoseconds(1)))
+            if let bytes = request.body.bytes {
+                if !bytes.isEmpty || request.method == .post { outgoing.body = .bytes(bytes) }
+            } else {
+                let length = request.body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) }
+                outgoing.body = .stream(SentParts(body: request.body, clock: clock), length: length ?? .unknown)
+                // Only `clock` limits an upload, which may take hours.
+                timeout = .hours(24 * 365)
             }
-            let timeout = TimeAmount.nanoseconds(Int64(request.timeout / .nanoseconds(1)))
             return try await client.execute(outgoing, timeout: timeout)
+        }
+    }
+
+    /// The parts of a body that is read from a file, each of which restarts the clock of the request.
+    private struct SentParts: AsyncSequence, Sendable {
+        typealias Element = ByteBuffer
+
+        let body: RequestBody
+        let clock: RequestClock
+
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: body.makeAsyncIterator(), clock: clock) }
+
+        struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate var parts: RequestBody.AsyncIterator
+            fileprivate let clock: RequestClock
+
+            mutating func next() async throws -> ByteBuffer? {
+                clock.pause()
+                defer { clock.restart() }
+                return try await parts.next().map { ByteBuffer(bytes: $0) }
+            }
         }
     }
 
@@ -222,6 +250,8 @@
             switch error {
             case is CancellationError:
                 return .cancelled
+            case let error as RequestBody.Unreadable:
+                return .bodyUnreadable(reason: error.description)
             case is NIOTooManyBytesError:
                 return .tooLarge(origin: origin, limit: limit)
             case let error as HTTPClientError:

@@ -39,12 +39,15 @@ public struct TransportRequest: Sendable {
     /// The header fields, without `Host` and `Content-Length`, which the transport adds.
     public var headerFields: HTTPFields
     /// The body; empty if there is none.
-    public var body: [UInt8]
+    public var body: RequestBody
     /// The maximum length of the response body, in bytes; 256 KiB by default.
     public var byteLimit: Int
     /// Whether the response body is read; if false, the response has an empty body and returns after its head.
     package var readsBody = true
     /// The time limit of the whole exchange, including the response body; 30 seconds by default.
+    ///
+    /// If the body is read from a file, the time starts again with each part of it, and does not run while a pipe is
+    /// silent.
     public var timeout: Duration
 
     /// Creates a request; by default a `GET` without a body, limited to 256 KiB of response body and 30 seconds.
@@ -52,7 +55,7 @@ public struct TransportRequest: Sendable {
         _ endpoint: EndpointURL,
         method: HTTPRequest.Method = .get,
         headerFields: HTTPFields = [:],
-        body: [UInt8] = [],
+        body: RequestBody = RequestBody(),
         byteLimit: Int = 256 * 1024,
         timeout: Duration = .seconds(30)
     ) {
@@ -97,15 +100,15 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
     case tooLarge(origin: String, limit: Int)
     /// The request was not sent, because it could not be signed; the reason is safe to show to users.
     case notSigned(reason: String)
-    /// The task that sent the request was cancelled.
-    case cancelled
-
     /// The request was not sent, because a setting of the environment, such as `HTTPS_PROXY`, is not usable.
     ///
     /// The reason is safe to show to users.
     case misconfigured(reason: String)
     /// The body could not be read from its file, so the request was not sent completely.
     case bodyUnreadable(reason: String)
+    /// The task that sent the request was cancelled.
+    case cancelled
+
     /// A description of the problem, safe to show to users.
     public var description: String {
         switch self {

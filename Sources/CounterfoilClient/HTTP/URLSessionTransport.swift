@@ -58,7 +58,20 @@
             let interval = max(request.timeout, idleTimeout ?? .zero) / .seconds(1)
             var outgoing = URLRequest(url: url, timeoutInterval: interval)
             outgoing.httpMethod = request.method.rawValue
-            outgoing.httpBody = request.body.isEmpty ? nil : Data(request.body)
+            let clock = RequestClock(limit: request.timeout)
+            var upload: BodyStream?
+            if let bytes = request.body.bytes {
+                outgoing.httpBody = bytes.isEmpty ? nil : Data(bytes)
+            } else {
+                upload = try BodyStream(of: request.body, clock, to: origin)
+                outgoing.httpBodyStream = upload?.input
+                // Without the length, URLSession sends the body in chunks (RFC 9112 §7.1).
+                if let length = request.body.length {
+                    outgoing.setValue(String(length), forHTTPHeaderField: "Content-Length")
+                }
+                // Only `clock` limits an upload, which may take hours.
+                outgoing.timeoutInterval = 365 * 86_400
+            }
             for field in request.headerFields {
                 outgoing.addValue(field.value, forHTTPHeaderField: field.name.rawName)
             }
@@ -66,8 +79,9 @@
                 outgoing.setValue(userAgent.rawValue, forHTTPHeaderField: "User-Agent")
             }
             do {
-                return try await Self.limited(outgoing, within: request.timeout, reading: reading)
+                return try await Self.limited(outgoing, by: clock, reading: reading)
             } catch let error as URLError {
+                if let reason = upload?.failure { throw .bodyUnreadable(reason: reason.description) }
                 throw TransportFailure(error, origin: origin)
             } catch is URLSessionExchanges.TooLarge {
                 throw .tooLarge(origin: origin, limit: request.byteLimit)
@@ -81,7 +95,7 @@
         }
 
         private static func limited(
-            _ request: URLRequest, within timeout: Duration, reading: URLSessionExchanges.Reading
+            _ request: URLRequest, by clock: RequestClock, reading: URLSessionExchanges.Reading
         ) async throws -> (HTTPURLResponse, Data) {
             try await withThrowingTaskGroup(of: (HTTPURLResponse, Data).self) { group in
                 group.addTask {
@@ -96,7 +110,7 @@
                     }
                 }
                 group.addTask {
-                    try await Task.sleep(for: timeout)
+                    try await clock.expiration()
                     throw DeadlineExceeded()
                 }
                 defer { group.cancelAll() }
@@ -121,6 +135,64 @@
     extension TransportFailure {
         fileprivate init(_ error: URLError, origin: String) {
             self.init(urlErrorCode: error.code.rawValue, reason: error.localizedDescription, origin: origin)
+        }
+    }
+
+    /// A stream from which URLSession reads a body that a thread reads from its file.
+    private struct BodyStream {
+        let input: InputStream
+        private let end = End()
+
+        /// The end of the body, if the file could not be read.
+        private final class End: Sendable {
+            let failure = Mutex<RequestBody.Unreadable?>(nil)
+        }
+
+        /// The reason why the file could not be read; nil if it could.
+        var failure: RequestBody.Unreadable? { end.failure.withLock { $0 } }
+
+        init(of body: RequestBody, _ clock: RequestClock, to origin: String) throws(TransportFailure) {
+            var streams: (input: InputStream?, output: OutputStream?)
+            Stream.getBoundStreams(
+                withBufferSize: 256 * 1024, inputStream: &streams.input, outputStream: &streams.output)
+            guard let input = streams.input, let writingEnd = streams.output else {
+                throw .unreachable(origin: origin, reason: "the system has no resources for the upload")
+            }
+            self.input = input
+            // From here on, only the thread uses this end.
+            nonisolated(unsafe) let output = writingEnd
+            let isStarted = DetachedThread.start { [end] in
+                output.open()
+                defer { output.close() }
+                var reader = body.reader
+                do throws(RequestBody.Unreadable) {
+                    while true {
+                        clock.pause()
+                        let part = try reader.next()
+                        clock.restart()
+                        guard let part, Self.write(part, to: output) else { return }
+                    }
+                } catch {
+                    end.failure.withLock { $0 = error }
+                    clock.restart()
+                }
+            }
+            guard isStarted else {
+                throw .unreachable(origin: origin, reason: "the system has no resources for the upload")
+            }
+        }
+
+        /// Writes a part, and waits until URLSession has read most of it; returns false if the task has ended.
+        private static func write(_ part: [UInt8], to output: OutputStream) -> Bool {
+            var rest = part[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBufferPointer { bytes in
+                    bytes.baseAddress.map { output.write($0, maxLength: bytes.count) } ?? 0
+                }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
         }
     }
 

@@ -24,8 +24,8 @@ struct DPoPProver: Sendable {
     /// Sends a request with a proof, and retries it once if the server rejects the proof.
     ///
     /// The function retries only if the response contains a new nonce or shows a different clock offset. Without
-    /// either, the server would reject the second proof too. The retry evaluates `request` again, because the client
-    /// authentication in a request may be valid only once.
+    /// either, the server would reject the second proof too. A body that can be sent only once allows no retry. The
+    /// retry evaluates `request` again, because the client authentication in a request may be valid only once.
     func send(
         _ request: @autoclosure () async throws(TransportFailure) -> TransportRequest,
         carrying token: AccessToken? = nil,
@@ -46,7 +46,7 @@ struct DPoPProver: Sendable {
         let known = servers.state(of: attempt.endpoint)
         let first = try await exchange(proving(attempt, carrying: token, known))
         let learned = update(from: first, of: attempt.endpoint)
-        guard first.wantsAnotherProof, learned.differs(from: known) else { return first }
+        guard first.wantsAnotherProof, learned.differs(from: known), attempt.body.isRepeatable else { return first }
         let second = try await exchange(proving(try await request(), carrying: token, learned))
         _ = update(from: second, of: attempt.endpoint)
         return second

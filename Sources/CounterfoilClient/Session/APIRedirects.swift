@@ -11,7 +11,8 @@ enum APIRedirects {
 
     /// Sends a request, and then the requests to which the API redirects it.
     ///
-    /// All of them together have the time limit of the request.
+    /// All of them together have the time limit of the request. A redirect that asks for the body again is not followed
+    /// if the body can be sent only once.
     static func send<Response: HeadedResponse>(
         _ request: TransportRequest,
         through exchange: (TransportRequest) async throws(TransportFailure) -> Response
@@ -37,15 +38,16 @@ extension TransportRequest {
         guard [301, 302, 303, 307, 308].contains(response.head.status.code), locations.count == 1,
             let target = try? EndpointURL(api: endpoint.resolving(locations[0])), target.hasSameOrigin(as: endpoint)
         else { return nil }
-        var next = TransportRequest(
-            target, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
         // RFC 9110 §15.4.2 to §15.4.4: 303 asks for GET, and so do 301 and 302 after POST by long usage. 307 and 308
         // keep the method and the body.
         let asksForGET =
             response.head.status.code == 303 ? method != .head : response.head.status.code < 303 && method == .post
+        guard asksForGET || body.isRepeatable else { return nil }
+        var next = TransportRequest(
+            target, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
         if asksForGET {
             next.method = .get
-            next.body = []
+            next.body = RequestBody()
             for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage] {
                 next.headerFields[name] = nil
             }

@@ -123,7 +123,7 @@ extension TransportRequest {
         api url: String,
         method: HTTPRequest.Method = .get,
         headerFields: HTTPFields = [:],
-        body: [UInt8] = []
+        body: RequestBody = RequestBody()
     ) throws(ResourceClient.Refusal) {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(api: url) } catch { throw .badURL(error) }
@@ -146,6 +146,7 @@ extension Credentials {
     package func check(_ endpoint: EndpointURL, origins: Set<APIOrigin>) throws(ResourceClient.Refusal) {
         let origin = APIOrigin(of: endpoint)
         guard !origin.isPlain || isForLoopback else { throw .foreignLoopback(origin) }
-        guard origins.contains(origin) else { throw .otherOrigin(origin, allowed: origins) }
+        let allowed = origins.subtracting(foreignOrigins)
+        guard allowed.contains(origin) else { throw .otherOrigin(origin, allowed: allowed) }
     }
 }

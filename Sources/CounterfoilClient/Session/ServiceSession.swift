@@ -59,7 +59,8 @@ public actor ServiceSession {
     /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
     ///
     /// The token is sent only to the origins in ``ServiceSignIn/apiOrigins`` and ``ServiceSignIn/resources``. If the
-    /// API rejects the token (401), the session requests a new one and repeats the request once.
+    /// API rejects the token (401), the session requests a new one and repeats the request once, unless its body can be
+    /// sent only once (``RequestBody/isRepeatable``).
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let credentials = try await credentials()
         let response = try await ResourceClient(credentials, transport: signIn.transport).send(request)
@@ -67,7 +68,7 @@ public actor ServiceSession {
         guard response.statusCode == 401, StepUp(demandedBy: response) == nil else { return response }
         // If another task has replaced the rejected token, this task uses the new one.
         if let current, current.accessToken == credentials.accessToken { self.current = nil }
-        guard let fresh = try? await self.credentials() else { return response }
+        guard request.body.isRepeatable, let fresh = try? await self.credentials() else { return response }
         return try await ResourceClient(fresh, transport: signIn.transport).send(request)
     }
 

@@ -2,42 +2,49 @@ import HTTPTypes
 
 extension TokenSession {
     /// Sends a GET request to an API with a fresh access token; returns the response, whatever its status.
-    public func get(_ url: String) async throws(SessionError) -> TransportResponse {
+    ///
+    /// With `target`, the access token is for that part of the sign-in only; see ``credentials(for:)``.
+    public func get(_ url: String, for target: AccessTarget? = nil) async throws(SessionError) -> TransportResponse {
         let request: TransportRequest
         do { request = try TransportRequest(api: url) } catch { throw .refused(error) }
-        return try await send(request)
+        return try await send(request, for: target)
     }
 
     /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
     ///
     /// If the API rejects the token (401), the session refreshes the token and repeats the request once, unless another
     /// user has signed in meanwhile. It throws if the token cannot be refreshed now, and returns the API's 401 if there
-    /// is no refresh token. Other tasks can use the session while this task waits for the response.
-    public func send(_ request: TransportRequest) async throws(SessionError) -> TransportResponse {
-        try await response(to: request).response
+    /// is no refresh token, or if the body of the request can be sent only once (``RequestBody/isRepeatable``). Other
+    /// tasks can use the session while this task waits for the response.
+    ///
+    /// With `target`, the access token is for that part of the sign-in only; see ``credentials(for:)``. It is sent to no
+    /// other resource of the sign-in.
+    public func send(
+        _ request: TransportRequest, for target: AccessTarget? = nil
+    ) async throws(SessionError) -> TransportResponse {
+        try await response(to: request, for: target, by: Self.sending).response
     }
 
-    /// Sends a request to an API as ``send(_:)`` does, and returns when the head of the response has arrived.
+    /// Sends a request to an API as ``send(_:for:)`` does, and returns when the head of the response has arrived.
     ///
     /// ``TransportRequest/timeout`` limits the time until then, and `idleTimeout` each later wait for a byte.
     /// ``TransportRequest/byteLimit`` does not apply.
     public func stream(
-        _ request: TransportRequest, idleTimeout: Duration = .seconds(300)
+        _ request: TransportRequest, for target: AccessTarget? = nil, idleTimeout: Duration = .seconds(300)
     ) async throws(SessionError) -> StreamedResponse {
-        try await response(to: request) { client, request throws(ResourceClient.Failure) in
-            try await client.stream(request, idleTimeout: idleTimeout)
-        }.response
+        try await response(to: request, for: target, by: Self.streaming(idleTimeout)).response
     }
 
-    /// Sends a request; returns the response and the credentials with which it was sent.
-    ///
-    /// Throws ``SessionError/notSignedIn(_:found:)`` if `user` is not nil and another user is signed in now.
-    func response(
-        to request: TransportRequest, of user: Credentials? = nil
-    ) async throws(SessionError) -> (response: TransportResponse, credentials: Credentials) {
-        try await response(to: request, of: user) { client, request throws(ResourceClient.Failure) in
-            try await client.send(request)
+    /// The way to send a request whose response arrives while the program reads it.
+    static func streaming(_ idleTimeout: Duration) -> Sending<StreamedResponse> {
+        { client, request throws(ResourceClient.Failure) in
+            try await client.stream(request, idleTimeout: idleTimeout)
         }
+    }
+
+    /// The way to send a request whose response is read wholly.
+    static var sending: Sending<TransportResponse> {
+        { client, request throws(ResourceClient.Failure) in try await client.send(request) }
     }
 
     /// A way to send a request with a client.
@@ -46,23 +53,26 @@ extension TokenSession {
             ResourceClient, TransportRequest
         ) async throws(ResourceClient.Failure) -> Response
 
-    private func response<Response: HeadedResponse>(
-        to request: TransportRequest, of user: Credentials? = nil, by send: Sending<Response>
+    /// Sends a request; returns the response and the credentials with which it was sent.
+    ///
+    /// Throws ``SessionError/notSignedIn(_:found:)`` if `user` is not nil and another user is signed in now.
+    func response<Response: HeadedResponse>(
+        to request: TransportRequest, of user: Credentials? = nil, for target: AccessTarget?, by send: Sending<Response>
     ) async throws(SessionError) -> (response: Response, credentials: Credentials) {
-        let credentials = try await credentials()
+        let credentials = try await credentials(for: target)
         if let user, !credentials.isOfSameUser(as: user) {
             throw .notSignedIn(profile, found: StoredSignIn(TokenRecord(credentials)))
         }
         let response = try await call(request, with: credentials, by: send)
         // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
-        guard response.head.status == .unauthorized, credentials.refreshToken != nil,
+        guard response.head.status == .unauthorized, credentials.isRefreshable,
             StepUp(demandedBy: response.head) == nil
         else {
             return (response, credentials)
         }
-        let fresh = try await refreshed(replacing: credentials.accessToken)
+        let fresh = try await refreshed(replacing: credentials.accessToken, for: target)
         // The request was made for the user of the first token.
-        guard fresh.isOfSameUser(as: credentials) else { return (response, credentials) }
+        guard fresh.isOfSameUser(as: credentials), request.body.isRepeatable else { return (response, credentials) }
         return (try await call(request, with: fresh, by: send), fresh)
     }
 
@@ -74,6 +84,8 @@ extension TokenSession {
         case .these(let origins): return try await call(request, with: credentials, at: origins, by: send)
         case .storedOrFirst where credentials.namesNoAPI:
             let origin = APIOrigin(of: request.endpoint)
+            // Without a store that can be written, the token would go to another origin with each call.
+            do { try await store.checkWritable(profile) } catch { throw .store(error) }
             let response = try await call(request, with: credentials, at: [origin], by: send)
             if (200..<300).contains(response.head.status.code) { await remember(origin, for: credentials) }
             return response
@@ -84,8 +96,6 @@ extension TokenSession {
 
     private func call<Response: HeadedResponse>(
         _ request: TransportRequest, with credentials: Credentials, at origins: Set<APIOrigin>,
-            // Without a store that can be written, the token would go to another origin with each call.
-            do { try await store.checkWritable(profile) } catch { throw .store(error) }
         by send: Sending<Response>
     ) async throws(SessionError) -> Response {
         do {

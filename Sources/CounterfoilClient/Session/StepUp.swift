@@ -62,6 +62,8 @@ extension NativeSignIn {
         options.maxAge = demand.maxAge
         options.resources = credentials.resources
         options.apiOrigins = credentials.apiOrigins
+        options.tokenParameters = credentials.tokenParameters
+        options.details = credentials.detailNames
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
         // The new sign-in generates a new DPoP key. A refresh token that is bound to the former key does not
@@ -80,23 +82,42 @@ extension TokenSession {
     /// session, and the request is sent again. The new credentials are revoked if their ID token names another
     /// user. They are also revoked if another user signed in or the session ended meanwhile.
     ///
-    /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in. The
-    /// user signs in at most twice, and never twice for the same demand. If the API still demands more, the
     /// The function throws ``SessionError/store(_:)`` before the sign-in if the store cannot be written, and
     /// ``SessionError/notStored(_:_:)`` with the new credentials if that changes meanwhile.
     ///
-    /// function returns its response.
+    /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in. The
+    /// user signs in at most twice, and never twice for the same demand. If the API still demands more, or the body of
+    /// the request can be sent only once (``RequestBody/isRepeatable``), the function returns its response.
     public func send(
-        _ request: TransportRequest,
+        _ request: TransportRequest, for target: AccessTarget? = nil,
         steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials
     ) async throws -> TransportResponse {
+        try await response(to: request, for: target, steppingUp: signIn, by: Self.sending)
+    }
+
+    /// Sends a request to an API as ``send(_:for:steppingUp:)`` does, and returns when the head of the response has
+    /// arrived.
+    ///
+    /// The time limits are those of ``stream(_:for:idleTimeout:)``.
+    public func stream(
+        _ request: TransportRequest, for target: AccessTarget? = nil, idleTimeout: Duration = .seconds(300),
+        steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials
+    ) async throws -> StreamedResponse {
+        try await response(to: request, for: target, steppingUp: signIn, by: Self.streaming(idleTimeout))
+    }
+
+    private func response<Response: HeadedResponse>(
+        to request: TransportRequest, for target: AccessTarget?,
+        steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials,
+        by send: Sending<Response>
+    ) async throws -> Response {
         var demands: Set<StepUp> = []
         var first: Credentials?
         while true {
             // The request is that of the user whose token was sent first.
-            let (response, former) = try await self.response(to: request, of: first)
-            guard let demand = StepUp(demandedBy: response), demands.count < Self.stepUpLimit,
-                demands.insert(demand).inserted
+            let (response, sent) = try await self.response(to: request, of: first, for: target, by: send)
+            guard let demand = StepUp(demandedBy: response.head), request.body.isRepeatable,
+                demands.count < Self.stepUpLimit, demands.insert(demand).inserted
             else { return response }
             first = sent
             // The user signs in again for the whole sign-in, not only for the target.

@@ -100,6 +100,6 @@ struct EndpointRequest: Sendable {
             if let bearer { fields[.authorization] = "Bearer \(bearer)" }
             body = bytes
         }
-        return TransportRequest(endpoint, method: .post, headerFields: fields, body: body)
+        return TransportRequest(endpoint, method: .post, headerFields: fields, body: RequestBody(body))
     }
 }

@@ -36,7 +36,7 @@ struct RoleRequest {
                 TransportRequest(
                     service, method: .post,
                     headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "text/xml"],
-                    body: Array(form.encoded.utf8)))
+                    body: RequestBody(form.encoded.utf8)))
         } catch {
             throw Failure(ofSignedIn: SignInError(error))
         }

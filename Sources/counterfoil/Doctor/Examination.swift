@@ -105,7 +105,7 @@ extension Examination {
         }
         if form != nil { fields[.contentType] = "application/x-www-form-urlencoded" }
         var request = TransportRequest(
-            endpoint, method: method, headerFields: fields, body: form.map { Array($0.encoded.utf8) } ?? body,
+            endpoint, method: method, headerFields: fields, body: form.map { RequestBody($0.encoded.utf8) } ?? RequestBody(body),
             timeout: timeout)
         request.readsBody = readsBody
         do throws(TransportFailure) {

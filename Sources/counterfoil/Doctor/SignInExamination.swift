@@ -132,7 +132,7 @@ extension Examination {
         guard let url = try? EndpointURL(address) else { return "" }
         let command = LoginCommand(repeating: credentials, profile: .standard, rememberedIn: nil)
         let rejection = await TokenRejection(
-            of: credentials, by: response, at: url, command: command, transport: transport)
+            of: credentials, by: response.head, at: url, command: command, transport: transport)
         guard rejection.differences.isEmpty else { return ": " + rejection.differences.joined(separator: "; ") }
         return rejection.possibleDifference.map { ": \($0)" } ?? ""
     }

@@ -29,10 +29,12 @@ enum StandardStreams {
 
     /// Writes bytes to standard output.
     ///
-    /// If the reader has closed the pipe, it wants no more output, and the function succeeds.
-    static func write(_ bytes: [UInt8]) throws(Failure) {
+    /// If the reader has closed the pipe, it wants no more output, and the function returns false.
+    @discardableResult
+    static func write(_ bytes: [UInt8]) throws(Failure) -> Bool {
         let error = write(bytes, to: STDOUT_FILENO)
         guard error == 0 || error == EPIPE else { throw failure(error) }
+        return error == 0
     }
 
     /// Writes bytes to standard error; bytes that cannot be written are lost.

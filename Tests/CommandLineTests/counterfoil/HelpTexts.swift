@@ -235,10 +235,15 @@ enum HelpTexts {
         A token that has expired or is about to expire is refreshed first. However many
         scripts ask at once, only one request is sent to the server.
 
+        The token is for all APIs of the sign-in. With --resource it is for one of them
+        only, and worthless at the others. Such a token is requested once, and stored
+        with the sign-in until it expires.
+
         Examples:
           counterfoil token | my-program --token-from-stdin
           counterfoil token --format header | curl -H @- https://photos.example.com
           counterfoil token --min-lifetime 600
+          counterfoil token --resource https://photos.example.com
           counterfoil token --format id-token
 
         Exit codes:
@@ -252,7 +257,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil token [--format <format>] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil token [--format <format>] [--resource <uri> ...] [--scope <scope> ...] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
           --format <format>       Print the token alone (the default), as a header
@@ -260,6 +265,10 @@ enum HelpTexts {
                                   expiration, or as shell commands that export it; or
                                   print the ID token, which names the user. (values:
                                   raw, header, json, env, id-token)
+          --resource <uri>        An API of the sign-in for which alone the access token
+                                  is. Can be repeated.
+          --scope <scope>         The part of the granted scope that the access token
+                                  has. Can be repeated.
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.
@@ -288,9 +297,14 @@ enum HelpTexts {
         the browser opens if the API requires more permissions, or a stronger or newer
         sign-in.
 
+        The response is printed as it arrives, whatever its length. A file is sent
+        while it is read. If standard input has more than 1 MiB, it is sent only once,
+        so the request is not repeated.
+
         Examples:
           counterfoil call https://photos.example.com/photos
           counterfoil call --data @photo.json https://photos.example.com/photos
+          tar c photos | counterfoil call --data @- https://photos.example.com/import
 
         Exit codes:
           0    success
@@ -303,7 +317,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] [--timeout <seconds>] [--step-up] [--redirect-uri <uri>] [--resource <uri> ...] [--scope <scope> ...] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The URL of the API.
@@ -315,8 +329,14 @@ enum HelpTexts {
           --data <data>           The body: @FILE, @- for standard input, or the text
                                   itself.
           --header <name: value>  A header field to add. Can be repeated.
+          --timeout <seconds>     The time to wait for the response, and then for each
+                                  further part of it. (default: 300)
           --step-up               Sign in again if the API requires more.
           --redirect-uri <uri>    With --step-up, the registered redirect URI.
+          --resource <uri>        An API of the sign-in for which alone the access token
+                                  is. Can be repeated.
+          --scope <scope>         The part of the granted scope that the access token
+                                  has. Can be repeated.
           --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
                                   profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
@@ -337,7 +357,7 @@ enum HelpTexts {
         $COUNTERFOIL_TOKEN_FILE is the path of the file. The file has mode 0600 and
         contains only the token. It gets a new token before the old one expires, and is
         deleted when the program ends. No argument and no environment variable contains
-        the token.
+        the token. With --resource, the token is for one API only.
 
         Signals are passed on to the program. The exit code is that of the program, or
         128 and the number of the signal that ended it. It is 127 if the program does
@@ -358,12 +378,16 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil exec [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose] -- <command> ...
+        USAGE: counterfoil exec [--resource <uri> ...] [--scope <scope> ...] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose] -- <command> ...
 
         ARGUMENTS:
           <command>               The program and its arguments, after --.
 
         OPTIONS:
+          --resource <uri>        An API of the sign-in for which alone the access token
+                                  is. Can be repeated.
+          --scope <scope>         The part of the granted scope that the access token
+                                  has. Can be repeated.
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.

@@ -27,7 +27,7 @@ struct APIRedirectTests {
             let response = try await ResourceClient(credentials).send(
                 TransportRequest(
                     api: server.url(of: .api), method: sent, headerFields: hasBody ? [.contentType: "text/plain"] : [:],
-                    body: hasBody ? Array("photo".utf8) : []))
+                    body: hasBody ? RequestBody("photo".utf8) : RequestBody()))
             #expect(response.statusCode == 200)
             let calls = server.requests(to: .api)
             #expect(calls.map(\.path) == ["/api", "/api/next"])

@@ -18,7 +18,7 @@ struct SessionCallTests {
             let answer = try await session.send(
                 TransportRequest(
                     api: server.url(of: .api), method: .post, headerFields: [.contentType: "text/plain"],
-                    body: Array("x".utf8)))
+                    body: RequestBody("x".utf8)))
             #expect(answer.statusCode == 200)
             let calls = server.requests(to: .api)
             #expect(calls.map(\.text) == ["x", "x"])

@@ -153,7 +153,23 @@ open class URLSession: NSObject, @unchecked Sendable {
     ) async throws -> (Data, URLResponse) { throw URLError(.unknown) }
 }
 
-public struct URLRequest: Hashable, Sendable {
+open class Stream: NSObject {
+    @available(macOS 10.10, iOS 8.0, *)
+    public class func getBoundStreams(
+        withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) {}
+    open func open() {}
+    open func close() {}
+}
+
+open class InputStream: Stream {}
+
+open class OutputStream: Stream {
+    open func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int { 0 }
+}
+
+public struct URLRequest: Hashable, @unchecked Sendable {
     public enum CachePolicy: UInt, Sendable {
         case useProtocolCachePolicy = 0
         case reloadIgnoringLocalCacheData = 1
@@ -165,6 +181,7 @@ public struct URLRequest: Hashable, Sendable {
     public var url: URL?
     public var httpMethod: String?
     public var httpBody: Data?
+    public var httpBodyStream: InputStream?
     public var httpShouldHandleCookies: Bool = true
     public var timeoutInterval: TimeInterval = 60
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
@@ -292,5 +309,5 @@ open class Bundle: NSObject, @unchecked Sendable {
     public class var main: Bundle { Bundle() }
     open var bundleIdentifier: String? { nil }
     open var bundleURL: URL { URL(fileURLWithPath: "/") }
-}
     open var executablePath: String? { nil }
+}

@@ -49,6 +49,7 @@ extern int *__error(void);
 #define EWOULDBLOCK EAGAIN
 #define EINPROGRESS 36
 #define EPROTONOSUPPORT 43
+#define ENOTSUP 45
 #define EAFNOSUPPORT 47
 #define EADDRINUSE 48
 #define EADDRNOTAVAIL 49
@@ -159,6 +160,7 @@ extern ssize_t read(int descriptor, void *_Nullable buffer, size_t count);
 extern ssize_t write(int descriptor, const void *_Nullable buffer, size_t count);
 extern ssize_t pwrite(int descriptor, const void *_Nullable buffer, size_t count, off_t offset);
 extern ssize_t pread(int descriptor, void *_Nullable buffer, size_t count, off_t offset);
+#define SEEK_CUR 1
 extern off_t lseek(int descriptor, off_t offset, int whence);
 extern int fsync(int descriptor);
 extern int ftruncate(int descriptor, off_t length);
