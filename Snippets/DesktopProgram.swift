@@ -23,7 +23,7 @@ Task {
 
 do {
     // Opens the browser only if no user is signed in.
-    try await session.signedIn(by: signIn) { event in
+    try await session.signedIn { event in
         if case .opening(let url) = event { print("Open: \(url)") }
     }
     print(try await session.get("https://photos.example.com/albums").statusCode)

@@ -8,8 +8,8 @@ let signIn = try NativeSignIn(
     apiOrigins: ["https://photos.example.com"])
 let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.lightbox"))
 let session = TokenSession(for: signIn, store: store)
-try await session.signedIn(by: signIn) { event in
+try await session.signedIn { event in
     if case .opening(let url) = event { print("Open: \(url)") }
 }
 let answer = try await session.get("https://photos.example.com/photos")
-print(String(decoding: answer.body, as: UTF8.self))
+print(answer.text)

@@ -1,4 +1,4 @@
-// Authorized requests of another HTTP client, a stream of events, and the claims of the user.
+// Authorized requests of another HTTP client, responses, a stream of events, an upload, and the claims of the user.
 import CounterfoilClient
 import HTTPTypes
 
@@ -23,6 +23,19 @@ func call() async throws {
     // snippet.end
     print(response.status)
 }
+
+// snippet.decode
+struct Album: Decodable { let title: String }
+let albums = try await session.get("https://photos.example.com/albums").decode([Album].self)
+// snippet.end
+print(albums.map(\.title))
+
+// snippet.upload
+let upload = try TransportRequest(
+    api: "https://photos.example.com/photos", method: .post, headerFields: [.contentType: "image/jpeg"],
+    body: RequestBody(file: "photo.jpg"))
+try await session.send(upload).successful()
+// snippet.end
 
 // snippet.events
 let stream = try await session.stream(TransportRequest(api: "https://photos.example.com/changes"))

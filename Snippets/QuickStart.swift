@@ -9,4 +9,4 @@ let signIn = try NativeSignIn(
 let credentials = try await signIn.run { if case .opening(let url) = $0 { print("Open: \(url)") } }
 let photos = try await ResourceClient(credentials).get("http://127.0.0.1:8090/photos")
 // snippet.hide
-print(String(decoding: photos.body, as: UTF8.self))
+print(photos.text)

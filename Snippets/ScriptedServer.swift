@@ -27,7 +27,7 @@ try await ScriptedAuthorizationServer.run(script) { server in
     var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid photos.read")
     signIn.browser = PersonAtOnce()
     let session = TokenSession(for: signIn, store: MemoryTokenStore())
-    try await session.signedIn(by: signIn)
+    try await session.signedIn()
 
     server.expireAccessTokens()
     let first = try await session.get(server.url(of: .api))

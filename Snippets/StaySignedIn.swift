@@ -7,7 +7,7 @@ let signIn = try NativeSignIn(
     apiOrigins: ["https://photos.example.com"])
 let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.lightbox"))
 let session = TokenSession(for: signIn, store: store)
-try await session.signedIn(by: signIn)
+try await session.signedIn()
 let albums = try await session.get("https://photos.example.com/albums")
 // snippet.hide
 print(albums.statusCode)

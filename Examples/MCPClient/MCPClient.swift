@@ -60,7 +60,7 @@ struct MCPClient {
         self.url = url
         let profile = ProfileName(for: try signIn.options.resources.first ?? Resource(url))
         session = TokenSession(for: signIn, store: store, profile: profile)
-        _ = try await session.signedIn(by: signIn) { event in
+        _ = try await session.signedIn { event in
             if case .opening(let url) = event { Self.say("Open: \(url)") }
         }
     }
@@ -77,7 +77,7 @@ struct MCPClient {
                 if let answer = try Self.answer(event.data, to: id) { return (answer, response.session ?? session) }
             }
         } else {
-            let text = String(decoding: try await response.collected(upTo: 1 << 20).body, as: UTF8.self)
+            let text = try await response.collected(upTo: 1 << 20).text
             if let answer = try Self.answer(text, to: id) { return (answer, response.session ?? session) }
         }
         throw Failed(description: "\(url) did not answer \(method).")
@@ -85,7 +85,7 @@ struct MCPClient {
 
     /// Sends a message; after the first one, `version` is the revision of the protocol that the server has chosen.
     private func send(_ message: String, in session: String?, version: String?) async throws -> StreamedResponse {
-        var request = try TransportRequest(api: url, method: .post, body: Array(message.utf8))
+        var request = try TransportRequest(api: url, method: .post, body: RequestBody(message.utf8))
         request.headerFields[.contentType] = "application/json"
         request.headerFields[.accept] = "application/json, text/event-stream"
         if let session, let name = StreamedResponse.sessionField { request.headerFields[name] = session }

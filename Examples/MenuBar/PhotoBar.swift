@@ -41,10 +41,10 @@ final class Account: ObservableObject {
             let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.photobar"))
             let session = session ?? TokenSession(for: signIn, store: store)
             self.session = session
-            _ = try await session.signedIn(by: signIn)
+            _ = try await session.signedIn()
             isSignedIn = true
             let answer = try await session.get("https://photos.example.com/photos")
-            titles = try JSONDecoder().decode(Album.self, from: Data(answer.body)).photos.map(\.title)
+            titles = try answer.decode(Album.self).photos.map(\.title)
             problem = nil
         } catch SessionError.signInFailed(.cancelled) {
             problem = nil

@@ -40,9 +40,9 @@ struct PhotoList: View {
             .otherwise(.customScheme("com.example.photos:/callback"))
         let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.photos"))
         let session = TokenSession(for: signIn, store: store)
-        _ = try await session.signedIn(by: signIn)
+        _ = try await session.signedIn()
         let answer = try await session.get("https://photos.example.com/photos")
-        return try JSONDecoder().decode(Album.self, from: Data(answer.body)).photos.map(\.title)
+        return try answer.decode(Album.self).photos.map(\.title)
     }
 }
 

@@ -27,7 +27,7 @@ struct Terminal {
                 }
             }
             let answer = try await session.get(url)
-            print(String(decoding: answer.body, as: UTF8.self))
+            print(answer.text)
             exit(answer.statusCode == 200 ? 0 : 1)
         } catch {
             say("\(error)")

@@ -46,6 +46,11 @@ struct Sentence: CustomStringConvertible {
         public var errorDescription: String? { "\(Sentence(self))" }
     }
 
+    extension AccessTarget.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
     extension APIOrigin.Refusal: LocalizedError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }
@@ -122,6 +127,16 @@ struct Sentence: CustomStringConvertible {
     }
 
     extension TokenStoreChoice.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension RequestBody.Unreadable: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension UnsuccessfulResponse: LocalizedError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }
     }

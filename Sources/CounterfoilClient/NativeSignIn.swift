@@ -168,7 +168,9 @@ public struct NativeSignIn: Sendable {
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
         let redirects = try redirect.eachUsable()
+        try ServerBehavior.check(tokenParameters: options.tokenParameters, details: options.details)
         let configuration = try await configuration()
+            .adding(tokenParameters: options.tokenParameters, details: options.details)
         try options.checkAdditionalParameters(at: configuration.behavior)
         try options.checkBinding(at: configuration)
         if par == .never, configuration.requiresPushedRequests {

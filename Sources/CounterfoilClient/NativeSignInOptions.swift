@@ -31,6 +31,15 @@ extension NativeSignIn {
         /// itself, such as `state` or `scope`. In a device sign-in, they are parameters of the device authorization
         /// request.
         public var additionalParameters: [String: String] = [:]
+        /// Further parameters of each token request, such as `audience`: of the sign-in, and of each refresh.
+        ///
+        /// The sign-in fails with ``SignInError/unusable(_:)`` if the name of one is a parameter that the client sets
+        /// itself, such as `scope`.
+        public var tokenParameters: [String: String] = [:]
+        /// The names of further members of token responses to keep in ``Credentials/details``, such as `instance_url`.
+        ///
+        /// A member is kept if it is a string, a whole number or a truth value; of a string, the first 2048 characters.
+        public var details: Set<String> = []
         /// The audiences that an ID token may name in addition to the client (OpenID Connect Core §3.1.3.7).
         ///
         /// Some servers add the identifier of a project or an API. The client rejects an ID token with any other

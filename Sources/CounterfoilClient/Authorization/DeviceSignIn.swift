@@ -105,7 +105,9 @@ public struct DeviceSignIn: Sendable {
         onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in },
         show: @escaping @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
+        try ServerBehavior.check(tokenParameters: options.tokenParameters, details: options.details)
         let server = try await configuration()
+            .adding(tokenParameters: options.tokenParameters, details: options.details)
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw .unusable("\(server.issuer) does not support sign-in on another device; use a browser on this one")
         }

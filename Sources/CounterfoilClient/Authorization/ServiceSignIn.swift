@@ -31,6 +31,14 @@ public struct ServiceSignIn: Sendable {
     ///
     /// The request does not contain them. If both are empty, the token may be sent only to the origin of the issuer.
     public var apiOrigins: Set<APIOrigin> = []
+    /// Further parameters of the token request, such as `audience`.
+    ///
+    /// The sign-in fails with ``SignInError/unusable(_:)`` if the name of one is a parameter that the client sets
+    /// itself.
+    public var tokenParameters: [String: String] = [:]
+    /// The names of further members of the token response to keep in ``Credentials/details``; see
+    /// ``NativeSignIn/Options/details``.
+    public var details: Set<String> = []
     /// Whether the token is bound to a key that each sign-in generates (RFC 9449).
     public var bindsTokens = false
     /// The server with its vendor profile, for a server that deviates from the standard.
@@ -80,6 +88,8 @@ public struct ServiceSignIn: Sendable {
             scope: credentials.scope)
         resources = credentials.resources
         apiOrigins = credentials.apiOrigins
+        tokenParameters = credentials.tokenParameters
+        details = credentials.detailNames
         bindsTokens = credentials.proofKey != nil
         vendor = credentials.server
     }
@@ -90,9 +100,14 @@ public struct ServiceSignIn: Sendable {
     /// with `unauthorized_client` that the service may not use this grant. A refresh token in the response is discarded
     /// (RFC 6749 §4.4.3).
     public func run() async throws(SignInError) -> Credentials {
+        try await run(boundTo: bindsTokens ? ProofKey() : nil)
+    }
+
+    private func run(boundTo key: ProofKey?) async throws(SignInError) -> Credentials {
         guard authentication != .none else {
             throw .unusable("a service needs a client secret or a private key to sign in without a user")
         }
+        try ServerBehavior.check(tokenParameters: tokenParameters, details: details)
         let server: AuthorizationServerConfiguration
         if let vendor {
             server = try await vendor.configuration(transport: transport)
@@ -101,10 +116,11 @@ public struct ServiceSignIn: Sendable {
             server = try await MetadataDiscovery(transport: transport)
                 .configuration(of: issuer, skippingPKCEMetadataCheck: true)
         }
-        let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
+        let prover = key.map { DPoPProver($0) }
         let request = TokenRequest.ClientCredentials(scope: scope.isEmpty ? nil : scope, resources: resources)
         let issued = try await TokenEndpointClient(
-            server: server, clientID: clientID, authentication: authentication, prover: prover, transport: transport
+            server: server.adding(tokenParameters: tokenParameters, details: details), clientID: clientID,
+            authentication: authentication, prover: prover, transport: transport
         ).tokens(for: .clientCredentials(request))
         if !issued.ignored.isEmpty { onMembersIgnored(issued.ignored) }
         var credentials = Credentials(
@@ -115,6 +131,8 @@ public struct ServiceSignIn: Sendable {
             proofKey: prover?.key
         ).received(at: issued.time(at: issued.received))
         credentials.apiOrigins = apiOrigins
+        credentials.tokenParameters = tokenParameters
+        credentials.detailNames = details
         credentials.isOfService = true
         return credentials
     }
@@ -122,7 +140,9 @@ public struct ServiceSignIn: Sendable {
     /// Returns the stored credentials of the service, and signs in first if there are none or if they expire too soon.
     ///
     /// This is for programs that run often and end soon. Other programs use a ``ServiceSession``, which stores nothing.
-    /// If several processes need a new access token at once, one of them requests it, and the others use it.
+    /// If several processes need a new access token at once, one of them requests it, and the others use it or report
+    /// its failure. No process sends a request before the end of `Retry-After`. A token that is valid for more than two
+    /// seconds is returned if a new one is not there within a moment, unless `seconds` is higher than 10.
     ///
     /// - Parameters:
     ///   - store: The store of the credentials, which contain the secret or private key of the service, too.
@@ -133,11 +153,45 @@ public struct ServiceSignIn: Sendable {
     public func credentials(
         in store: any TokenStore, profile: ProfileName = .standard, minimumLifetime seconds: Int = 10
     ) async throws -> Credentials {
-        if let kept = try await store.credentials(of: profile), isUsable(kept, for: seconds) { return kept }
-        let lock = try await store.refreshLock(of: profile, within: Self.lockTimeout)
+        try await credentials(in: store, profile: profile, minimumLifetime: seconds, for: nil)
+    }
+
+    /// Returns stored credentials as above, with an access token for a part of the stored sign-in.
+    ///
+    /// It is requested with `resource` and `scope`, and stored with the sign-in.
+    ///
+    /// - Throws: ``SessionError/targetRefused(_:)`` if the sign-in does not contain the part, or if the server refuses it.
+    package func credentials(
+        in store: any TokenStore, profile: ProfileName, minimumLifetime seconds: Int, for target: AccessTarget?
+    ) async throws -> Credentials {
+        let start = Date()
+        let stored = try await store.credentials(of: profile)
+        if let usable = try usable(stored, for: seconds, target) { return usable }
+        let valid = seconds <= Self.earlyRenewal ? try usable(stored, for: 2, target) : nil
+        guard let valid else { return try await renewed(in: store, profile, target, for: seconds, since: start) }
+        var hurried = self
+        hurried.transport = DeadlineTransport(
+            transport: transport, limit: Self.patience, deadline: .now + Self.patience)
+        do {
+            return try await hurried.renewed(in: store, profile, target, for: seconds, since: start, waiting: .zero)
+        } catch { return valid }
+    }
+
+    /// The lifetime below which a token is renewed although it is still valid, in seconds.
+    private static let earlyRenewal = 10
+
+    /// The maximum time for which a token that is still valid is held back by its renewal.
+    private static let patience = Duration.milliseconds(300)
+
+    /// Requests an access token and stores it, unless another process has done so or has just failed to.
+    private func renewed(
+        in store: any TokenStore, _ profile: ProfileName, _ target: AccessTarget?, for seconds: Int, since start: Date,
+        waiting limit: Duration = Self.lockTimeout
+    ) async throws -> Credentials {
+        let lock = try await store.refreshLock(of: profile, within: limit)
         // Another process may have requested a token in the meantime.
         let before = try await store.record(of: profile)
-        if let kept = before?.credentials, isUsable(kept, for: seconds) { return kept }
+        if let usable = try usable(before?.credentials, for: seconds, target) { return usable }
         if let kept = before?.credentials, !kept.isOfService || kept.issuer != issuer || kept.clientID != clientID {
             throw SignInError.unusable(
                 "the profile \(profile) contains a sign-in of the client \(kept.clientID) at \(kept.issuer); use another"
@@ -177,13 +231,31 @@ public struct ServiceSignIn: Sendable {
             throw error
         }
         lock.release()
-        return fresh
+        return issued
     }
 
-    /// Returns whether stored credentials come from this sign-in and live long enough.
-    private func isUsable(_ kept: Credentials, for seconds: Int) -> Bool {
-        kept.isOfService && kept.issuer == issuer && kept.clientID == clientID && kept.resources == resources
-            && (scope.isEmpty || kept.scope == scope) && (kept.proofKey != nil) == bindsTokens
-            && kept.apiOrigins == apiOrigins && !kept.isExpired(early: seconds)
+    /// Requests an access token for a part of a stored sign-in, and returns the credentials with it in their cache.
+    private func adding(
+        _ part: AccessTarget, to stored: Credentials
+    ) async throws(SignInError) -> Credentials {
+        var narrower = self
+        narrower.resources = stored.resources(of: part)
+        narrower.scope = part.scope ?? scope
+        let issued = try await narrower.run(boundTo: stored.proofKey)
+        try stored.check(issued, isOnlyFor: part)
+        return stored.caching(issued, for: part, at: Date())
+    }
+
+    /// Returns the stored credentials for a target if they come from this sign-in and live long enough.
+    private func usable(
+        _ kept: Credentials?, for seconds: Int, _ target: AccessTarget?
+    ) throws(SessionError) -> Credentials? {
+        guard let kept, kept.isOfService, kept.issuer == issuer, kept.clientID == clientID,
+            kept.resources == resources, scope.isEmpty || kept.scope == scope,
+            (kept.proofKey != nil) == bindsTokens, kept.apiOrigins == apiOrigins,
+            kept.tokenParameters == tokenParameters, kept.detailNames == details,
+            let usable = kept.cached(for: try kept.part(target)), !usable.isExpired(early: seconds)
+        else { return nil }
+        return usable
     }
 }

@@ -26,15 +26,20 @@ public struct Credentials: Sendable, Hashable {
     /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
     public internal(set) var idToken: IDToken?
     /// The APIs for which the tokens were requested (RFC 8707); empty if the request named none.
-    public let resources: [Resource]
+    public internal(set) var resources: [Resource]
     /// The origins that the app named as those of its APIs when the user signed in; empty if it named none.
     ///
     /// The access token may be sent to ``allowedOrigins``, which include the origins of ``resources``.
     public internal(set) var apiOrigins: Set<APIOrigin> = []
-    /// Vendor-specific parameters of the server's responses that the client stores, by parameter name.
+    /// Further parameters of the server's responses that the client stores, by parameter name.
     ///
-    /// One example is the URL of the user's API.
+    /// The vendor profile and ``NativeSignIn/Options/details`` name them. One example is the URL of the user's API. A
+    /// refresh replaces those that its response contains.
     public internal(set) var details: [String: String]
+    /// The names in ``NativeSignIn/Options/details`` of the sign-in.
+    var detailNames: Set<String> = []
+    /// The parameters in ``NativeSignIn/Options/tokenParameters`` of the sign-in.
+    var tokenParameters: [String: String] = [:]
     /// The client authentication at the token endpoint; ``ClientAuthentication/none`` for a public client.
     public let authentication: ClientAuthentication
     /// Whether the credentials are those of a service without a user, from ``ServiceSignIn``.
@@ -61,6 +66,15 @@ public struct Credentials: Sendable, Hashable {
     ///
     /// Refreshes and step-ups keep it, so that credentials without a known user can be told apart too.
     var signInID: String?
+    /// The part of the sign-in for which the access token is; nil if it is for the whole sign-in.
+    ///
+    /// Credentials from ``TokenSession/credentials(for:)`` contain neither the refresh token nor the ID token of the
+    /// sign-in. They are not for ``TokenSession/adopt(_:)``.
+    public internal(set) var target: AccessTarget?
+    /// The origins of the other APIs of the sign-in, to which a token for ``target`` is not sent.
+    var foreignOrigins: Set<APIOrigin> = []
+    /// The cached access tokens for parts of the sign-in, the oldest first.
+    var narrowed: [NarrowedToken] = []
 
     /// The user who signed in, from the verified ID token.
     public struct User: Sendable, Hashable, Codable {
@@ -183,12 +197,14 @@ public struct Credentials: Sendable, Hashable {
     /// Returns the credentials with the result of a refresh, and with the previous ID token.
     ///
     /// RFC 6749 §6: a new refresh token replaces the previous one. If the response contains none, the previous
-    /// refresh token stays.
-    func refreshed(with tokens: TokenResponse, expires: Date?, details: [String: String]) -> Credentials {
+    /// refresh token stays. `requested` is the requested scope; nil if the request named none.
+    func refreshed(
+        with tokens: TokenResponse, requested: Scope?, expires: Date?, details: [String: String]
+    ) -> Credentials {
         var fresh = self
         fresh.accessToken = tokens.accessToken
         fresh.expires = expires
-        fresh.scope = tokens.scope ?? scope
+        fresh.scope = tokens.scope ?? requested ?? scope
         fresh.refreshToken = tokens.refreshToken ?? refreshToken
         fresh.details.merge(details) { $1 }
         return fresh
@@ -199,14 +215,17 @@ extension Credentials {
     /// The origins of the APIs to which the access token may be sent.
     ///
     /// These are ``apiOrigins`` and the origins of ``resources``. If the sign-in named neither, it is the origin of the
-    /// issuer, which knows the token anyway.
+    /// issuer, which knows the token anyway. A token for a ``target`` is not sent to other resources of the sign-in.
     public var allowedOrigins: Set<APIOrigin> {
         guard !namesNoAPI else { return Set([try? APIOrigin(issuer.origin)].compactMap(\.self)) }
-        return apiOrigins.union(resources.origins)
+        return apiOrigins.union(resources.origins).subtracting(foreignOrigins)
     }
 
     /// Whether the sign-in named no API, neither by its origin nor by the URL of a resource.
-    var namesNoAPI: Bool { apiOrigins.isEmpty && resources.origins.isEmpty }
+    var namesNoAPI: Bool { apiOrigins.isEmpty && resources.origins.isEmpty && foreignOrigins.isEmpty }
+
+    /// Whether a session can request another access token with a refresh token.
+    package var isRefreshable: Bool { refreshToken != nil || target != nil && !isOfService }
 
     /// Whether the issuer or an API of the tokens is on a loopback host, so that http on this device is acceptable.
     var isForLoopback: Bool { issuer.isLoopback || resources.origins.contains { $0.isPlain } }
@@ -274,6 +293,8 @@ extension Credentials {
     ) -> Credentials {
         var completed = self
         completed.apiOrigins = options.apiOrigins
+        completed.tokenParameters = options.tokenParameters
+        completed.detailNames = options.details
         completed.isSelfRegistered = client.isSelfRegistered
         completed.endpoints = ServerEndpoints(server, at: Date())
         completed.signInID = Base64URL.encode(RandomBytes().bytes(16))
@@ -308,6 +329,8 @@ extension Credentials: Codable {
         case resources
         case apiOrigins = "api_origins"
         case details
+        case detailNames = "detail_names"
+        case tokenParameters = "token_parameters"
         case authentication
         case isOfService = "service"
         case server
@@ -315,6 +338,9 @@ extension Credentials: Codable {
         case isSelfRegistered = "self_registered"
         case endpoints
         case signInID = "sign_in"
+        case target
+        case foreignOrigins = "foreign_origins"
+        case narrowed
         case received
         case clockOffset = "clock_offset"
         case refreshOmitsIDToken = "refresh_omits_id_token"
@@ -340,12 +366,18 @@ extension Credentials: Codable {
             authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
             server: try values.decodeIfPresent(VendorServer.self, forKey: .server),
             proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
+        detailNames = Set(try values.decodeIfPresent([String].self, forKey: .detailNames) ?? [])
+        tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? [:]
         isOfService = try values.decodeIfPresent(Bool.self, forKey: .isOfService) ?? false
         apiOrigins = Set(try values.decodeIfPresent([APIOrigin].self, forKey: .apiOrigins) ?? [])
         isSelfRegistered = try values.decodeIfPresent(Bool.self, forKey: .isSelfRegistered) ?? false
         // Without them, a refresh fetches the metadata.
         endpoints = try? values.decodeIfPresent(ServerEndpoints.self, forKey: .endpoints)
         signInID = try values.decodeIfPresent(String.self, forKey: .signInID)
+        target = try values.decodeIfPresent(AccessTarget.self, forKey: .target)
+        foreignOrigins = Set(try values.decodeIfPresent([APIOrigin].self, forKey: .foreignOrigins) ?? [])
+        // Without them, a refresh requests them again.
+        narrowed = (try? values.decodeIfPresent([NarrowedToken].self, forKey: .narrowed)) ?? []
         received = try values.decodeIfPresent(Date.self, forKey: .received)
         clockOffset = try values.decodeIfPresent(TimeInterval.self, forKey: .clockOffset) ?? 0
         refreshOmitsIDToken = try values.decodeIfPresent(Bool.self, forKey: .refreshOmitsIDToken) ?? false
@@ -365,6 +397,8 @@ extension Credentials: Codable {
         if !resources.isEmpty { try values.encode(resources.map(\.rawValue), forKey: .resources) }
         if !apiOrigins.isEmpty { try values.encode(apiOrigins.map(\.rawValue).sorted(), forKey: .apiOrigins) }
         if !details.isEmpty { try values.encode(details, forKey: .details) }
+        if !detailNames.isEmpty { try values.encode(detailNames.sorted(), forKey: .detailNames) }
+        if !tokenParameters.isEmpty { try values.encode(tokenParameters, forKey: .tokenParameters) }
         if authentication != .none { try values.encode(authentication, forKey: .authentication) }
         if isOfService { try values.encode(true, forKey: .isOfService) }
         try values.encodeIfPresent(server, forKey: .server)
@@ -372,6 +406,11 @@ extension Credentials: Codable {
         if isSelfRegistered { try values.encode(true, forKey: .isSelfRegistered) }
         try values.encodeIfPresent(endpoints, forKey: .endpoints)
         try values.encodeIfPresent(signInID, forKey: .signInID)
+        try values.encodeIfPresent(target, forKey: .target)
+        if !foreignOrigins.isEmpty {
+            try values.encode(foreignOrigins.map(\.rawValue).sorted(), forKey: .foreignOrigins)
+        }
+        if !narrowed.isEmpty { try values.encode(narrowed, forKey: .narrowed) }
         try values.encodeIfPresent(received, forKey: .received)
         if clockOffset != 0 { try values.encode(clockOffset, forKey: .clockOffset) }
         if refreshOmitsIDToken { try values.encode(true, forKey: .refreshOmitsIDToken) }

@@ -35,17 +35,18 @@ extension TokenSession {
     ///
     /// The user signs in if the profile has no credentials that the session may use, or if the session has ended or
     /// expired. If several tasks call this function at once, the user signs in once. The other tasks get the result.
-    @discardableResult
     ///
     /// If the store cannot be written, the function throws ``SessionError/store(_:)`` before the browser opens. If that
     /// changes while the user signs in, it throws ``SessionError/notStored(_:_:)``.
     ///
     /// The sign-in is the one for which the session was created (``init(for:store:profile:)-(NativeSignIn,_,_)``). A
     /// session that was created otherwise knows none, and throws the error of ``credentials(for:)``.
+    @discardableResult
     public func signedIn(
-        by signIn: NativeSignIn, onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in }
+        onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in }
     ) async throws(SessionError) -> Credentials {
-        try await signedIn { () async throws(SignInError) in try await signIn.run(onEvent: report) }
+        guard let ownSignIn else { return try await credentials() }
+        return try await signedIn { () async throws(SignInError) in try await ownSignIn.run(onEvent: report) }
     }
 
     /// Returns credentials with a usable access token, and lets the user sign in first if no user is signed in.
@@ -59,12 +60,12 @@ extension TokenSession {
             guard error.isEndedBySignIn else { throw error }
         }
         let work = joinSignIn { [self] in
-            do throws(SignInError) {
-                let fresh = try await signIn()
             // The tokens of a sign-in that cannot be stored would be lost.
             do throws(TokenStoreError) { try await store.checkWritable(profile) } catch {
                 return .failure(error == .cancelled ? .cancelled : .store(error))
             }
+            do throws(SignInError) {
+                let fresh = try await signIn()
                 do throws(SessionError) { return .success(try await adopt(fresh)) } catch { return .failure(error) }
             } catch {
                 return .failure(error == .cancelled ? .cancelled : .signInFailed(error))
@@ -76,8 +77,6 @@ extension TokenSession {
         return try result.get()
     }
 
-    /// Replaces the credentials of the session with those of a step-up of the same user.
-    ///
     /// Revokes the tokens of a sign-in that could not be stored; returns whether they are revoked.
     ///
     /// They stay valid if their revocation would end the sign-in that is stored, which is that of `former` if the store
@@ -89,6 +88,8 @@ extension TokenSession {
         return (try? await TokenRevocation(transport: limit).revoke(fresh)) == .revoked
     }
 
+    /// Replaces the credentials of the session with those of a step-up of the same user.
+    ///
     /// If the store now contains the credentials of another user, or none because the session has ended, the new
     /// credentials are revoked instead.
     func replace(_ former: Credentials, by fresh: Credentials) async throws(SessionError) {

@@ -28,8 +28,8 @@ package struct TokenRefresh: Sendable {
         case rejected(SignInError)
         /// The server issued tokens of another user; the user has to sign in again, and these tokens must be revoked.
         case otherUser(Credentials, SignInError)
-        /// The server issued an access token that must not be used, because it is of another type, or because its ID
-        /// token is of another issuer or for another client.
+        /// The server issued an access token that must not be used, because it is of another type or for more than its
+        /// target, or because its ID token is of another issuer or for another client.
         ///
         /// The credentials contain the former access token and the new refresh token, and must replace the previous
         /// ones immediately (RFC 6749 §6).
@@ -46,23 +46,29 @@ package struct TokenRefresh: Sendable {
         package var members: [String] = []
     }
 
-    /// Refreshes credentials at a server; `scope` and `resources` can restrict the new access token.
+    /// Refreshes credentials at a server.
+    ///
+    /// The access token is for the whole sign-in, which it replaces in the credentials, or for a target
+    /// (RFC 8707 §2.2, RFC 6749 §6), for which it is cached in them.
     package func refresh(
         _ credentials: Credentials, with token: RefreshToken, at server: AuthorizationServerConfiguration,
-        scope: Scope? = nil, resources: [Resource]? = nil
+        for target: AccessTarget? = nil
     ) async -> Outcome {
         do throws(SignInError) {
             let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
             let request = TokenRequest.refreshToken(
                 TokenRequest.RefreshExchange(
-                    refreshToken: token, scope: scope, resources: resources ?? credentials.resources))
+                    refreshToken: token, scope: target?.scope, resources: credentials.resources(of: target)))
             let outcome = try await TokenEndpointClient(
-                server: server.relocated(to: place), clientID: credentials.clientID,
+                server: server.relocated(to: place)
+                    .adding(tokenParameters: credentials.tokenParameters, details: credentials.detailNames),
+                clientID: credentials.clientID,
                 authentication: credentials.authentication, prover: credentials.proofKey.map { DPoPProver($0) },
                 transport: transport
             ).outcome(of: request.parameters, isRefresh: true)
             switch outcome {
-            case .tokens(let issued): return await self.outcome(of: issued, for: credentials, at: server)
+            case .tokens(let issued):
+                return await self.outcome(of: issued, for: credentials, at: server, target)
             case .unusableAccessToken(let issued, let error):
                 return .withheld(credentials.withRefreshToken(of: issued.tokens), error)
             case .otherServer(_, let error): throw SignInError(error)
@@ -83,19 +89,29 @@ package struct TokenRefresh: Sendable {
 
     private func outcome(
         of issued: TokenEndpointClient.IssuedTokens, for credentials: Credentials,
-        at server: AuthorizationServerConfiguration
+        at server: AuthorizationServerConfiguration, _ target: AccessTarget?
     ) async -> Outcome {
         let tokens = issued.tokens
         let time = issued.time(at: now())
         var fresh = credentials.refreshed(
-            with: tokens, expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
+            with: tokens, requested: target?.scope,
+            expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
             details: issued.details
         ).received(at: time)
-        fresh.refreshOmitsIDToken = tokens.idToken == nil
-        var unused = UnusedParts(members: issued.ignored)
-        guard let idToken = tokens.idToken, let known = credentials.user else {
-            return .refreshed(fresh, unused: unused)
+        var excess: SignInError?
+        if let target {
+            do throws(SignInError) { try credentials.check(fresh, isOnlyFor: target) } catch { excess = error }
+            fresh = credentials.caching(fresh, for: target, at: now())
+        } else {
+            // A response for a part of the scope says nothing about `openid`.
+            fresh.refreshOmitsIDToken = tokens.idToken == nil
         }
+        var unused = UnusedParts(members: issued.ignored)
+        func result() -> Outcome {
+            guard let target, let excess else { return .refreshed(fresh, unused: unused) }
+            return .withheld(fresh.discardingToken(for: target), excess)
+        }
+        guard let idToken = tokens.idToken, let known = credentials.user else { return result() }
         do throws(SignInError) {
             let trusted = credentials.idToken.map(IDTokenCheck.audiences) ?? []
             let check = IDTokenCheck(transport: transport, trustedAudiences: trusted)
@@ -116,7 +132,7 @@ package struct TokenRefresh: Sendable {
             case nil: unused.idToken = error
             }
         }
-        return .refreshed(fresh, unused: unused)
+        return result()
     }
 }
 

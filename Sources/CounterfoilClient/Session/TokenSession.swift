@@ -37,7 +37,8 @@ public actor TokenSession {
     /// The reason why the API of the first call could not be stored; nil if it is stored, or if there was no such call.
     package internal(set) var originSaveError: TokenStoreError?
     private let host: RefreshHost
-    private var refresh: SharedWork<SessionRefresh.Outcome>?
+    /// The refresh that is in progress, and the part of the sign-in for which it requests an access token.
+    private var refresh: (target: AccessTarget?, work: SharedWork<SessionRefresh.Outcome>)?
     /// The failure of the last refresh, for a store that keeps none; nil if it did not fail.
     private var lastFailure: RefreshFailure?
     /// The sign-in that is in progress, and the number of tasks that wait for it.
@@ -99,51 +100,98 @@ public actor TokenSession {
     /// unavailable, the function returns the current token as long as it is valid for more than two seconds, and the
     /// refresh goes on. Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that
     /// its result is stored.
-    public func credentials() async throws(SessionError) -> Credentials {
-        let credentials = try await record().credentials
-        let early = credentials.server?.profile.behavior.earlyRefresh ?? ServerBehavior.standard.earlyRefresh
-        guard credentials.isExpired(at: now(), early: early) else { return credentials }
-        guard credentials.refreshToken != nil else {
+    ///
+    /// With `target`, the access token is for a part of the sign-in only: a refresh requests it with `resource`
+    /// (RFC 8707 §2.2) and `scope` (RFC 6749 §6). It is stored with the sign-in, for at most 16 targets, and used until
+    /// it expires. The access token of the whole sign-in stays. The function throws ``SessionError/targetRefused(_:)`` if
+    /// the sign-in does not contain the target, or if the server refuses it. It throws ``SessionError/unavailable(_:)``
+    /// with ``UnsafeResponse/accessToken(_:)`` if the token is certainly for more.
+    public func credentials(for target: AccessTarget? = nil) async throws(SessionError) -> Credentials {
+        let whole = try await record().credentials
+        let target = try whole.part(target)
+        guard let credentials = whole.cached(for: target) else { return try await refreshed(replacing: nil, target) }
+        guard isDue(credentials) else { return credentials }
+        guard whole.refreshToken != nil else {
             guard credentials.isExpired(at: now(), early: 0) else { return credentials }
             throw .expired
         }
         guard credentials.isExpired(at: now(), early: Self.shortestLifetime) else {
-            return try await refreshedEarly(credentials)
+            return try await refreshedEarly(credentials, of: whole)
         }
-        return try await refreshed(replacing: credentials.accessToken)
+        return try await refreshed(replacing: credentials.accessToken, target)
     }
 
     /// Refreshes an access token that an API has rejected, even if the token has not expired.
     ///
-    /// If `stale` is no longer the access token of the session, the function sends no request and returns the
-    /// current credentials. These can be credentials of another user, who signed in in another process.
-    public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
-        let current = try await record().credentials
-        guard current.accessToken == stale else { return current }
-        let work = refresh ?? begin(replacing: current)
-        guard let outcome = await work.value() else { throw .cancelled }
-        settle(outcome, of: work)
-        return try outcome.credentials()
+    /// If `stale` is no longer the access token of the session for `target`, the function sends no request and returns
+    /// the current credentials. These can be credentials of another user, who signed in in another process.
+    public func refreshed(
+        replacing stale: AccessToken, for target: AccessTarget? = nil
+    ) async throws(SessionError) -> Credentials {
+        try await refreshed(replacing: stale, try await record().credentials.part(target))
+    }
+
+    /// Refreshes an access token, or requests the first one for a target if `stale` is nil.
+    private func refreshed(
+        replacing stale: AccessToken?, _ target: AccessTarget?
+    ) async throws(SessionError) -> Credentials {
+        while true {
+            let whole = try await record().credentials
+            let current = whole.cached(for: target)
+            if let current, current.accessToken != stale { return current }
+            // The next refresh sends the refresh token that this one gets.
+            if let refresh, refresh.target != target {
+                guard let outcome = await refresh.work.value() else { throw .cancelled }
+                settle(outcome, of: refresh.work)
+                continue
+            }
+            let work = refresh?.work ?? begin(replacing: whole, for: target)
+            guard let outcome = await work.value() else { throw .cancelled }
+            settle(outcome, of: work)
+            // Another sign-in may have replaced the record, without a token for the target.
+            if let credentials = try outcome.credentials(for: target) { return credentials }
+        }
+    }
+
+    /// Refreshes the access token if it is about to expire, unless another process does so or has just failed to.
+    ///
+    /// The function returns when the result is stored.
+    package func refreshEarly(for target: AccessTarget? = nil) async throws(SessionError) {
+        let whole = try await record().credentials
+        let target = try whole.part(target)
+        guard let credentials = whole.cached(for: target), isDue(credentials), whole.refreshToken != nil,
+            await canRefresh(whole)
+        else { return }
+        _ = try await refreshed(replacing: credentials.accessToken, target)
+    }
+
+    /// Returns whether the access token expires so soon that it should be refreshed.
+    private func isDue(_ credentials: Credentials) -> Bool {
+        let behavior = credentials.server?.profile.behavior ?? .standard
+        return credentials.isExpired(at: now(), early: behavior.earlyRefresh)
     }
 
     /// Begins to refresh a token that is still valid, and returns the result if it is there within a moment.
-    private func refreshedEarly(_ valid: Credentials) async throws(SessionError) -> Credentials {
+    private func refreshedEarly(
+        _ valid: Credentials, of whole: Credentials
+    ) async throws(SessionError) -> Credentials {
         let lifetime = valid.expires.map { $0.timeIntervalSince(now()) } ?? 0
         let patience = Duration.seconds(max(0, min(Self.patience, lifetime - TimeInterval(Self.shortestLifetime))))
         if refresh == nil {
-            guard await canRefresh(valid) else { return valid }
+            guard await canRefresh(whole) else { return valid }
             if let refreshElsewhere = host.refreshElsewhere {
-                await refreshElsewhere(patience)
-                return try await record().credentials
+                await refreshElsewhere(valid.target, patience)
+                return try await record().credentials.cached(for: valid.target) ?? valid
             }
         }
-        let work = refresh ?? begin(replacing: valid)
+        if let refresh, refresh.target != valid.target { return valid }
+        let work = refresh?.work ?? begin(replacing: whole, for: valid.target)
         guard let outcome = await work.value(within: patience) else {
             if Task.isCancelled { throw .cancelled }
             return valid
         }
         settle(outcome, of: work)
-        do throws(SessionError) { return try outcome.credentials() } catch {
+        do throws(SessionError) { return try outcome.credentials(for: valid.target) ?? valid } catch {
             switch error {
             case .ended, .notSignedIn, .expired, .cancelled: throw error
             // None of these makes the token invalid.
@@ -165,12 +213,14 @@ public actor TokenSession {
         return true
     }
 
-    private func begin(replacing stale: Credentials) -> SharedWork<SessionRefresh.Outcome> {
+    private func begin(
+        replacing stale: Credentials, for target: AccessTarget?
+    ) -> SharedWork<SessionRefresh.Outcome> {
         let steps = SessionRefresh(
             store: store, profile: profile, binding: binding, transport: transport, now: now,
-            lockTimeout: Self.lockTimeout, unsaved: unsaved, lastFailure: lastFailure, host: host)
+            lockTimeout: Self.lockTimeout, unsaved: unsaved, lastFailure: lastFailure, target: target, host: host)
         let work = SharedWork { await steps.run(replacing: stale) }
-        refresh = work
+        refresh = (target, work)
         // Process the result even if all callers have stopped waiting.
         Task { if let outcome = await work.value() { settle(outcome, of: work) } }
         return work
@@ -178,20 +228,22 @@ public actor TokenSession {
 
     /// Updates the session with the result of a refresh; has no effect if that result was already processed.
     private func settle(_ outcome: SessionRefresh.Outcome, of work: SharedWork<SessionRefresh.Outcome>) {
-        guard refresh === work else { return }
-        refresh = nil
+        guard let refresh, refresh.work === work else { return }
+        let target = refresh.target
+        self.refresh = nil
         if case .failed(_, let failure) = outcome { lastFailure = failure } else { lastFailure = nil }
         switch outcome {
         case .refreshed(let record, let unused):
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
-            broadcast.send(.refreshed(expires: record.credentials.expires))
+            broadcast.send(.refreshed(expires: record.credentials.cached(for: target)?.expires))
             tell(of: unused)
         case .refreshedElsewhere(let record):
             announce(record)
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
         case .refreshedButNotSaved(let fresh, let unused):
             (known, unsaved) = (Known(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
-            broadcast.send(.refreshedButNotSaved(expires: fresh.credentials.expires, fresh.reason))
+            let expires = fresh.credentials.cached(for: target)?.expires
+            broadcast.send(.refreshedButNotSaved(expires: expires, fresh.reason))
             tell(of: unused)
         case .withheldButNotSaved(let kept, let error):
             (known, unsaved) = (Known(record: TokenRecord(kept.credentials), stamp: nil), kept)
@@ -216,6 +268,9 @@ public actor TokenSession {
     /// The session uses these tokens as long as this object exists, and tries to store them with the next refresh.
     public var saveError: TokenStoreError? { unsaved?.reason }
 
+    /// Returns the credentials to use without a refresh.
+    package func presentCredentials() async throws(SessionError) -> Credentials { try await record().credentials }
+
     /// Returns the record to use, after a check whether another process has changed the store.
     private func record() async throws(SessionError) -> TokenRecord {
         let stamp = await store.changeStamp()
@@ -237,7 +292,9 @@ public actor TokenSession {
             }
             self.unsaved = nil
             // A write that failed after it had replaced the file has stored them.
-            if stored?.credentials != unsaved.credentials { await discard(unsaved.credentials) }
+            if stored?.credentials.accessToken != unsaved.credentials.accessToken {
+                await discard(unsaved.credentials)
+            }
         }
         let record: TokenRecord
         do { record = try binding.admitted(stored, in: profile) } catch {
@@ -320,12 +377,21 @@ public actor TokenSession {
     }
 }
 
+extension Credentials {
+    /// Returns the target as the key of its cached token; nil if it is the whole sign-in.
+    func part(_ target: AccessTarget?) throws(SessionError) -> AccessTarget? {
+        guard let target else { return nil }
+        do { return try narrower(target) } catch { throw .targetRefused(error) }
+    }
+}
+
 extension SessionRefresh.Outcome {
-    /// Returns the credentials to use; throws the error of a refresh that failed.
-    fileprivate func credentials() throws(SessionError) -> Credentials {
+    /// Returns the credentials to use, or nil if they contain no token for the target; throws the error of a refresh
+    /// that failed.
+    fileprivate func credentials(for target: AccessTarget?) throws(SessionError) -> Credentials? {
         switch self {
-        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials
-        case .refreshedButNotSaved(let unsaved, _): return unsaved.credentials
+        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials.cached(for: target)
+        case .refreshedButNotSaved(let unsaved, _): return unsaved.credentials.cached(for: target)
         case .withheldButNotSaved(_, let error): throw .unavailable(error)
         case .failed(let error, _): throw error
         }

@@ -160,12 +160,16 @@ struct TokenEndpointClient: Sendable {
         _ request: FormParameters, by method: ClientAuthentication, isRefresh: Bool
     ) async throws(TransportFailure) -> TransportRequest {
         var form = request
+        for (name, value) in server.behavior.tokenParameters.sorted(by: { $0.key < $1.key })
+        where form.all(name).isEmpty {
+            form.append(name, value)
+        }
         var fields: HTTPFields = [
             .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
         ]
         let authentication = isRefresh && !server.behavior.sendsSecretOnRefresh ? ClientAuthentication.none : method
         try await authentication.apply(to: &form, headerFields: &fields, clientID: clientID, at: server)
         return TransportRequest(
-            server.tokenEndpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
+            server.tokenEndpoint, method: .post, headerFields: fields, body: RequestBody(form.encoded.utf8))
     }
 }

@@ -81,7 +81,7 @@ enum TokenEndpointResponse: Sendable, Hashable {
             idToken: optional("id_token") { $0.text.flatMap(IDToken.init) })
         let details = Dictionary(
             uniqueKeysWithValues: Set(shape.details).compactMap { name in
-                (members[name] ?? root[name]).flatMap(\.text).map { (name, String($0.prefix(2048))) }
+                (members[name] ?? root[name]).flatMap(\.detail).map { (name, String($0.prefix(2048))) }
             })
         return .tokens(response, details: details, ignored: ignored)
     }
@@ -119,6 +119,16 @@ extension [String: JSONValue] {
 
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The value as a detail of the credentials: the text, or a whole number or a truth value as in JSON; nil otherwise.
+    fileprivate var detail: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .boolean(let value): String(value)
+        case .object, .array, .number, .null: nil
+        }
+    }
 
     /// Returns the value as a number of seconds, by default rounded down; nil if it is no number or out of the range.
     ///

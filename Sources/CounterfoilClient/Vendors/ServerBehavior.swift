@@ -13,6 +13,8 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     ///
     /// They are for servers that otherwise issue a refresh token only at the user's first sign-in.
     public var parametersForRefreshToken: [String: String] = [:]
+    /// Additional parameters of every token request, such as `audience`.
+    public var tokenParameters: [String: String] = [:]
     /// Whether the server issues a refresh token for `offline_access` only with `prompt=consent`, as OpenID Connect
     /// Core §11 allows.
     public var requiresConsentForOfflineAccess = true

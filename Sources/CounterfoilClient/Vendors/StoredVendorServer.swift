@@ -88,7 +88,7 @@ extension ServerProfile.Redirect {
 
 extension ServerBehavior {
     enum CodingKeys: String, CodingKey {
-        case scopeSeparator, scopeParameter, authorizationParameters, parametersForRefreshToken
+        case scopeSeparator, scopeParameter, authorizationParameters, parametersForRefreshToken, tokenParameters
         case requiresConsentForOfflineAccess, assertionAudience, sendsSecretOnRefresh
         case tokenResponse, errors, callbackServer, authorizationScheme, revokesAllTokensTogether, earlyRefresh
     }
@@ -101,6 +101,7 @@ extension ServerBehavior {
         try values.decode(.scopeParameter, into: &scopeParameter)
         try values.decode(.authorizationParameters, into: &authorizationParameters)
         try values.decode(.parametersForRefreshToken, into: &parametersForRefreshToken)
+        try values.decode(.tokenParameters, into: &tokenParameters)
         try values.decode(.requiresConsentForOfflineAccess, into: &requiresConsentForOfflineAccess)
         try values.decode(.assertionAudience, into: &assertionAudience)
         try values.decode(.sendsSecretOnRefresh, into: &sendsSecretOnRefresh)

@@ -128,7 +128,7 @@ struct RefreshSurvivalTests {
             var signIn = NativeSignIn(issuer: server.issuer, client: client)
             signIn.browser = ScriptedBrowser()
             let session = TokenSession(for: signIn, store: store)
-            let first = try await session.signedIn(by: signIn)
+            let first = try await session.signedIn()
             #expect(store.registration(at: server.issuer)?.clientID == first.clientID)
             server.change {
                 $0.interruptions = [
@@ -143,7 +143,7 @@ struct RefreshSurvivalTests {
                 return
             }
             #expect(store.registration(at: server.issuer) == nil)
-            let second = try await session.signedIn(by: signIn)
+            let second = try await session.signedIn()
             #expect(second.clientID != first.clientID)
         }
     }

@@ -36,7 +36,7 @@ struct SessionAdoptionTests {
                 let store: any TokenStore = MemoryTokenStore()
                 let first = try await SignedIn.at(former, in: store)
                 let session = TokenSession(for: try SignedIn.signIn(at: server), store: store)
-                try await session.signedIn(by: try SignedIn.signIn(at: server))
+                try await session.signedIn()
                 #expect(Self.revoked(at: former).contains(first.refreshToken?.exposed))
                 #expect(server.requests(to: .revocation).isEmpty)
             }
@@ -134,13 +134,13 @@ struct SessionAdoptionTests {
             let signIn = try SignedIn.signIn(at: server)
             let store: any TokenStore = MemoryTokenStore()
             let session = TokenSession(for: signIn, store: store)
-            let first = try await session.signedIn(by: signIn)
-            #expect(try await TokenSession(for: signIn, store: store).signedIn(by: signIn) == first)
+            let first = try await session.signedIn()
+            #expect(try await TokenSession(for: signIn, store: store).signedIn() == first)
             #expect(server.requests(to: .token).count == 1)
             // After the end of the session, the user signs in again.
             server.revokeEverything()
             let later = TokenSession(for: signIn, store: store, now: SignedIn.later)
-            let second = try await later.signedIn(by: signIn)
+            let second = try await later.signedIn()
             #expect(second.accessToken != first.accessToken)
             #expect(try await store.credentials(of: .standard) == second)
         }
@@ -153,7 +153,7 @@ struct SessionAdoptionTests {
             try await SignedIn.at(server, in: store)
             server.change { $0.interruptions = [Interruption(at: .token, .trouble(503))] }
             let session = TokenSession(for: signIn, store: store, now: SignedIn.later)
-            let error = await #expect(throws: SessionError.self) { try await session.signedIn(by: signIn) }
+            let error = await #expect(throws: SessionError.self) { try await session.signedIn() }
             guard case .unavailable = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -166,7 +166,7 @@ struct SessionAdoptionTests {
             let signIn = try SignedIn.signIn(at: server)
             let session = TokenSession(for: signIn, store: MemoryTokenStore())
             let results = try await withThrowingTaskGroup(of: Credentials.self) { group in
-                for _ in 0..<8 { group.addTask { try await session.signedIn(by: signIn) } }
+                for _ in 0..<8 { group.addTask { try await session.signedIn() } }
                 return try await group.reduce(into: Set<Credentials>()) { $0.insert($1) }
             }
             #expect(results.count == 1)
@@ -180,19 +180,18 @@ struct SessionAdoptionTests {
             signIn.browser = NoBrowser()
             let session = TokenSession(for: signIn, store: MemoryTokenStore())
             let (opened, opening) = AsyncStream.makeStream(of: Void.self)
-            let prepared = signIn
             let first = Task {
-                try await session.signedIn(by: prepared) { if case .opening = $0 { opening.yield() } }
+                try await session.signedIn { if case .opening = $0 { opening.yield() } }
             }
             for await _ in opened.prefix(1) {}
-            let second = Task { try await session.signedIn(by: prepared) }
+            let second = Task { try await session.signedIn() }
             second.cancel()
             await #expect(throws: SessionError.cancelled) { try await second.value }
             first.cancel()
             await #expect(throws: SessionError.cancelled) { try await first.value }
             // The port is free again, and the next sign-in works.
             signIn.browser = ScriptedBrowser()
-            try await session.signedIn(by: signIn)
+            try await TokenSession(for: signIn, store: MemoryTokenStore()).signedIn()
         }
     }
 
@@ -200,13 +199,14 @@ struct SessionAdoptionTests {
         try await ScriptedAuthorizationServer.run(ServerScript(.deniesAccess)) { server in
             let signIn = try SignedIn.signIn(at: server)
             let session = TokenSession(for: signIn, store: MemoryTokenStore())
-            let error = await #expect(throws: SessionError.self) { try await session.signedIn(by: signIn) }
+            let error = await #expect(throws: SessionError.self) { try await session.signedIn() }
             guard case .signInFailed(.refused) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
         }
     }
+
     // MARK: A store that cannot be written
 
     /// A store in memory whose writes fail while it is full.
@@ -312,7 +312,6 @@ struct SessionAdoptionTests {
             #expect(credentials.accessToken != former.accessToken)
         }
     }
-
 
     // MARK: Command line
 

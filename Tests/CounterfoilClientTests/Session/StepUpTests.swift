@@ -63,7 +63,7 @@ struct StepUpTests {
             signIn.options.resources = [try Resource(server.url(of: .api))]
             signIn.browser = ScriptedBrowser()
             let session = TokenSession(for: signIn, store: store)
-            let first = try await session.signedIn(by: signIn)
+            let first = try await session.signedIn()
             let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
             let later = try await TokenSession(for: signIn, store: store).credentials()
