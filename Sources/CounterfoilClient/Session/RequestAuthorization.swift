@@ -35,10 +35,14 @@ extension TokenSession {
     /// The function replaces `Authorization` and `DPoP`. It throws ``SessionError/refused(_:)`` unless the URL of the
     /// request is one to which the token may be sent. The HTTP client must not follow a redirect to another origin with
     /// these header fields.
+    ///
+    /// With `target`, the access token is for that part of the sign-in only; see ``credentials(for:)``.
     @discardableResult
-    public nonisolated func authorize(_ request: inout HTTPRequest) async throws(SessionError) -> RequestAuthorization {
+    public nonisolated func authorize(
+        _ request: inout HTTPRequest, for target: AccessTarget? = nil
+    ) async throws(SessionError) -> RequestAuthorization {
         let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
-        let authorization = try await authorization(for: url, method: request.method)
+        let authorization = try await authorization(for: url, method: request.method, target: target)
         request.headerFields.replace(with: authorization)
         return authorization
     }
@@ -46,13 +50,13 @@ extension TokenSession {
     /// Returns the header fields that authorize a request with this URL and method.
     ///
     /// A proof (`DPoP`) is good for one request. The function throws ``SessionError/refused(_:)`` unless the token may
-    /// be sent to the URL.
+    /// be sent to the URL. With `target`, the access token is for that part of the sign-in only.
     public nonisolated func authorization(
-        for url: String, method: HTTPRequest.Method = .get
+        for url: String, method: HTTPRequest.Method = .get, target: AccessTarget? = nil
     ) async throws(SessionError) -> RequestAuthorization {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(api: url) } catch { throw .refused(.badURL(error)) }
-        let credentials = try await credentials()
+        let credentials = try await credentials(for: target)
         do { try credentials.check(endpoint, origins: allowedOrigins(of: credentials)) } catch { throw .refused(error) }
         var fields: HTTPFields = [.authorization: credentials.authorization]
         if let key = credentials.proofKey, let name = HTTPField.Name.dpop {
@@ -78,9 +82,10 @@ extension TokenSession {
             return true
         }
         // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
-        guard response.status == .unauthorized, credentials.refreshToken != nil, StepUp(demandedBy: response) == nil
+        guard response.status == .unauthorized, credentials.isRefreshable, StepUp(demandedBy: response) == nil
         else { return false }
-        return try await refreshed(replacing: credentials.accessToken).isOfSameUser(as: credentials)
+        let fresh = try await refreshed(replacing: credentials.accessToken, for: credentials.target)
+        return fresh.isOfSameUser(as: credentials)
     }
 
     private nonisolated func allowedOrigins(of credentials: Credentials) -> Set<APIOrigin> {
@@ -106,13 +111,14 @@ extension HTTPFields {
         /// Adds a fresh access token to a request that the program sends with URLSession.
         ///
         /// URLSession removes `Authorization` when it follows a redirect to another host. See
-        /// ``authorize(_:)-(HTTPRequest)``.
+        /// ``authorize(_:for:)-(HTTPRequest,_)``.
         @discardableResult
         public nonisolated func authorize(
-            _ request: inout URLRequest
+            _ request: inout URLRequest, for target: AccessTarget? = nil
         ) async throws(SessionError) -> RequestAuthorization {
             let method = HTTPRequest.Method(rawValue: request.httpMethod ?? "GET") ?? .get
-            let authorization = try await authorization(for: request.url?.absoluteString ?? "", method: method)
+            let url = request.url?.absoluteString ?? ""
+            let authorization = try await authorization(for: url, method: method, target: target)
             for name in [HTTPField.Name.authorization, HTTPField.Name.dpop].compactMap(\.self) {
                 request.setValue(authorization.headerFields[name], forHTTPHeaderField: name.rawName)
             }

@@ -22,6 +22,8 @@ struct SessionRefresh: Sendable {
     let unsaved: Unsaved?
     /// The failure of the last refresh of the session, for a store that keeps none; nil if it did not fail.
     let lastFailure: RefreshFailure?
+    /// The part of the sign-in for which the access token is requested; nil for the whole sign-in.
+    var target: AccessTarget?
     var host = RefreshHost.app
     var limits = RefreshLimits()
 
@@ -42,8 +44,8 @@ struct SessionRefresh: Sendable {
         case failed(SessionError, RefreshFailure? = nil)
     }
 
-    /// Refreshes the credentials; sends no request if another process has already replaced `stale` in the store, or has
-    /// failed to while this one was waiting for it.
+    /// Refreshes the credentials; sends no request if another process has already replaced the token of `stale` in the
+    /// store, or has failed to while this one was waiting for it.
     func run(replacing stale: Credentials) async -> Outcome {
         let start = now()
         do throws(SessionError) {
@@ -70,9 +72,11 @@ struct SessionRefresh: Sendable {
             kept = record
         } else {
             kept = try await record(after: stale, failure)
-            if kept.credentials.accessToken != stale.accessToken { return .refreshedElsewhere(kept) }
+            if isReplaced(stale, by: kept.credentials) { return .refreshedElsewhere(kept) }
         }
-        guard let token = kept.credentials.refreshToken else { throw .expired }
+        guard let token = kept.credentials.refreshToken else {
+            throw target == nil ? .expired : .targetRefused(.noRefreshToken)
+        }
         var limits = limits
         if let failure, failure.concerns(token), !failure.endsSession {
             // Another process sent the token while this one was waiting for the lock.
@@ -139,8 +143,16 @@ struct SessionRefresh: Sendable {
             if !responseWasLost, !error.mayHaveLostResponse {
                 _ = try? await store.replace(sending, with: kept.credentials, in: profile)
             }
+            if target != nil, let refusal = error.refusedTarget { throw .targetRefused(.server(refusal)) }
             throw .unavailable(error)
         }
+    }
+
+    /// Returns whether the store has another access token than `stale`, which another process has requested.
+    private func isReplaced(_ stale: Credentials, by kept: Credentials) -> Bool {
+        guard let target else { return kept.accessToken != stale.accessToken }
+        guard let other = kept.cached(for: target) else { return false }
+        return other.accessToken != stale.cached(for: target)?.accessToken && !other.isExpired(at: now())
     }
 
     /// Sends the refresh token, and again if the response is lost, or if the server has moved its token endpoint.
@@ -154,12 +166,12 @@ struct SessionRefresh: Sendable {
         let limited = DeadlineTransport(
             transport: transport, limit: limits.request, deadline: .now + limits.total)
         let refresh = TokenRefresh(transport: limited, now: now)
-        var outcome = await refresh.refresh(credentials, with: token, at: server)
+        var outcome = await refresh.refresh(credentials, with: token, at: server, for: target)
         var responseWasLost = false
         for _ in 1..<limits.attempts {
             guard case .failed(let error) = outcome, error.mayHaveLostResponse else { break }
             responseWasLost = true
-            outcome = await refresh.refresh(credentials, with: token, at: server)
+            outcome = await refresh.refresh(credentials, with: token, at: server, for: target)
         }
         guard case .failed(let error) = outcome, error.mayBeOfMovedEndpoint,
             let current = try? await credentials.fetchedConfiguration(transport: limited),
@@ -167,7 +179,7 @@ struct SessionRefresh: Sendable {
         else { return (outcome, responseWasLost) }
         var moved = credentials
         moved.endpoints = ServerEndpoints(current, at: now())
-        return (await refresh.refresh(moved, with: token, at: current), responseWasLost)
+        return (await refresh.refresh(moved, with: token, at: current, for: target), responseWasLost)
     }
 
     /// Stores new credentials, or revokes them if a user signed in or out meanwhile.

@@ -21,17 +21,18 @@ public struct TokenRevocation: Sendable {
     /// Revokes the tokens of some credentials at the server that issued them, the refresh token first.
     ///
     /// An access token that has not expired is revoked too, because not every server revokes it with the
-    /// refresh token.
+    /// refresh token. So are the stored access tokens for parts of the sign-in (``AccessTarget``).
     public func revoke(_ credentials: Credentials) async throws(SignInError) -> Outcome {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.revocationEndpoint else { return .unsupported }
         if let token = credentials.refreshToken {
             try await revoke(token.exposed, hint: "refresh_token", of: credentials, at: endpoint, server)
         }
-        if !credentials.isExpired() || credentials.clockWasSetBack() {
+        let parts = credentials.narrowed.compactMap { credentials.cached(for: $0.target) }
+        for issued in [credentials] + parts where !issued.isExpired() || issued.clockWasSetBack() {
             do throws(SignInError) {
                 try await revoke(
-                    credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint, server)
+                    issued.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint, server)
             } catch {
                 // RFC 7009 §2.2.1: some servers refuse to revoke access tokens. Ignore this if the refresh token
                 // was revoked, because the client then cannot obtain another access token.

@@ -11,7 +11,7 @@ import CounterfoilProtocol
 /// The process leaves it with ``TokenStoreLock/leave(_:)``. A process that was waiting for the lock reports the same
 /// failure and sends no request. A process that comes later sends none before the time that the server named in
 /// `Retry-After`, and names the reason if the failure ended the session. The value contains no token: the refresh token
-/// is in it as a digest. Its encoding may change between versions; a store keeps a failure that it cannot decode as none.
+/// is in it as a digest. Its encoding may change between versions. A store ignores a failure that it cannot decode.
 public struct RefreshFailure: Sendable, Hashable, Codable {
     /// The SHA-256 digest of what was sent, in base64url.
     private let digest: String
@@ -63,6 +63,8 @@ public struct RefreshFailure: Sendable, Hashable, Codable {
         // A server may repeat what it received.
         func withoutSecret(_ text: String) -> String { text.replacing(sent, with: "…") }
         switch cause {
+        // Another process may need a token for another part of the sign-in.
+        case .unsafe(.accessToken): return nil
         case .refused(let refusal):
             reason = .refused(code: refusal.code.rawValue, description: refusal.description.map(withoutSecret))
         case .unsafe(let response) where !cause.isFromElsewhere: reason = .unsafe(withoutSecret("\(response)"))

@@ -79,6 +79,16 @@ extension MiniatureServer {
         }
         let scope = request.form["scope"].map { $0.split(separator: " ").map(String.init) }
         guard scope?.allSatisfy(token.grant.isGranted) ?? true else { return refusal("invalid_scope", to: request) }
+        // RFC 8707 §2.2: the access token is for the requested part of the grant, and the grant stays.
+        let resources = request.form.all("resource")
+        guard resources.allSatisfy(token.grant.resources.contains) else {
+            return refusal("invalid_target", to: request)
+        }
+        var part = token.grant
+        if !script.refreshTokens.ignoresTarget {
+            if let scope { part.scope = scope.joined(separator: " ") }
+            if !resources.isEmpty { part.resources = resources }
+        }
         let returned: String?
         switch script.refreshTokens.rotation {
         case .never: returned = nil
@@ -97,8 +107,7 @@ extension MiniatureServer {
                 returned = successor
             }
         }
-        return try issue(
-            token.grant, refreshToken: returned, isRefresh: true, to: request, in: &vault, at: now)
+        return try issue(part, refreshToken: returned, isRefresh: true, to: request, in: &vault, at: now)
     }
 
     func newRefreshToken(of grant: ScriptedGrant, in vault: inout VaultContents) -> String? {

@@ -135,6 +135,8 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
     public var rotation = Rotation.rotated(.revokesAll)
     /// Whether a refresh request that contains `scope` fails with `invalid_scope`.
     public var refusesScope = false
+    /// Whether a refresh issues an access token for the whole grant, whatever `scope` and `resource` the request has.
+    public var ignoresTarget = false
 
     /// Creates a script that issues a refresh token for every grant, with rotation and reuse detection.
     public init() {}

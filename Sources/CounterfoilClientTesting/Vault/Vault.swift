@@ -58,9 +58,9 @@ struct ScriptedGrant: Sendable {
     let authorization: String
     let clientID: String
     let subject: String
-    let scope: String
+    var scope: String
     let nonce: String?
-    let resources: [String]
+    var resources: [String]
     let signedIn: Date
     let context: String?
     let mayRefresh: Bool

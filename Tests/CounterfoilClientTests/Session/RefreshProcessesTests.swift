@@ -122,7 +122,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    // RFC 8707 §2.2: each refresh sends the refresh token of the one before, at a server that accepts each once.
+    // RFC 8707 §2.2: each refresh sends the token that the previous refresh got, at a server that accepts each once.
     @Test func `ten processes that need tokens for two APIs at once send two requests`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path

@@ -1,0 +1,112 @@
+import CounterfoilProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A cached access token for a part of a sign-in.
+struct NarrowedToken: Sendable, Hashable {
+    let target: AccessTarget
+    let accessToken: AccessToken
+    let expires: Date?
+    /// The time at which the token arrived, by this device's clock; nil if it is not known.
+    let received: Date?
+    let scope: Scope
+
+    /// The maximum number of cached tokens of a sign-in.
+    static let limit = 16
+
+    init(_ issued: Credentials, for target: AccessTarget) {
+        self.target = target
+        accessToken = issued.accessToken
+        expires = issued.expires
+        received = issued.received
+        scope = issued.scope
+    }
+}
+
+extension NarrowedToken: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case target
+        case accessToken = "access_token"
+        case expires
+        case received
+        case scope
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {
+            throw DecodingError.dataCorruptedError(forKey: .accessToken, in: values, debugDescription: "malformed")
+        }
+        target = try values.decode(AccessTarget.self, forKey: .target)
+        accessToken = token
+        expires = try values.decodeIfPresent(Date.self, forKey: .expires)
+        received = try values.decodeIfPresent(Date.self, forKey: .received)
+        scope = try values.decode(Scope.self, forKey: .scope)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(target, forKey: .target)
+        try values.encode(accessToken.exposed, forKey: .accessToken)
+        try values.encodeIfPresent(expires, forKey: .expires)
+        try values.encodeIfPresent(received, forKey: .received)
+        try values.encode(scope, forKey: .scope)
+    }
+}
+
+extension Credentials {
+    /// Returns the credentials to use for a target: these, if it is nil; otherwise those with the cached token.
+    ///
+    /// Nil if no token is cached for the target. The token may have expired.
+    func cached(for target: AccessTarget?) -> Credentials? {
+        guard let target else { return self }
+        guard let token = narrowed.first(where: { $0.target == target }) else { return nil }
+        var part = self
+        part.accessToken = token.accessToken
+        part.expires = token.expires
+        part.received = token.received
+        part.scope = token.scope
+        part.resources = resources(of: target)
+        part.foreignOrigins = foreignOrigins(of: target)
+        part.target = target
+        (part.refreshToken, part.idToken, part.narrowed) = (nil, nil, [])
+        return part
+    }
+
+    /// Returns these credentials with a new access token in the cache, and with the refresh token that came with it.
+    ///
+    /// RFC 6749 §6: a narrower access token does not change the grant, so the former access token stays. Tokens that
+    /// have expired are deleted, and the oldest one if there are more than ``NarrowedToken/limit``.
+    func caching(_ issued: Credentials, for target: AccessTarget, at now: Date) -> Credentials {
+        var caching = self
+        caching.refreshToken = issued.refreshToken ?? refreshToken
+        caching.details.merge(issued.details) { $1 }
+        caching.narrowed.removeAll { $0.target == target || $0.expires.map { $0 <= now } ?? false }
+        caching.narrowed.append(NarrowedToken(issued, for: target))
+        caching.narrowed.removeFirst(max(0, caching.narrowed.count - NarrowedToken.limit))
+        return caching
+    }
+
+    /// Returns these credentials without the cached token of a target.
+    func discardingToken(for target: AccessTarget) -> Credentials {
+        var kept = self
+        kept.narrowed.removeAll { $0.target == target }
+        return kept
+    }
+
+    /// Returns these credentials after an access token was rejected before its expiration; nil if it is none of them.
+    func expiring(_ rejected: AccessToken, at now: Date) -> Credentials? {
+        var kept = self
+        if accessToken == rejected {
+            kept.expires = now
+        } else {
+            kept.narrowed.removeAll { $0.accessToken == rejected }
+            guard kept.narrowed.count < narrowed.count else { return nil }
+        }
+        return kept
+    }
+}
