@@ -71,8 +71,10 @@ struct CommonOptions: ParsableArguments {
 
     /// Creates the session of the profile.
     ///
-    /// - Parameter seconds: The time for which the access token of a service must stay valid.
-    func session(minimumLifetime seconds: Int? = nil) async throws -> TokenSession {
+    /// - Parameters:
+    ///   - seconds: The time for which the access token of a service must stay valid.
+    ///   - target: The part of the sign-in for which the access token of a service is.
+    func session(minimumLifetime seconds: Int? = nil, for target: AccessTarget? = nil) async throws -> TokenSession {
         let store = try await openStore().store
         try await Self.renewService(profile, in: store, minimumLifetime: seconds, for: target)
         return session(of: profile, in: store)
@@ -110,31 +112,37 @@ struct CommonOptions: ParsableArguments {
     /// Requests a new access token if a profile is that of a service (`login --grant client_credentials`) and its token
     /// expires within some seconds.
     static func renewService(
-        _ profile: ProfileName, in store: any TokenStore, minimumLifetime seconds: Int? = nil
+        _ profile: ProfileName, in store: any TokenStore, minimumLifetime seconds: Int? = nil,
+        for target: AccessTarget? = nil
     ) async throws {
         guard let stored = try await store.credentials(of: profile), let signIn = ServiceSignIn(repeating: stored)
         else {
             return
         }
-        _ = try await signIn.credentials(in: store, profile: profile, minimumLifetime: max(seconds ?? 10, 10))
+        _ = try await signIn.credentials(
+            in: store, profile: profile, minimumLifetime: max(seconds ?? 10, 10), for: target)
     }
 
     /// Returns the credentials of the profile, and refreshes them first if necessary.
     ///
-    /// - Parameter seconds: The time for which the access token must stay valid; nil for any time.
+    /// - Parameters:
+    ///   - seconds: The time for which the access token must stay valid; nil for any time.
+    ///   - target: The part of the sign-in for which the access token is; nil for the whole sign-in.
     /// - Throws: ``Failure`` if the token expires earlier, and there is no refresh token or the server issues only
     ///   tokens with a shorter lifetime.
-    func credentials(minimumLifetime seconds: Int? = nil) async throws -> Credentials {
-        let session = try await session(minimumLifetime: seconds)
-        var credentials = try await session.credentials()
+    func credentials(
+        minimumLifetime seconds: Int? = nil, for target: AccessTarget? = nil
+    ) async throws -> Credentials {
+        let session = try await session(minimumLifetime: seconds, for: target)
+        var credentials = try await session.credentials(for: target)
         if let seconds, credentials.isExpired(early: seconds), !credentials.isOfService {
-            guard credentials.refreshToken != nil else {
+            guard credentials.isRefreshable else {
                 throw Failure(
                     .signInRequired,
                     "the access token expires in less than \(seconds) s, and there is no refresh token; "
                         + "run counterfoil login")
             }
-            credentials = try await session.refreshed(replacing: credentials.accessToken)
+            credentials = try await session.refreshed(replacing: credentials.accessToken, for: target)
         }
         await warnIfNotSaved(session)
         if let seconds, let expires = credentials.expires, credentials.isExpired(early: seconds) {

@@ -24,7 +24,7 @@ struct Exec: AsyncParsableCommand {
         discussion: """
             $COUNTERFOIL_TOKEN_FILE is the path of the file. The file has mode 0600 and contains only the token. It gets a \
             new token before the old one expires, and is deleted when the program ends. No argument and no environment \
-            variable contains the token.
+            variable contains the token. With --resource, the token is for one API only.
 
             Signals are passed on to the program. The exit code is that of the program, or 128 and the number of the \
             signal that ended it. It is 127 if the program does not exist, and 126 if it cannot be run. If there is no \
@@ -37,6 +37,7 @@ struct Exec: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var target: TargetOptions
     @OptionGroup var lifetime: LifetimeOption
     @OptionGroup var common: CommonOptions
 
@@ -47,7 +48,8 @@ struct Exec: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.credentials(minimumLifetime: lifetime.minimumLifetime)
+            let credentials = try await common.credentials(
+                minimumLifetime: lifetime.minimumLifetime, for: target.value)
             PrintedToken(credentials).warnIfBound(console)
             // Receive signals before the file exists, so that none ends this process and leaves the file behind.
             let process = ForegroundProcess()
@@ -77,12 +79,12 @@ struct Exec: AsyncParsableCommand {
     /// Replaces the token in the file before it expires, until the task is cancelled.
     private func renew(_ file: TokenFile, _ credentials: Credentials) async {
         var current = credentials
-        while let expires = current.expires, current.refreshToken != nil {
+        while let expires = current.expires, current.isRefreshable || current.isOfService {
             let left = expires.timeIntervalSinceNow
             let lead = min(60, left / 5)
             do { try await Task.sleep(for: .seconds(max(left - lead, 1))) } catch { return }
             do {
-                current = try await common.credentials(minimumLifetime: max(1, Int(lead) + 1))
+                current = try await common.credentials(minimumLifetime: max(1, Int(lead) + 1), for: target.value)
                 try file.replace(with: current.accessToken)
             } catch {
                 guard !Task.isCancelled else { return }

@@ -74,7 +74,9 @@ struct Failure: Error {
         case .signedOutHereOnly(let cause), .signInFailed(let cause): status = Failure(cause).status
         case .noResponse(let failure): status = Failure(SignInError(failure)).status
         case .store(let cause), .notStored(_, let cause): status = Failure(cause).status
-        case .refused: status = .usage
+        case .targetRefused(.server): status = .refused
+        case .targetRefused(.noRefreshToken): status = .signInRequired
+        case .targetRefused, .refused: status = .usage
         }
         self.init(status, "\(error)")
     }

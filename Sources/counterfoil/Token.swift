@@ -17,10 +17,14 @@ struct Token: AsyncParsableCommand {
             A token that has expired or is about to expire is refreshed first. However many scripts ask at once, only one \
             request is sent to the server.
 
+            The token is for all APIs of the sign-in. With --resource it is for one of them only, and worthless at the \
+            others. Such a token is requested once, and stored with the sign-in until it expires.
+
             Examples:
               counterfoil token | my-program --token-from-stdin
               counterfoil token --format header | curl -H @- https://photos.example.com
               counterfoil token --min-lifetime 600
+              counterfoil token --resource https://photos.example.com
               counterfoil token --format id-token
 
             \(ExitStatus.help)
@@ -43,6 +47,7 @@ struct Token: AsyncParsableCommand {
             valueName: "format"))
     var format: Format?
 
+    @OptionGroup var target: TargetOptions
     @OptionGroup var lifetime: LifetimeOption
     @OptionGroup var common: CommonOptions
 
@@ -53,6 +58,7 @@ struct Token: AsyncParsableCommand {
         guard format != .idToken || lifetime.minimumLifetime == nil else {
             throw ValidationError("--min-lifetime is the lifetime of the access token; omit it with --format id-token.")
         }
+        if format == .idToken { try target.requireNone("omit them with --format id-token") }
     }
 
     func run() async throws {
@@ -61,7 +67,8 @@ struct Token: AsyncParsableCommand {
             if format == .idToken {
                 return try console.result(try await PassedIDToken.token(common).token.exposed)
             }
-            let credentials = try await common.credentials(minimumLifetime: lifetime.minimumLifetime)
+            let credentials = try await common.credentials(
+                minimumLifetime: lifetime.minimumLifetime, for: target.value)
             let token = PrintedToken(credentials)
             let format = format ?? (common.json ? .json : .raw)
             if format == .header || format == .env { token.warnIfBound(console) }

@@ -48,6 +48,22 @@ struct ExecTests {
         }
     }
 
+    @Test func `a program gets a token for one API`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let resources = ["https://photos.example.com", "https://mail.example.com"]
+        try await ScriptedAuthorizationServer.run { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--resource", resources[0], "--resource", resources[1])
+            #expect(login.status == 0, "\(login.errors)")
+            let script = #"cat "$COUNTERFOIL_TOKEN_FILE""#
+            let outcome = try await Self.exec(script, options: ["--resource", resources[1]], home: home)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(server.accessTokens.count == 2 && outcome.output == server.accessTokens[1])
+            #expect(server.requests(to: .token).last?.form.all("resource") == [resources[1]])
+        }
+    }
+
     @Test func `the exit code is that of the program, or tells why it did not run`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

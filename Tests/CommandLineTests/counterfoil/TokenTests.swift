@@ -162,6 +162,103 @@ struct TokenTests {
         }
     }
 
+    // RFC 8707 §2.2, RFC 6749 §6, SEC-590
+    @Test func `a token for one API, or with a smaller scope, is printed, and requested once`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let (photos, mail) = ("https://photos.example.com", "https://mail.example.com")
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--scope", "photos.read mail.send", "--resource", photos, "--resource", mail)
+            #expect(login.status == 0, "\(login.errors)")
+            func token(_ arguments: String...) async throws -> CommandLineTool.Outcome {
+                try await CommandLineTool.run(["token"] + arguments, home: home)
+            }
+            func refreshes() -> [RecordedRequest] {
+                server.requests(to: .token).filter { $0.form["grant_type"] == "refresh_token" }
+            }
+            let first = try await token("--resource", photos)
+            #expect(first.output == server.accessTokens.last.map { "\($0)\n" }, "\(first.errors)")
+            #expect(try await token("--resource", photos).output == first.output)
+            #expect(refreshes().map { $0.form.all("resource") } == [[photos]])
+            #expect(try await token().output == "\(server.accessTokens[0])\n")
+            #expect(try await token("--resource", photos, "--resource", mail).output == "\(server.accessTokens[0])\n")
+            let narrow = try await token("--scope", "mail.send", "--json")
+            #expect(narrow.output.contains("\"scope\" : \"mail.send\""), "\(narrow.output)")
+            #expect(refreshes().count == 2)
+
+            let renewed = try await token("--resource", photos, "--min-lifetime", "86400")
+            #expect(renewed.status == 64 && renewed.errors.contains("choose a shorter --min-lifetime"))
+            #expect(refreshes().last?.form.all("resource") == [photos])
+
+            let wrong: [([String], String)] = [
+                (["--resource", "https://other.example.com"], "is not for the resource https://other.example.com, but"),
+                (["--scope", "admin"], "the scope admin is not a part of the granted scope"),
+                (["--resource", "photos"], "not an absolute URI"), (["--scope", "é"], "list of scope tokens"),
+                (["--format", "id-token", "--scope", "mail.send"], "are for the access token"),
+            ]
+            let count = refreshes().count
+            for (arguments, words) in wrong {
+                let refused = try await CommandLineTool.run(["token"] + arguments, home: home)
+                #expect(refused.status == 64 && refused.output.isEmpty, "\(arguments)")
+                #expect(refused.errors.contains(words), "\(refused.errors)")
+            }
+            #expect(refreshes().count == count)
+        }
+    }
+
+    // SEC-591, SEC-592
+    @Test func `a server that does not narrow tokens ends no session, and a wider one is not printed`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let login = try await CommandLineTool.signIn(at: server, home: home, "--scope", "photos.read mail.send")
+            #expect(login.status == 0, "\(login.errors)")
+            let narrow = ["token", "--scope", "mail.send"]
+            server.change { $0.refreshTokens.refusesScope = true }
+            let refused = try await CommandLineTool.run(narrow, home: home)
+            #expect(refused.status == 7 && refused.errors.contains("invalid_scope"), "\(refused.errors)")
+            #expect(refused.errors.contains("You are still signed in"))
+            server.change {
+                $0.refreshTokens.refusesScope = false
+                $0.refreshTokens.ignoresTarget = true
+            }
+            let wide = try await CommandLineTool.run(narrow, home: home)
+            #expect(wide.status == 5 && wide.output.isEmpty, "\(wide.errors)")
+            #expect(wide.errors.contains("did not narrow the access token as requested: its scope is photos.read mail"))
+            server.change { $0.refreshTokens.ignoresTarget = false }
+            #expect(try await CommandLineTool.run(narrow, home: home).status == 0)
+        }
+    }
+
+    // RFC 6749 §4.4.2
+    @Test func `a service requests a token for one API`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let (photos, mail) = ("https://photos.example.com", "https://mail.example.com")
+        var script = ServerScript()
+        script.clients.authentication = .basic
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let file = directory.file("secret")
+            try Data(server.script.clients.secret.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let login = try await CommandLineTool.login(
+                [
+                    server.issuer.rawValue, "--grant", "client_credentials", "--client-secret-file", file.path,
+                    "--resource", photos, "--resource", mail,
+                ],
+                home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            for _ in 0..<2 {
+                let token = try await CommandLineTool.run(["token", "--resource", mail], home: home)
+                #expect(token.output == server.accessTokens.last.map { "\($0)\n" }, "\(token.errors)")
+            }
+            #expect(server.requests(to: .token).map { $0.form.all("resource") } == [[photos, mail], [mail]])
+            let whole = try await CommandLineTool.run(["token"], home: home)
+            #expect(whole.output == "\(server.accessTokens[0])\n")
+        }
+    }
+
     @Test func `without a refresh token, a longer lifetime requires a new sign-in`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
