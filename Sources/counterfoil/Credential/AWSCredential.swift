@@ -47,9 +47,12 @@ struct AWSCredential: AsyncParsableCommand {
     @Flag(name: .customLong("access-token"), help: "Send the access token instead of the ID token.")
     var sendsAccessToken = false
 
+    @OptionGroup var target: TargetOptions
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        if !sendsAccessToken { try target.requireNone("use them with --access-token") }
         guard (20...2048).contains(role.utf8.count), role.hasPrefix("arn:") else {
             throw ValidationError("--role-arn must be the ARN of a role, as in arn:aws:iam::123456789012:role/photos.")
         }
@@ -72,7 +75,7 @@ struct AWSCredential: AsyncParsableCommand {
             do { service = try EndpointURL(endpoint) } catch { throw Failure(.usage, "--sts-endpoint: \(error)") }
             let token =
                 sendsAccessToken
-                ? try await PassedToken.token(for: service, common).credentials.accessToken.exposed
+                ? try await PassedToken.token(for: service, target.value, common).credentials.accessToken.exposed
                 : try await PassedIDToken.token(for: service, common).token.exposed
             let request = RoleRequest(
                 service: service, role: role, sessionName: sessionName, duration: duration, token: token)

@@ -56,6 +56,8 @@ struct DockerCredential: AsyncParsableCommand {
         help: ArgumentHelp("The user name for the registry.", valueName: "name"))
     var username: String = PassedToken.userName
 
+    @OptionGroup var target: TargetOptions
+
     @OptionGroup var common: CommonOptions
 
     /// The message by which docker recognizes that a helper knows no password for the registry.
@@ -92,18 +94,18 @@ struct DockerCredential: AsyncParsableCommand {
     private func get(_ console: CommandOutput) async throws {
         let registry = try RequestOnStandardInput.read().trimmingWhitespace()
         let store = try await common.openStore().store
-        let names = try await Self.names(for: Self.origins(of: registry), of: profiles(in: store), in: store)
-        guard let name = names.first else {
+        let found = try await Self.signIns(for: Self.origins(of: registry), of: profiles(in: store), in: store)
+        guard let (name, stored, origin) = found.first else {
             try console.result(Self.notFound)
             throw ExitCode(1)
         }
-        guard names.count == 1 else {
+        guard found.count == 1 else {
             throw Failure(
                 .usage,
-                "several profiles name \(registry) as an API: \(names.map(\.rawValue).joined(separator: ", ")); "
+                "several profiles name \(registry) as an API: \(found.map { $0.0.rawValue }.joined(separator: ", ")); "
                     + "set COUNTERFOIL_PROFILE")
         }
-        let passed = try await PassedToken.token(of: name, in: store, common)
+        let passed = try await PassedToken.token(of: stored, name, for: origin, target.value, in: store, common)
         try console.result(
             compact: Answer(
                 ServerURL: registry, Username: username, Secret: passed.credentials.accessToken.exposed))
@@ -130,17 +132,17 @@ struct DockerCredential: AsyncParsableCommand {
         return [common.profile]
     }
 
-    /// Returns the profiles whose token may be sent to one of the origins.
-    private static func names(
+    /// Returns the profiles whose token may be sent to one of the origins, each with the first such origin.
+    private static func signIns(
         for origins: [EndpointURL], of profiles: [ProfileName], in store: any TokenStore
-    ) async throws -> [ProfileName] {
-        var names: [ProfileName] = []
+    ) async throws -> [(ProfileName, Credentials, EndpointURL)] {
+        var found: [(ProfileName, Credentials, EndpointURL)] = []
         for name in profiles {
             guard let stored = try await store.credentials(of: name) else { continue }
-            let isAllowed = origins.contains { (try? stored.check($0, origins: stored.allowedOrigins)) != nil }
-            if isAllowed { names.append(name) }
+            let allowed = origins.first { (try? stored.check($0, origins: stored.allowedOrigins)) != nil }
+            if let allowed { found.append((name, stored, allowed)) }
         }
-        return names
+        return found
     }
 
     /// Returns the origins that docker can mean by a registry, whose name can have a scheme and a path.

@@ -37,6 +37,8 @@ struct GitCredential: AsyncParsableCommand {
             "The user name for the server. (default: that of the URL, or \(PassedToken.userName))", valueName: "name"))
     var username: String?
 
+    @OptionGroup var target: TargetOptions
+
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
@@ -55,7 +57,7 @@ struct GitCredential: AsyncParsableCommand {
         guard let server = request.server else { return console.detail("git does not ask for a server with https") }
         let passed: PassedToken
         do {
-            passed = try await PassedToken.token(for: server, common)
+            passed = try await PassedToken.token(for: server, target.value, common)
         } catch let refusal as ResourceClient.Refusal {
             // Without output, git asks the next helper.
             return console.detail("\(refusal)")
@@ -76,9 +78,10 @@ struct GitCredential: AsyncParsableCommand {
         guard let server = request.server else { return }
         let store = try await common.openStore().store
         guard let stored = try await store.credentials(of: common.profile) else { return }
-        do { try stored.check(server, origins: stored.allowedOrigins) } catch { return }
+        let target = PassedToken.target(for: server, target.value, of: stored)
+        do { try stored.check(server, for: target) } catch { return }
         // `git credential reject` without a password rejects any.
-        let rejected = request.password.map { AccessToken($0) } ?? stored.accessToken
+        let rejected = request.password.map { AccessToken($0) } ?? stored.storedToken(for: target)
         guard let rejected else { return }
         try await store.expire(rejected, of: common.profile)
     }

@@ -36,7 +36,13 @@ struct KubernetesCredential: AsyncParsableCommand {
     @Flag(name: .customLong("id-token"), help: "Pass the ID token instead of the access token.")
     var passesIDToken = false
 
+    @OptionGroup var target: TargetOptions
+
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if passesIDToken { try target.requireNone("omit them with --id-token") }
+    }
 
     func run() async throws {
         let console = common.console
@@ -47,7 +53,7 @@ struct KubernetesCredential: AsyncParsableCommand {
                 let passed = try await PassedIDToken.token(for: request.server, common)
                 status = .init(expirationTimestamp: passed.expires, token: passed.token.exposed)
             } else {
-                let passed = try await PassedToken.token(for: request.server, common).credentials
+                let passed = try await PassedToken.token(for: request.server, target.value, common).credentials
                 status = .init(expirationTimestamp: passed.expires, token: passed.accessToken.exposed)
             }
             try console.result(compact: ExecCredential(apiVersion: request.apiVersion, status: status))

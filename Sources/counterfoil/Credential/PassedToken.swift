@@ -18,15 +18,18 @@ struct PassedToken {
     /// Returns the fresh token of the profile for a server.
     ///
     /// - Throws: ``ResourceClient/Refusal`` if the token may not be sent to the server, before any request is sent.
-    static func token(for server: EndpointURL, _ common: CommonOptions) async throws -> PassedToken {
+    static func token(
+        for server: EndpointURL, _ chosen: AccessTarget?, _ common: CommonOptions
+    ) async throws -> PassedToken {
         let store = try await common.openStore().store
         let stored = try await common.storedCredentials(in: store)
         return try await token(of: stored, common.profile, for: server, chosen, in: store, common)
     }
 
-    /// Returns the fresh token of a stored profile, without regard to its servers.
+    /// Returns the fresh token of a stored profile for a server.
     ///
-    /// - Throws: ``Failure`` if the token is bound to a key that the other program does not have (RFC 9449).
+    /// - Throws: ``ResourceClient/Refusal`` as above; ``Failure`` if the token is bound to a key that the other program
+    ///   does not have (RFC 9449).
     static func token(
         of stored: Credentials, _ profile: ProfileName, for server: EndpointURL, _ chosen: AccessTarget?,
         in store: any TokenStore & ClientRegistrationStore, _ common: CommonOptions
@@ -38,8 +41,19 @@ struct PassedToken {
         let session = common.session(of: profile, in: store)
         let credentials = try await session.credentials(for: target)
         await common.warnIfNotSaved(session)
-        guard credentials.proofKey == nil else { throw Failure(.usage, bound) }
         return PassedToken(profile: profile, credentials: credentials)
+    }
+
+    /// Returns the part of the sign-in for which the token is: the chosen one, or else the resources at the server.
+    ///
+    /// Another program does not need a token that opens the other APIs of the sign-in. If no resource has the origin of
+    /// the server, or if there is no refresh token for another token, the token is that of the whole sign-in.
+    static func target(
+        for server: EndpointURL, _ chosen: AccessTarget?, of stored: Credentials
+    ) -> AccessTarget? {
+        if let chosen, !chosen.resources.isEmpty { return chosen }
+        guard chosen != nil || stored.isRefreshable || stored.isOfService else { return nil }
+        return stored.target(at: server, scope: chosen?.scope)
     }
 
     private static let bound =

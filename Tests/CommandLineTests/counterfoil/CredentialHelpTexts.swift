@@ -9,7 +9,9 @@ enum CredentialHelpTexts {
 
         Another program starts these commands. It gets a token only for a server whose
         origin was named with --api or --resource at the sign-in, or for the issuer if
-        none was named. A token that is bound to a key (--dpop) is not passed on.
+        none was named. If the sign-in names resources at several servers, the access
+        token is for those at this server only. A token that is bound to a key (--dpop)
+        is not passed on.
 
         \(exitCodes)
 
@@ -47,7 +49,7 @@ enum CredentialHelpTexts {
 
         \(exitCodes)
 
-        USAGE: counterfoil credential git <operation> [--username <name>] [--profile <name>] [--store \
+        USAGE: counterfoil credential git <operation> [--username <name>] [--resource <uri> ...] [--scope <scope> ...] [--profile <name>] [--store \
         <store>] [--json] [--verbose]
 
         ARGUMENTS:
@@ -56,6 +58,7 @@ enum CredentialHelpTexts {
         OPTIONS:
           --username <name>       The user name for the server. (default: that of the
                                   URL, or oauth2)
+        \(targetOptions)
         \(commonOptions)
 
         """
@@ -81,8 +84,8 @@ enum CredentialHelpTexts {
 
         \(exitCodes)
 
-        USAGE: counterfoil credential docker <operation> [--any-profile] [--username <name>] [--profile \
-        <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil credential docker <operation> [--any-profile] [--username <name>] [--resource \
+        <uri> ...] [--scope <scope> ...] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <operation>             The operation. (values: get, list, store, erase,
@@ -92,6 +95,7 @@ enum CredentialHelpTexts {
           --any-profile           Use the profile that names the registry as an API,
                                   instead of --profile.
           --username <name>       The user name for the registry. (default: oauth2)
+        \(targetOptions)
         \(commonOptions)
 
         """
@@ -117,11 +121,12 @@ enum CredentialHelpTexts {
 
         \(exitCodes)
 
-        USAGE: counterfoil credential kubectl [--id-token] [--profile <name>] [--store <store>] [--json] \
+        USAGE: counterfoil credential kubectl [--id-token] [--resource <uri> ...] [--scope <scope> ...] [--profile <name>] [--store <store>] [--json] \
         [--verbose]
 
         OPTIONS:
           --id-token              Pass the ID token instead of the access token.
+        \(targetOptions)
         \(commonOptions)
 
         """
@@ -143,7 +148,7 @@ enum CredentialHelpTexts {
         \(exitCodes)
 
         USAGE: counterfoil credential aws --role-arn <arn> [--session-name <name>] [--sts-endpoint <url>] \
-        [--duration <seconds>] [--access-token] [--profile <name>] [--store <store>] [--json] [--verbose]
+        [--duration <seconds>] [--access-token] [--resource <uri> ...] [--scope <scope> ...] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
           --role-arn <arn>        The role to assume.
@@ -154,6 +159,7 @@ enum CredentialHelpTexts {
           --duration <seconds>    The lifetime of the credentials. (default: that of
                                   the STS)
           --access-token          Send the access token instead of the ID token.
+        \(targetOptions)
         \(commonOptions)
 
         """
@@ -169,6 +175,14 @@ enum CredentialHelpTexts {
           64   usage error
           74   the output could not be written
           130  interrupted
+        """
+
+    /// The options that narrow the access token.
+    private static let targetOptions = """
+          --resource <uri>        An API of the sign-in for which alone the access token
+                                  is. Can be repeated.
+          --scope <scope>         The part of the granted scope that the access token
+                                  has. Can be repeated.
         """
 
     /// The options that every command with a token store has.
