@@ -233,6 +233,14 @@ class Counterfoil:
             words += ["--scope", scope]
         return dict(json.loads(self.administer(*words, *more, "--json")))
 
+    def create_apis(self, *uris: str) -> list[str]:
+        """Registers APIs, each with a scope of its own; the scopes."""
+        scopes = [f"api-{number}.use" for number, _ in enumerate(uris, 1)]
+        for uri, scope in zip(uris, scopes):
+            self.create_scope(scope, f"Use {uri}")
+            self.create_resource(uri, uri.split("//")[1], [scope])
+        return scopes
+
     def self_registered(self) -> list[str]:
         """The identifiers of the clients that registered themselves, newest first."""
         listed = json.loads(self.administer("unregistered", "list", "--registrations", "--json"))

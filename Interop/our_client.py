@@ -134,9 +134,9 @@ class Client:
         finally:
             stop(process)
 
-    def token(self) -> str:
+    def token(self, *words: str) -> str:
         """A fresh access token."""
-        printed = self.run("token")
+        printed = self.run("token", *words)
         expect(len(printed.split()) == 1, "`counterfoil token` prints something else than one token")
         return printed.strip()
 

@@ -2,12 +2,11 @@
 """The AWS command line signs requests with credentials of a role, from `counterfoil credential aws`.
 
 The Security Token Service is a small one. It exchanges an ID token of the client, and checks the signature of the
-requests that follow (Signature Version 4).
+requests that follow (Signature Version 4). From a sign-in for two services, each gets an access token for itself only.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import json
@@ -21,16 +20,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, drive, expect, person_environment, products  # noqa: E402
 from our_client import REDIRECT_URI, Client  # noqa: E402
-from protected_site import Handler, protected_site  # noqa: E402
+from protected_site import Handler, claims_of, is_for, protected_site  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access"]
 ROLE = "arn:aws:iam::123456789012:role/photos"
-
-
-def claims_of(token: str) -> dict[str, object]:
-    """The claims of an ID token; its signature is a matter of other drivers."""
-    payload = token.split(".")[1]
-    return dict(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
 
 
 def document(action: str, inside: str) -> bytes:
@@ -51,6 +44,9 @@ class Service:
         self.session = secrets.token_urlsafe(30)
         self.role = ROLE
         self.exchanges = 0
+        self.received: set[str] = set()
+        # Whether it takes only access tokens whose one audience is the service.
+        self.is_strict = False
 
     def has_signed(self, handler: Handler, body: bytes) -> bool:
         """Whether the request has a signature by the credentials that the service has issued."""
@@ -81,8 +77,11 @@ class Service:
                 action = form.get("Action")
                 if action == "AssumeRoleWithWebIdentity" and self.path == "/":
                     service.exchanges += 1
-                    claims = claims_of(form["WebIdentityToken"])
-                    if claims["iss"] == service.issuer and claims["aud"] == service.client_id \
+                    token = form["WebIdentityToken"]
+                    service.received.add(token)
+                    site = f"http://127.0.0.1:{self.server.server_address[1]}"
+                    audience = site if service.is_strict else service.client_id
+                    if claims_of(token).get("iss") == service.issuer and is_for(token, audience) \
                             and form["RoleArn"] == service.role:
                         expiration = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
                         inside = (
@@ -120,9 +119,10 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"), protected_site(service.handler()) as port, \
             protected_site(service.handler()) as other:
 
-        def aws(port: int, works: bool = True) -> str:
+        def aws(port: int, *options: str, works: bool = True) -> str:
             site = f"http://127.0.0.1:{port}"
             helper = f"{products() / 'counterfoil'} credential aws --role-arn {ROLE} --sts-endpoint {site}"
+            helper = " ".join([helper, *options])
             (folder / "aws").write_text(f"[default]\nregion = eu-central-1\ncredential_process = {helper}\n", "utf-8")
             command = ["aws", "sts", "get-caller-identity", "--endpoint-url", site, "--output", "json"]
             result = subprocess.run(
@@ -145,8 +145,27 @@ def journey(folder: Path) -> str:
         service.role = "arn:aws:iam::123456789012:role/another"
         said = aws(port, works=False)
         expect("AccessDenied: no" in said, f"for another role: {said}")
+
+        # One sign-in for two APIs: each service takes only a token for itself.
+        environment["COUNTERFOIL_STORE"] = f"file:{folder / 'both'}"
+        sites = [f"http://127.0.0.1:{port}", f"http://127.0.0.1:{other}"]
+        scopes = [*SCOPES, *server.create_apis(*sites)]
+        registered = server.create_application("aws-both", REDIRECT_URI, scopes)
+        both = Client(folder, environment, server.issuer, registered, "both")
+        both.login("--scope", " ".join(scopes), "--resource", sites[0], "--resource", sites[1])
+        service.role = ROLE
+        service.is_strict = True
+        service.received.clear()
+        for place in (port, other):
+            arn = json.loads(aws(place, "--access-token"))["Arn"]
+            expect("assumed-role/photos" in arn, f"the service at {place} does not know the role")
+        expect(service.received == {both.token("--resource", site) for site in sites}, "another token was exchanged")
+        expect(both.token() not in service.received, "aws exchanged the token of the whole sign-in")
     shown = subprocess.run(["aws", "--version"], env=environment, capture_output=True, text=True, check=True)
-    return f"{shown.stdout.split()[0]}: signed a request as the role; another service got no token"
+    return (
+        f"{shown.stdout.split()[0]}: signed a request as the role; another service got no token; "
+        "from one sign-in for two APIs, each got a token for itself"
+    )
 
 
 if __name__ == "__main__":

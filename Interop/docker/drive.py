@@ -2,7 +2,8 @@
 """docker reads a manifest at a registry with tokens of our server, from `counterfoil credential docker`.
 
 The registry is a small one behind TLS, with the token server that the distribution specification describes. It takes
-the token as a password (Basic) and as an identity token (`<token>`). `docker manifest inspect` needs no daemon.
+the token as a password (Basic) and as an identity token (`<token>`). `docker manifest inspect` needs no daemon. From a
+sign-in for two registries, each gets a token for itself only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from apache import Authority  # noqa: E402
 from local_servers import Counterfoil, drive, expect, person_environment, products  # noqa: E402
 from our_client import REDIRECT_URI, Client  # noqa: E402
-from protected_site import Handler, protected_site, user_of  # noqa: E402
+from protected_site import Handler, is_for, protected_site, user_of  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access"]
 CONFIGURATION = json.dumps(
@@ -53,6 +54,8 @@ class Registry:
         self.issuer = issuer
         self.issued: set[str] = set()
         self.received: list[tuple[str, str]] = []
+        # Whether it takes only tokens whose one audience is the registry.
+        self.is_strict = False
 
     def handler(self) -> type[Handler]:
         registry = self
@@ -88,7 +91,9 @@ class Registry:
                 """Exchanges a token of our server for one of the registry."""
                 if token:
                     registry.received.append((name, token))
-                if not token or user_of(registry.issuer, token) is None:
+                site = f"https://localhost:{self.server.server_address[1]}"
+                known = is_for(token, site) if registry.is_strict else user_of(registry.issuer, token) is not None
+                if not token or not known:
                     return self.respond(401, b'{"errors":[{"code":"UNAUTHORIZED"}]}')
                 issued = secrets.token_urlsafe(24)
                 registry.issued.add(issued)
@@ -165,8 +170,26 @@ def journey(folder: Path) -> str:
         environment["COUNTERFOIL_STORE"] = f"file:{folder / 'copied-tokens'}"
         inspect(port, "counterfoil", works=False)
         expect(bool(registry.received), "the revoked token was not tried")
+
+        # One sign-in for two APIs: each registry takes only a token for itself.
+        environment["COUNTERFOIL_STORE"] = f"file:{folder / 'both'}"
+        sites = [f"https://localhost:{port}", f"https://localhost:{other}"]
+        scopes = [*SCOPES, *server.create_apis(*sites)]
+        registered = server.create_application("docker-both", REDIRECT_URI, scopes)
+        both = Client(folder, environment, server.issuer, registered, "both")
+        both.login("--scope", " ".join(scopes), "--resource", sites[0], "--resource", sites[1])
+        registry.is_strict = True
+        registry.received.clear()
+        for place in (port, other, port, other):
+            inspect(place, "counterfoil")
+        sent = {token for _, token in registry.received}
+        expect(sent == {both.token("--resource", site) for site in sites}, f"docker sent {len(sent)} tokens")
+        expect(both.token() not in sent, "docker sent the token of the whole sign-in")
     version = shown.stdout.strip()
-    return f"{version}: read a manifest with our token, as password and as identity token; another registry got none"
+    return (
+        f"{version}: read a manifest with our token, as password and as identity token; another registry got none; "
+        "from one sign-in for two APIs, each got a token for itself"
+    )
 
 
 if __name__ == "__main__":

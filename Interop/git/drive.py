@@ -2,7 +2,7 @@
 """git clones and pushes with tokens of our server, from `counterfoil credential git`.
 
 The git server is `git http-backend`, which is told the user of the token. A token that it rejects is replaced; a host
-that the sign-in does not name gets none.
+that the sign-in does not name gets none. From a sign-in for two git servers, each gets a token for itself only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, drive, expect, person_environment, products  # noqa: E402
 from our_client import REDIRECT_URI, Client  # noqa: E402
-from protected_site import Handler, protected_site, user_of  # noqa: E402
+from protected_site import Handler, is_for, protected_site, user_of  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access"]
 
@@ -29,6 +29,16 @@ class Hub:
         self.repositories = repositories
         self.rejected: set[str] = set()
         self.received: list[tuple[str, str]] = []
+        # Whether it takes only tokens whose one audience is the site.
+        self.is_strict = False
+
+    def user(self, token: str, site: str) -> str | None:
+        """The user of a token that the site takes."""
+        if not token or token in self.rejected:
+            return None
+        if self.is_strict:
+            return "alice" if is_for(token, site) else None
+        return user_of(self.issuer, token)
 
     def handler(self) -> type[Handler]:
         hub = self
@@ -39,7 +49,7 @@ class Hub:
                 name, password = self.basic
                 if password:
                     hub.received.append((name, password))
-                user = None if not password or password in hub.rejected else user_of(hub.issuer, password)
+                user = hub.user(password, f"http://127.0.0.1:{self.server.server_address[1]}")
                 if user is None:
                     return self.respond(401, b"no", "text/plain", WWW_Authenticate='Basic realm="git"')
                 path, _, query = self.path.partition("?")
@@ -136,7 +146,31 @@ def journey(folder: Path) -> str:
 
         client.logout()
         git("fetch", place=clone, works=False)
-    return f"{version}: cloned and pushed with our token; a rejected one was replaced, another host got none"
+
+        # One sign-in for two APIs: each site takes only a token for itself.
+        sites = [site, f"http://127.0.0.1:{other}"]
+        scopes = [*SCOPES, *server.create_apis(*sites)]
+        both = Client(folder, environment, server.issuer, server.create_application("git-both", REDIRECT_URI, scopes))
+        both.login("--scope", " ".join(scopes), "--resource", sites[0], "--resource", sites[1])
+        hub.is_strict = True
+        hub.received.clear()
+        for place in (*sites, *sites):
+            git("ls-remote", f"{place}/photos.git")
+        sent = [token for _, token in hub.received]
+        expect(len(set(sent)) == 2, f"git sent {len(set(sent))} tokens to two sites")
+        expect(both.token("--resource", sites[0]) in sent, "another token for the site was requested")
+        expect(both.token() not in sent, "git sent the token of the whole sign-in")
+        rejected = both.token("--resource", sites[1])
+        hub.rejected.add(rejected)
+        git("ls-remote", f"{sites[1]}/photos.git", works=False)
+        git("ls-remote", f"{sites[1]}/photos.git")
+        expect(hub.received[-1][1] not in sent, "the rejected token was not replaced")
+        git("ls-remote", f"{sites[0]}/photos.git")
+        expect(hub.received[-1][1] in sent, "the token for the other site did not stay")
+    return (
+        f"{version}: cloned and pushed with our token; a rejected one was replaced, another host got none; "
+        "from one sign-in for two APIs, each got a token for itself"
+    )
 
 
 if __name__ == "__main__":

@@ -2,23 +2,22 @@
 """kubectl lists namespaces with tokens of our server, from `counterfoil credential kubectl`.
 
 The API server is a small one behind TLS. It takes an access token that UserInfo takes, and an ID token of the client.
+From a sign-in for two API servers, each gets an access token for itself only.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import secrets
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from apache import Authority  # noqa: E402
 from local_servers import Counterfoil, drive, expect, person_environment, products  # noqa: E402
 from our_client import REDIRECT_URI, Client  # noqa: E402
-from protected_site import Handler, protected_site, user_of  # noqa: E402
+from protected_site import Handler, claims_of, is_for, protected_site, user_of  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access"]
 ANSWERS: dict[str, dict[str, object]] = {
@@ -44,12 +43,8 @@ ANSWERS: dict[str, dict[str, object]] = {
 
 def is_id_token(token: str, issuer: str, client_id: str) -> bool:
     """Whether the claims are those of an ID token of the client; its signature is a matter of other drivers."""
-    try:
-        payload = token.split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (IndexError, ValueError):
-        return False
-    return claims.get("iss") == issuer and claims.get("aud") == client_id and claims.get("exp", 0) > time.time()
+    claims = claims_of(token)
+    return claims.get("iss") == issuer and is_for(token, client_id)
 
 
 class Cluster:
@@ -59,6 +54,14 @@ class Cluster:
         self.issuer = issuer
         self.client_id = client_id
         self.received: list[str] = []
+        # Whether it takes only tokens whose one audience is the cluster.
+        self.is_strict = False
+
+    def knows(self, token: str, site: str) -> bool:
+        """Whether the site takes a token."""
+        if self.is_strict:
+            return is_for(token, site)
+        return user_of(self.issuer, token) is not None or is_id_token(token, self.issuer, self.client_id)
 
     def handler(self) -> type[Handler]:
         cluster = self
@@ -68,10 +71,7 @@ class Cluster:
                 token = self.bearer
                 if token:
                     cluster.received.append(token)
-                known = token and (
-                    user_of(cluster.issuer, token) is not None
-                    or is_id_token(token, cluster.issuer, cluster.client_id)
-                )
+                known = token and cluster.knows(token, f"https://localhost:{self.server.server_address[1]}")
                 answer = ANSWERS.get(self.path.partition("?")[0])
                 if known and answer is not None:
                     return self.respond(200, json.dumps(answer).encode())
@@ -165,9 +165,24 @@ def journey(folder: Path) -> str:
         kubectl(site, versions[-1], works=False)
         expect(bool(cluster.received), "the revoked token was not tried")
         del copy
+
+        # One sign-in for two APIs: each cluster takes only a token for itself.
+        environment["COUNTERFOIL_STORE"] = f"file:{folder / 'both'}"
+        sites = [site, f"https://localhost:{other}"]
+        scopes = [*SCOPES, *server.create_apis(*sites)]
+        registered = server.create_application("kubectl-both", REDIRECT_URI, scopes)
+        both = Client(folder, environment, server.issuer, registered, "both")
+        both.login("--scope", " ".join(scopes), "--resource", sites[0], "--resource", sites[1])
+        cluster.is_strict = True
+        cluster.received.clear()
+        for place in (*sites, *sites):
+            expect(kubectl(place, versions[-1]) == "namespace/photos\n", f"kubectl lists nothing at {place}")
+        sent = set(cluster.received)
+        expect(sent == {both.token("--resource", place) for place in sites}, f"kubectl sent {len(sent)} tokens")
+        expect(both.token() not in sent, "kubectl sent the token of the whole sign-in")
     return (
         f"kubectl {program['gitVersion']}: listed with an access token and an ID token ({', '.join(versions)}); "
-        "another cluster got none"
+        "another cluster got none; from one sign-in for two APIs, each got a token for itself"
     )
 
 
