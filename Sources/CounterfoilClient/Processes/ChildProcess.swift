@@ -26,8 +26,9 @@
 
         /// Starts a program.
         ///
-        /// A stream that is nil is connected to `/dev/null`. `name` is the first of the words that the program receives;
-        /// nil means the path. With `startsSession`, the program has no terminal and outlives the session of this process.
+        /// A stream that is nil is connected to `/dev/null`. `name` is the first of the words that the program
+        /// receives; nil means the path. With `startsSession`, the program has no terminal and outlives that of this
+        /// process.
         package init(
             path: String,
             name: String? = nil,

@@ -54,7 +54,7 @@ final class SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result for a time; nil if it is over, or if the waiting task is cancelled.
+    /// Waits for the result for a time; nil if the time expires, or if the waiting task is cancelled.
     func value(within limit: Duration) async -> Value? {
         await withTaskGroup(of: Value?.self) { group in
             group.addTask { await self.value() }

@@ -98,8 +98,8 @@ public actor TokenSession {
     ///
     /// A token is refreshed a few seconds before it expires. If that takes longer than a moment, or if the server is
     /// unavailable, the function returns the current token as long as it is valid for more than two seconds, and the
-    /// refresh goes on. Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that
-    /// its result is stored.
+    /// refresh continues. Cancelling the task ends only the wait of this task. A refresh that has begun continues, so
+    /// that its result is stored.
     ///
     /// With `target`, the access token is for a part of the sign-in only: a refresh requests it with `resource`
     /// (RFC 8707 §2.2) and `scope` (RFC 6749 §6). It is stored with the sign-in, for at most 16 targets, and used until

@@ -57,8 +57,8 @@
         /// The caller must hold a lock, because all writers use the same temporary file. The function first deletes
         /// a temporary file that a killed process left behind.
         ///
-        /// The function needs no free space if `room` is a file that ``reserve(_:)`` has created in the same folder; that
-        /// file is gone then.
+        /// The function needs no free space if `room` is a file that ``reserve(_:)`` has created in the same folder. It
+        /// deletes that file.
         package func replace(with bytes: [UInt8], inRoomOf room: PrivateFile? = nil) throws(TokenStoreError) {
             try writeTemporaryFile(bytes, inRoomOf: room)
             guard rename(temporaryPath, path) == 0 else {

@@ -75,8 +75,8 @@ public protocol TokenStore: Sendable {
 
     /// Returns the failure that the last holder of the refresh lock left; nil if it left none.
     ///
-    /// The function needs no lock and creates nothing. The failure outlives the record of the profile. The default is nil:
-    /// then each process finds out for itself that the server is unavailable.
+    /// The function needs no lock and creates nothing. The failure outlives the record of the profile. The default is
+    /// nil, so each process finds out for itself that the server is unavailable.
     func refreshFailure(of profile: ProfileName) async -> RefreshFailure?
 }
 

@@ -18,8 +18,8 @@ import CounterfoilProtocol
 
 /// `counterfoil refresh-early` refreshes a token that is still valid, for another command that does not wait for it.
 ///
-/// A shell waits for the end of a command in `$(…)`. A command that needs a token therefore starts this one in a session
-/// of its own, which outlives it, so that a slow server does not hold the valid token back.
+/// A shell waits for the end of a command in `$(…)`. A command that needs a token therefore starts this one in a
+/// session of its own, which outlives it, so that a slow server does not hold the valid token back.
 struct EarlyRefresh: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh-early",

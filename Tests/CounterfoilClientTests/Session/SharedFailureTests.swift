@@ -80,7 +80,7 @@ struct SharedFailureTests {
     }
 
     // SEC-583; RFC 6749 §5.2
-    @Test func `everybody learns why the session has ended, until the next sign-in`() async throws {
+    @Test func `every session says why it has ended, until the next sign-in`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = WatchedStore()
             try await SignedIn.at(server, in: store)

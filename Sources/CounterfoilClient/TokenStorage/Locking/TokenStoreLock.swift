@@ -15,8 +15,8 @@ public struct TokenStoreLock: ~Copyable, Sendable {
 
     /// Creates a refresh lock whose holder can leave a failure.
     ///
-    /// `onLeave` stores the failure for ``TokenStore/refreshFailure(of:)``, or deletes the stored one if it is nil. It is
-    /// called before `onRelease`.
+    /// `onLeave` stores the failure for ``TokenStore/refreshFailure(of:)``, or deletes the stored one if it is nil. It
+    /// is called before `onRelease`.
     public init(
         leavingWith onLeave: @escaping @Sendable (RefreshFailure?) -> Void,
         releasingWith onRelease: @escaping @Sendable () -> Void
