@@ -66,6 +66,8 @@ public struct ResourceDiscovery: Sendable {
             let place: EndpointURL
             do { place = try EndpointURL(named) } catch { throw .unsafe(.resource(.badURL(error))) }
             guard !place.isLoopback || endpoint.isLoopback else { throw .unsafe(.resource(.foreignLoopback)) }
+            // RFC 9728 §7.7: a URL in a private network is permitted, because a company has its APIs there. The request
+            // has no token, needs a certificate that this system trusts, and shows the API nothing of the response.
             guard let found = try await metadata(at: place, of: url, wanted: wanted) else {
                 throw .unsafe(.resource(.unreadable))
             }

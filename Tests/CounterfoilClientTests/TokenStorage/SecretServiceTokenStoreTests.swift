@@ -56,6 +56,7 @@
             await #expect(performing: { try await store.record(of: .standard) }, throws: Self.unavailable("locked"))
             await #expect(performing: { try await store.profiles() }, throws: Self.unavailable("locked"))
             await #expect(performing: { try await store.remove(.standard) }, throws: Self.unavailable("locked"))
+            await #expect(performing: { try await store.checkWritable(.standard) }, throws: Self.unavailable("locked"))
             await #expect(
                 performing: { try await store.save(credentials, as: .standard) }, throws: Self.unavailable("locked"))
             try await session.unlock()
@@ -183,6 +184,7 @@
                 throws: Self.unavailable("there is no session bus"))
             try await session.lock()
             await #expect(performing: { try await store.record(of: .standard) }, throws: Self.unavailable("locked"))
+            await #expect(performing: { try await store.checkWritable(.standard) }, throws: Self.unavailable("locked"))
             #expect(try Data(contentsOf: file) == before)
             #expect(!FileManager.default.fileExists(atPath: file.path + ".key"))
             try await session.unlock()
