@@ -89,7 +89,7 @@ extension TokenStore {
 
     /// Writes the stored record again, or only reads if there is none.
     public func checkWritable(_ profile: ProfileName) async throws(TokenStoreError) {
-        try await update(profile) { kept in kept.record.map { .put($0) } ?? .keep }
+        try await update(profile) { kept in kept.record.map { TokenRecord.Change.put($0) } ?? .keep }
     }
 
     /// Returns the credentials of a profile, or nil if there are none.
