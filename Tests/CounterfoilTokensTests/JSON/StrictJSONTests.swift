@@ -47,6 +47,17 @@ struct StrictJSONTests {
         #expect(read(text) == nil)
     }
 
+    // RFC 8259 §6: a number may exceed the range of the reader.
+    @Test(arguments: ["1e400", "-1e400", "1E+999"])
+    func `a number beyond the range of Double is infinite where that is accepted, and malformed elsewhere`(
+        number: String
+    ) throws {
+        let text = Array("{\"n\":\(number)}".utf8)
+        #expect(throws: JSONReader.Malformed.self) { try JSONReader.object(text) }
+        let infinity = number.hasPrefix("-") ? -Double.infinity : .infinity
+        #expect(try JSONReader.object(text, acceptingHugeNumbers: true) == ["n": .number(infinity)])
+    }
+
     @Test func `text that is not UTF-8 is refused`() {
         for bytes: [UInt8] in [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82]] {
             let text = Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8)
