@@ -146,20 +146,22 @@
         }
 
         // SEC-600
-        @Test(arguments: [
-            ["--browser", "paste"], ["--device"],
-            ["--grant", "client_credentials", "--client-secret-file", "/nonexistent"],
-            ["--browser", "print", "--store", "secret-service"],
-        ])
-        func `every kind of login tries the store first`(arguments: [String]) async throws {
+        @Test func `every kind of login tries the store first`() async throws {
             try await Self.run(signsIn: false) { stage in
                 try stage.system.fail(.synchronizeFile, with: ENOSPC)
-                let login = try await CommandLineTool.login(
-                    [stage.server.issuer.rawValue] + arguments, home: stage.home, environment: stage.system.environment)
-                #expect(login.status == 6, "\(login.errors)")
-                #expect(login.errors.contains(" cannot be used: "), "\(login.errors)")
-                #expect(!login.errors.contains("Open: "))
-                #expect(!login.errors.contains("Code: "))
+                for arguments in [
+                    ["--browser", "paste"], ["--device"],
+                    ["--grant", "client_credentials", "--client-secret-file", "/nonexistent"],
+                    ["--browser", "print", "--store", "secret-service"],
+                ] {
+                    let login = try await CommandLineTool.login(
+                        [stage.server.issuer.rawValue] + arguments, home: stage.home,
+                        environment: stage.system.environment)
+                    #expect(login.status == 6, "\(arguments): \(login.errors)")
+                    #expect(login.errors.contains(" cannot be used: "), "\(arguments): \(login.errors)")
+                    #expect(!login.errors.contains("Open: "), "\(arguments)")
+                    #expect(!login.errors.contains("Code: "), "\(arguments)")
+                }
                 #expect(stage.server.requests.isEmpty)
             }
         }
@@ -305,21 +307,23 @@
 
         // MARK: Signing out
 
-        @Test(arguments: ["a missing key", "another key", "a damaged file", "a file of a later version"])
-        func `logout says what stays valid if the store cannot be read`(name: String) async throws {
-            let damage = try #require(Self.damages.first { $0.name == name })
+        @Test func `logout says what stays valid if the store cannot be read`() async throws {
             try await Self.run { stage in
-                try damage.make(stage)
-                let before = try Data(contentsOf: stage.tokens)
-                let logout = try await stage.run("logout")
-                #expect(logout.status == 5, "\(logout.errors)")
-                #expect(logout.errors.contains(damage.words), "\(logout.errors)")
-                #expect(
-                    logout.errors.contains(
-                        ". The refresh token in it stays valid at the server until it expires or you disconnect the app in"
-                            + " your account at \(stage.server.issuer)\n"), "\(logout.errors)")
-                // The key may come back, and other profiles are in the file.
-                #expect(try Data(contentsOf: stage.tokens) == before)
+                for name in ["a missing key", "another key", "a damaged file", "a file of a later version"] {
+                    let damage = try #require(Self.damages.first { $0.name == name })
+                    let damaged = try Self.copy(of: stage)
+                    try damage.make(damaged)
+                    let before = try Data(contentsOf: damaged.tokens)
+                    let logout = try await damaged.run("logout")
+                    #expect(logout.status == 5, "\(name): \(logout.errors)")
+                    #expect(logout.errors.contains(damage.words), "\(name): \(logout.errors)")
+                    #expect(
+                        logout.errors.contains(
+                            ". The refresh token in it stays valid at the server until it expires or you disconnect the app"
+                                + " in your account at \(stage.server.issuer)\n"), "\(name): \(logout.errors)")
+                    // The key may come back, and other profiles are in the file.
+                    #expect(try Data(contentsOf: damaged.tokens) == before)
+                }
             }
         }
     }
