@@ -9,7 +9,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is one that ``Swift/String/strippingControlCharacters`` removes.
+    /// Whether the character is one that `strippingControlCharacters` removes.
     package var controlsText: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: true

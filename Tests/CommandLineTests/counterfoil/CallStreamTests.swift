@@ -233,6 +233,45 @@ struct CallStreamTests {
         }
     }
 
+    // RFC 9449 §9
+    @Test func `data that cannot be read again cannot answer a demand for a nonce`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path("data")
+        try Data(repeating: 0x7A, count: 2 << 20).write(to: URL(fileURLWithPath: file))
+        let calls = Mutex(0)
+        let api = try SocketAPI { exchange in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            var count = 0
+            exchange.readBody { part in
+                count += part.count { $0 == 0x7A }
+                return count == 2 << 20
+            }
+            exchange.write(
+                isFirst
+                    ? "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: DPoP error=\"use_dpop_nonce\"\r\nDPoP-Nonce: one\r\n"
+                        + "Connection: close\r\nContent-Length: 0\r\n\r\n"
+                    : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        }
+        try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: directory.url, "--api", api.origin, "--dpop", "--scope", "openid")
+            #expect(login.status == 0, "\(login.errors)")
+            let piped = try await Shell.run(
+                "cat '\(file)' | '\(try Product.client.executable.path)' call --data @- '\(api.origin)'",
+                environment: ["HOME": directory.url.path])
+            #expect(piped.status == 64, "\(piped.errors)")
+            #expect(piped.errors.contains("the API requires the request again with a nonce (status 401). The data was"))
+            #expect(calls.withLock { $0 } == 1)
+            calls.withLock { $0 = 0 }
+            let sent = try await CommandLineTool.run(["call", "--data", "@\(file)", api.origin], home: directory.url)
+            #expect(sent.status == 0, "\(sent.errors)")
+            #expect(calls.withLock { $0 } == 2)
+        }
+    }
+
     @Test func `a reader that closes the pipe ends the call like SIGPIPE`() async throws {
         try await Self.run({ exchange in
             exchange.write(Self.eventStream)
