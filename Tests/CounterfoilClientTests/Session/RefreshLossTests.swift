@@ -101,7 +101,6 @@ struct RefreshLossTests {
         }
     }
 
-    // SEC-580
     @Test(arguments: [SIGINT, SIGTERM])
     func `a second signal during a refresh ends the program at once`(signal: Int32) async throws {
         let directory = try TemporaryDirectory()
@@ -153,6 +152,25 @@ struct RefreshLossTests {
                 scene.gate.delay(0)
                 try await scene.lives("round \(round), signal \(signal) after \(moment) µs")
             }
+        }
+    }
+
+    @Test(.enabled(if: hasAllRuns, "it waits until a token of three seconds is due"))
+    func `exec ends after the refresh in progress, although its program has ended`() async throws {
+        let directory = try TemporaryDirectory()
+        try await Scene.run(in: directory.url.path) { scene in
+            scene.server.change { $0.tokens.expiresIn = .raw("3") }
+            let flag = "\(scene.path).flag"
+            let script = "echo ready >&2; until [ -e '\(flag)' ]; do sleep 0.05; done; echo done >&2"
+            async let outcome = CommandLineTool.run(
+                ["exec", "--store", "file:\(scene.path)", "--", "/bin/sh", "-c", script], home: directory.url,
+                onLine: { line in if line == "ready" { scene.gate.hold() } else { scene.gate.release() } })
+            try await scene.gate.holdsResponse()
+            try Data().write(to: URL(fileURLWithPath: flag))
+            #expect(try await outcome.status == 0)
+            scene.server.change { $0.tokens.expiresIn = .raw("0") }
+            let kept = try await scene.store.credentials(of: .standard)
+            #expect(kept?.refreshToken?.exposed == scene.server.refreshTokens.last)
         }
     }
 
