@@ -179,8 +179,8 @@ enum CredentialHelpTexts {
 
     /// The options that narrow the access token.
     private static let targetOptions = """
-          --resource <uri>        An API of the sign-in for which alone the access token
-                                  is. Can be repeated.
+          --resource <uri>        An API of the sign-in for which alone the access
+                                  token is. Can be repeated.
           --scope <scope>         The part of the granted scope that the access token
                                   has. Can be repeated.
         """

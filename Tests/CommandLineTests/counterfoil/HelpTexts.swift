@@ -265,8 +265,8 @@ enum HelpTexts {
                                   expiration, or as shell commands that export it; or
                                   print the ID token, which names the user. (values:
                                   raw, header, json, env, id-token)
-          --resource <uri>        An API of the sign-in for which alone the access token
-                                  is. Can be repeated.
+          --resource <uri>        An API of the sign-in for which alone the access
+                                  token is. Can be repeated.
           --scope <scope>         The part of the granted scope that the access token
                                   has. Can be repeated.
           --min-lifetime <seconds>
@@ -317,7 +317,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] [--timeout <seconds>] [--step-up] [--redirect-uri <uri>] [--resource <uri> ...] [--scope <scope> ...] [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil call [<options>] <url>
 
         ARGUMENTS:
           <url>                   The URL of the API.
@@ -333,8 +333,8 @@ enum HelpTexts {
                                   further part of it. (default: 300)
           --step-up               Sign in again if the API requires more.
           --redirect-uri <uri>    With --step-up, the registered redirect URI.
-          --resource <uri>        An API of the sign-in for which alone the access token
-                                  is. Can be repeated.
+          --resource <uri>        An API of the sign-in for which alone the access
+                                  token is. Can be repeated.
           --scope <scope>         The part of the granted scope that the access token
                                   has. Can be repeated.
           --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
@@ -384,8 +384,8 @@ enum HelpTexts {
           <command>               The program and its arguments, after --.
 
         OPTIONS:
-          --resource <uri>        An API of the sign-in for which alone the access token
-                                  is. Can be repeated.
+          --resource <uri>        An API of the sign-in for which alone the access
+                                  token is. Can be repeated.
           --scope <scope>         The part of the granted scope that the access token
                                   has. Can be repeated.
           --min-lifetime <seconds>

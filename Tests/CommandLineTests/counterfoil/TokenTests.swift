@@ -192,7 +192,7 @@ struct TokenTests {
             #expect(refreshes().last?.form.all("resource") == [photos])
 
             let wrong: [([String], String)] = [
-                (["--resource", "https://other.example.com"], "is not for the resource https://other.example.com, but"),
+                (["--resource", "https://other.example.com"], "is not for the resource https://other.example.com"),
                 (["--scope", "admin"], "the scope admin is not a part of the granted scope"),
                 (["--resource", "photos"], "not an absolute URI"), (["--scope", "é"], "list of scope tokens"),
                 (["--format", "id-token", "--scope", "mail.send"], "are for the access token"),
@@ -208,7 +208,7 @@ struct TokenTests {
     }
 
     // SEC-591, SEC-592
-    @Test func `a server that does not narrow tokens ends no session, and a wider one is not printed`() async throws {
+    @Test func `a server that does not narrow tokens ends no session, and none is printed`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
@@ -228,6 +228,24 @@ struct TokenTests {
             #expect(wide.errors.contains("did not narrow the access token as requested: its scope is photos.read mail"))
             server.change { $0.refreshTokens.ignoresTarget = false }
             #expect(try await CommandLineTool.run(narrow, home: home).status == 0)
+        }
+    }
+
+    @Test func `a token for one API is refreshed before it expires, by another process`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let (photos, mail) = ("https://photos.example.com", "https://mail.example.com")
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            server.change { $0.tokens.lifetime = 9 }
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--resource", photos, "--resource", mail)
+            #expect(login.status == 0, "\(login.errors)")
+            let first = try await CommandLineTool.run(["token", "--resource", photos], home: home)
+            #expect(first.status == 0, "\(first.errors)")
+            let early = try await CommandLineTool.run(["refresh-early", "--resource=\(photos)"], home: home)
+            #expect(early.status == 0 && early.output.isEmpty, "\(early.errors)")
+            let requested = server.requests(to: .token).map { $0.form.all("resource") }
+            #expect(requested == [[photos, mail], [photos], [photos]])
         }
     }
 

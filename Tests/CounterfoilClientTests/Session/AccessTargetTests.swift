@@ -235,6 +235,26 @@ struct AccessTargetTests {
         }
     }
 
+    @Test func `a token for one API that is still valid is not held back by its refresh`() async throws {
+        try await Self.withTwoAPIs { server, store, session, _ in
+            let photos = try await session.credentials(for: Self.photosOnly())
+            let end = try #require(photos.expires)
+            let transport = TurnstileTransport(holding: server.url(of: .token))
+            let later = TokenSession(ofAnyClientIn: store, transport: transport, now: { end.addingTimeInterval(-9) })
+            var events = later.events.makeAsyncIterator()
+            #expect(try await later.credentials(for: Self.photosOnly()).accessToken == photos.accessToken)
+            await transport.arrivals(1)
+            transport.open()
+            guard case .refreshed? = await events.next() else {
+                Issue.record("it was not refreshed")
+                return
+            }
+            #expect(SignedIn.refreshes(at: server).map { $0.form.all("resource") } == [[Self.photos], [Self.photos]])
+            let fresh = try await later.credentials(for: Self.photosOnly())
+            #expect(fresh.accessToken.exposed == server.accessTokens.last)
+        }
+    }
+
     @Test func `an expired token for an API is refreshed, and forgotten with the next one`() async throws {
         let clock = Mutex(Date())
         try await Self.withTwoAPIs(now: { clock.withLock(\.self) }) { server, store, session, _ in
