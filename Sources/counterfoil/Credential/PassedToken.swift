@@ -67,8 +67,8 @@ struct PassedIDToken {
 
     /// Returns the ID token of the profile, and refreshes it first if it expires within 30 seconds.
     ///
-    /// No refresh is sent if the latest one returned no ID token, as long as the access token is valid. An ID token that
-    /// expires soon is returned if there is no newer one.
+    /// No refresh is sent if the latest one returned no ID token, as long as the access token is valid. An ID token
+    /// that expires soon is returned if there is no newer one.
     ///
     /// - Parameter server: The server for which it is; nil for a token that no other program asks for.
     /// - Throws: ``ResourceClient/Refusal`` if the tokens of the profile may not be sent to the server.
