@@ -11,8 +11,8 @@
 ///
 /// The session requests a new access token with the client credentials grant before the current one expires. If several
 /// tasks need a token at once, the session sends one request. It keeps the token in memory only. A program that runs
-/// often and ends soon can store it with ``ServiceSignIn/credentials(in:profile:minimumLifetime:)`` instead. For a token
-/// for one API each, create a session for each, with other ``ServiceSignIn/resources``.
+/// often and ends soon can store it with ``ServiceSignIn/credentials(in:profile:minimumLifetime:)`` instead. For a
+/// token for one API each, create a session for each, with other ``ServiceSignIn/resources``.
 public actor ServiceSession {
     private let signIn: ServiceSignIn
     private let now: @Sendable () -> Date
