@@ -71,18 +71,23 @@ enum Screens {
           .replace(/\bapp_[\w-]{22}(?![\w-])/g, 'app_Hs1vQ2kYp8rZt6uWx3nB4g')
           .replace(/^[\w-]{43}$/, 'mG7q0JXn4c2VtP9sLw5yRb8eKd1uHf3aZi6oQx-Tj_U')
           .replace(/\b[0-9a-f]{32}\b/, '7f3a9c21d0e84b56a1c9e3f05b7d2864')
+          .replace(/\b[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}\b/g, 'WDJB-MJHT')
           .replace(/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/g, '2 June 2026')
           .replace(/(?<![:.\w])\d{1,2}:\d\d(?![:\w])/g, '10:30')
-          .replace(/\b(?:Less than )?(?:\d+ (?:seconds|minutes)|a (?:second|minute)) ago\b/g, 'Just now')
+          .replace(/\b(?:Less than )?(?:\d+ (?:seconds?|minutes?)|a (?:second|minute)) ago\b/g, 'Just now')
           .replace(/\bTry again in \d+ minutes\b/g, 'Try again in 10 minutes');
-        window.unsteady = [];
+        // The caret blinks.
+        const caret = new CSSStyleSheet();
+        caret.replaceSync('* { caret-color: transparent !important; }');
+        document.adoptedStyleSheets = [caret];
+        window.unsteady = [() => { document.adoptedStyleSheets = []; }];
         const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (words.nextNode()) {
           const node = words.currentNode, before = node.data;
           node.data = fixed(before);
           unsteady.push(() => { node.data = before; });
         }
-        for (const field of document.querySelectorAll('textarea[readonly]')) {
+        for (const field of document.querySelectorAll('textarea[readonly], input[name=user_code]')) {
           const before = field.value;
           field.value = fixed(before);
           unsteady.push(() => { field.value = before; });
