@@ -30,7 +30,8 @@ struct Call: AsyncParsableCommand {
             more permissions, or a stronger or newer sign-in.
 
             The response is printed as it arrives, whatever its length. A file is sent while it is read. If standard \
-            input has more than 1 MiB, it is sent only once, so the request is not repeated.
+            input has more than 1 MiB, it is sent only once, so the request is not repeated. If the reader of the output \
+            has gone, the exit code is 141.
 
             Examples:
               counterfoil call https://photos.example.com/photos

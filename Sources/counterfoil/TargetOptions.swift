@@ -6,10 +6,10 @@ import CounterfoilProtocol
 struct TargetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An API of the sign-in for which alone the access token is. Can be repeated.", valueName: "uri"))
+            "Request an access token for this API of the sign-in only. Can be repeated.", valueName: "uri"))
     var resource: [String] = []
 
-    @Option(help: ArgumentHelp("The part of the granted scope that the access token has. Can be repeated."))
+    @Option(help: ArgumentHelp("Request an access token with only this part of the granted scope. Can be repeated."))
     var scope: [String] = []
 
     /// The part of the sign-in; nil if neither option is given, for the whole sign-in.

@@ -17,8 +17,8 @@ struct Token: AsyncParsableCommand {
             A token that has expired or is about to expire is refreshed first. However many scripts ask at once, only one \
             request is sent to the server.
 
-            The token is for all APIs of the sign-in. With --resource it is for one of them only, and worthless at the \
-            others. Such a token is requested once, and stored with the sign-in until it expires.
+            The token is for all APIs of the sign-in. With --resource it is for one of them only, and with --scope it \
+            permits less. Such a token is requested once, and stored with the sign-in until it expires.
 
             Examples:
               counterfoil token | my-program --token-from-stdin

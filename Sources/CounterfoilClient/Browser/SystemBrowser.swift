@@ -8,8 +8,8 @@
 ///
 /// RFC 8252 §6 and appendix B. The launcher tries the commands in `$BROWSER` in order, and then the command of
 /// the system. On Linux and other Unix systems this is `xdg-open`, which opens the default browser of the
-/// desktop. On macOS it is `open`, and on Windows the file-protocol handler of the shell. The URL is never split
-/// into several arguments.
+/// desktop. On macOS it is `open`. On Windows, where `$BROWSER` has no effect, it is the file-protocol handler of the
+/// shell. The URL is never split into several arguments.
 public struct SystemBrowser: BrowserLauncher {
     private let environment: [String: String]
 
@@ -60,7 +60,12 @@ public struct SystemBrowser: BrowserLauncher {
 
     /// The commands in `$BROWSER`, then the command of the system, in the order in which they are tried.
     var commands: [BrowserCommand] {
-        let chosen = BrowserCommand.list(parsing: environment["BROWSER"] ?? "")
+        #if os(Windows)
+            // Its paths contain the separator and the escape character of `$BROWSER`, which is no convention there.
+            let chosen: [BrowserCommand] = []
+        #else
+            let chosen = BrowserCommand.list(parsing: environment["BROWSER"] ?? "")
+        #endif
         return chosen + [Self.standard].compactMap { BrowserCommand(parsing: $0) }
     }
 

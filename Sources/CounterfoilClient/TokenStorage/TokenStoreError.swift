@@ -38,8 +38,8 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         case .damaged(let place):
             "the stored data in \(place) is damaged; sign in again, or sign out to delete it"
         case .newer(let place):
-            "the token store \(place) was written by a later version of this program; use that version, or sign in again, with"
-                + " another store if this one refuses that"
+            "the token store \(place) was written by a later version of this program; use that version, or sign in with"
+                + " another store"
         case .unavailable(let place, let reason): "\(place) cannot be used: \(reason)"
         case .busy(let place, let holder):
             "the token store is locked by another process or task"

@@ -15,7 +15,7 @@ struct KubernetesCredential: AsyncParsableCommand {
         abstract: "Pass the token to kubectl and other Kubernetes clients.",
         discussion: """
             The API server gets the access token, or with --id-token the ID token, which API servers with OpenID Connect \
-            verify (--oidc-issuer-url). It must be one of the APIs of the sign-in, so the configuration has to name it to \
+            verify (--oidc-issuer-url). The API server must be one of the APIs of the sign-in, so the configuration has to name it to \
             this command (provideClusterInfo).
 
             Example, in ~/.kube/config:

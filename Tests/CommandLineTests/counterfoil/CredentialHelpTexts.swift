@@ -104,9 +104,9 @@ enum CredentialHelpTexts {
         OVERVIEW: Pass the token to kubectl and other Kubernetes clients.
 
         The API server gets the access token, or with --id-token the ID token, which
-        API servers with OpenID Connect verify (--oidc-issuer-url). It must be one of
-        the APIs of the sign-in, so the configuration has to name it to this command
-        (provideClusterInfo).
+        API servers with OpenID Connect verify (--oidc-issuer-url). The API server must
+        be one of the APIs of the sign-in, so the configuration has to name it to this
+        command (provideClusterInfo).
 
         Example, in ~/.kube/config:
           users:
@@ -179,10 +179,10 @@ enum CredentialHelpTexts {
 
     /// The options that narrow the access token.
     private static let targetOptions = """
-          --resource <uri>        An API of the sign-in for which alone the access
-                                  token is. Can be repeated.
-          --scope <scope>         The part of the granted scope that the access token
-                                  has. Can be repeated.
+          --resource <uri>        Request an access token for this API of the sign-in
+                                  only. Can be repeated.
+          --scope <scope>         Request an access token with only this part of the
+                                  granted scope. Can be repeated.
         """
 
     /// The options that every command with a token store has.

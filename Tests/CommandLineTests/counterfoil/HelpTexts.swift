@@ -236,8 +236,8 @@ enum HelpTexts {
         scripts ask at once, only one request is sent to the server.
 
         The token is for all APIs of the sign-in. With --resource it is for one of them
-        only, and worthless at the others. Such a token is requested once, and stored
-        with the sign-in until it expires.
+        only, and with --scope it permits less. Such a token is requested once, and
+        stored with the sign-in until it expires.
 
         Examples:
           counterfoil token | my-program --token-from-stdin
@@ -265,10 +265,10 @@ enum HelpTexts {
                                   expiration, or as shell commands that export it; or
                                   print the ID token, which names the user. (values:
                                   raw, header, json, env, id-token)
-          --resource <uri>        An API of the sign-in for which alone the access
-                                  token is. Can be repeated.
-          --scope <scope>         The part of the granted scope that the access token
-                                  has. Can be repeated.
+          --resource <uri>        Request an access token for this API of the sign-in
+                                  only. Can be repeated.
+          --scope <scope>         Request an access token with only this part of the
+                                  granted scope. Can be repeated.
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.
@@ -299,7 +299,8 @@ enum HelpTexts {
 
         The response is printed as it arrives, whatever its length. A file is sent
         while it is read. If standard input has more than 1 MiB, it is sent only once,
-        so the request is not repeated.
+        so the request is not repeated. If the reader of the output has gone, the exit
+        code is 141.
 
         Examples:
           counterfoil call https://photos.example.com/photos
@@ -333,10 +334,10 @@ enum HelpTexts {
                                   further part of it. (default: 300)
           --step-up               Sign in again if the API requires more.
           --redirect-uri <uri>    With --step-up, the registered redirect URI.
-          --resource <uri>        An API of the sign-in for which alone the access
-                                  token is. Can be repeated.
-          --scope <scope>         The part of the granted scope that the access token
-                                  has. Can be repeated.
+          --resource <uri>        Request an access token for this API of the sign-in
+                                  only. Can be repeated.
+          --scope <scope>         Request an access token with only this part of the
+                                  granted scope. Can be repeated.
           --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
                                   profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
@@ -384,10 +385,10 @@ enum HelpTexts {
           <command>               The program and its arguments, after --.
 
         OPTIONS:
-          --resource <uri>        An API of the sign-in for which alone the access
-                                  token is. Can be repeated.
-          --scope <scope>         The part of the granted scope that the access token
-                                  has. Can be repeated.
+          --resource <uri>        Request an access token for this API of the sign-in
+                                  only. Can be repeated.
+          --scope <scope>         Request an access token with only this part of the
+                                  granted scope. Can be repeated.
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.

@@ -109,6 +109,9 @@
             Damage("a full disk", 6, "cannot be used: No space left on device") {
                 try $0.system.fail(.synchronizeFile, with: ENOSPC)
             },
+            Damage("a read-only file system", 6, "cannot be used: Read-only file system") {
+                try $0.system.fail(.rename, with: EROFS)
+            },
             Damage("a file that cannot be replaced", 6, "cannot be used: Device or resource busy") {
                 try $0.system.fail(.rename, with: EBUSY)
             },
