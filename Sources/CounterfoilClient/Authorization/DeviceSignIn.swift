@@ -99,8 +99,9 @@ public struct DeviceSignIn: Sendable {
     /// Requests a user code, passes it to `show`, and waits until the user has finished.
     ///
     /// The events are ``NativeSignIn/Event/discovered(_:)``, ``NativeSignIn/Event/identified(_:_:)``,
-    /// ``NativeSignIn/Event/membersIgnored(_:)`` and ``NativeSignIn/Event/exchanged``. If the server has forgotten an earlier registration of the client, the
-    /// function registers the client again, once, and calls `show` with a new code.
+    /// ``NativeSignIn/Event/membersIgnored(_:)`` and ``NativeSignIn/Event/exchanged``. If the server has forgotten an
+    /// earlier registration of the client, the function registers the client again, once, and calls `show` with a new
+    /// code.
     public func run(
         onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in },
         show: @escaping @Sendable (Instructions) async -> Void

@@ -160,7 +160,8 @@ public struct ServiceSignIn: Sendable {
     ///
     /// It is requested with `resource` and `scope`, and stored with the sign-in.
     ///
-    /// - Throws: ``SessionError/targetRefused(_:)`` if the sign-in does not contain the part, or if the server refuses it.
+    /// - Throws: ``SessionError/targetRefused(_:)`` if the sign-in does not contain the part, or if the server refuses
+    ///   it.
     package func credentials(
         in store: any TokenStore, profile: ProfileName, minimumLifetime seconds: Int, for target: AccessTarget?
     ) async throws -> Credentials {
@@ -173,7 +174,7 @@ public struct ServiceSignIn: Sendable {
         hurried.transport = DeadlineTransport(
             transport: transport, limit: Self.patience, deadline: .now + Self.patience)
         do {
-            return try await hurried.renewed(in: store, profile, target, for: seconds, since: start, waiting: .zero)
+            return try await hurried.renewed(in: store, profile, target, for: seconds, since: start, isHurried: true)
         } catch { return valid }
     }
 
@@ -184,11 +185,13 @@ public struct ServiceSignIn: Sendable {
     private static let patience = Duration.milliseconds(300)
 
     /// Requests an access token and stores it, unless another process has done so or has just failed to.
+    ///
+    /// With `isHurried`, it neither waits for another process nor leaves a failure to receive a response.
     private func renewed(
         in store: any TokenStore, _ profile: ProfileName, _ target: AccessTarget?, for seconds: Int, since start: Date,
-        waiting limit: Duration = Self.lockTimeout
+        isHurried: Bool = false
     ) async throws -> Credentials {
-        let lock = try await store.refreshLock(of: profile, within: limit)
+        let lock = try await store.refreshLock(of: profile, within: isHurried ? .zero : Self.lockTimeout)
         // Another process may have requested a token in the meantime.
         let before = try await store.record(of: profile)
         if let usable = try usable(before?.credentials, for: seconds, target) { return usable }
@@ -214,7 +217,9 @@ public struct ServiceSignIn: Sendable {
                 if let part, let before { try await adding(part, to: before.credentials) } else { try await run() }
         } catch {
             if part != nil, let refusal = error.refusedTarget { throw SessionError.targetRefused(.server(refusal)) }
-            lock.leave(RefreshFailure(error, ofService: name, at: Date()))
+            // An attempt that waits for a moment only does not show that the server is unavailable.
+            if case .unavailable(.noResponse) = error, isHurried { throw error }
+            lock.leave(RefreshFailure(error, ofService: name, by: authentication, at: Date()))
             throw error
         }
         lock.leave(nil)

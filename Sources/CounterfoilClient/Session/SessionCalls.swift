@@ -17,8 +17,8 @@ extension TokenSession {
     /// is no refresh token, or if the body of the request can be sent only once (``RequestBody/isRepeatable``). Other
     /// tasks can use the session while this task waits for the response.
     ///
-    /// With `target`, the access token is for that part of the sign-in only; see ``credentials(for:)``. It is sent to no
-    /// other resource of the sign-in.
+    /// With `target`, the access token is for that part of the sign-in only; see ``credentials(for:)``. It is not sent
+    /// to other resources of the sign-in.
     public func send(
         _ request: TransportRequest, for target: AccessTarget? = nil
     ) async throws(SessionError) -> TransportResponse {

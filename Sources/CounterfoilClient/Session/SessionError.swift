@@ -8,9 +8,9 @@ public enum SessionError: Error, Hashable, Sendable {
     /// The session has ended: the server rejected its refresh token, or issued tokens of another user, and the
     /// credentials were deleted.
     ///
-    /// `afterLostResponse` is true if the response to an earlier refresh with the same refresh token did not arrive, was
-    /// not readable or was not stored. The server may have replaced the refresh token in that refresh, and so rejects it
-    /// now.
+    /// `afterLostResponse` is true if the response to an earlier refresh with the same refresh token did not arrive,
+    /// was not readable or was not stored. The server may have replaced the refresh token in that refresh, and so
+    /// rejects it now.
     case ended(SignInError, afterLostResponse: Bool)
     /// The access token has expired, and the session has no refresh token.
     case expired

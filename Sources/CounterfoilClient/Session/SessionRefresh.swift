@@ -32,6 +32,20 @@ struct SessionRefresh: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
         let reason: TokenStoreError
+
+        /// Returns the credentials as those that should replace a stored record; nil if it contains another refresh
+        /// token than the one that was sent, or another sign-in.
+        ///
+        /// Another process may have written the record again with the former refresh token, for example to name an API.
+        func replacing(_ stored: TokenRecord?) -> Unsaved? {
+            guard let stored, stored.revision != sending.revision else { return stored.map { _ in self } }
+            guard stored.credentials.refreshToken == sending.credentials.refreshToken,
+                stored.credentials.signInID == sending.credentials.signInID
+            else { return nil }
+            var credentials = credentials
+            credentials.apiOrigins = stored.credentials.apiOrigins
+            return Unsaved(credentials: credentials, sending: stored, reason: reason)
+        }
     }
 
     enum Outcome: Sendable {
@@ -88,7 +102,7 @@ struct SessionRefresh: Sendable {
         }
         let located: (credentials: Credentials, server: AuthorizationServerConfiguration)
         do { located = try await kept.credentials.located(transport: transport, at: now()) } catch {
-            return failed(.unavailable(error), sending: token, holding: lock)
+            return failed(.unavailable(error), of: kept, sending: token, holding: lock)
         }
 
         let sending: TokenRecord
@@ -103,18 +117,18 @@ struct SessionRefresh: Sendable {
         host.begin()
         defer { host.end() }
         do throws(SessionError) {
-            let outcome = try await send(token, of: kept, sending, at: located, within: limits)
+            let outcome = try await send(token, of: kept, sending, at: located, within: limits, holding: lock)
             if case .failed(_, let failure) = outcome { lock.leave(failure) } else { lock.leave(nil) }
             return outcome
         } catch {
-            return failed(error, sending: token, holding: lock)
+            return failed(error, of: kept, sending: token, holding: lock)
         }
     }
 
     private func failed(
-        _ error: SessionError, sending token: RefreshToken, holding lock: borrowing TokenStoreLock
+        _ error: SessionError, of kept: TokenRecord, sending token: RefreshToken, holding lock: borrowing TokenStoreLock
     ) -> Outcome {
-        let failure = RefreshFailure(error, sending: token, at: now())
+        let failure = RefreshFailure(error, sending: token, by: kept.credentials.authentication, at: now())
         lock.leave(failure)
         return .failed(error, failure)
     }
@@ -122,7 +136,8 @@ struct SessionRefresh: Sendable {
     /// Sends the refresh token, and stores the result.
     private func send(
         _ token: RefreshToken, of kept: TokenRecord, _ sending: TokenRecord,
-        at located: (credentials: Credentials, server: AuthorizationServerConfiguration), within limits: RefreshLimits
+        at located: (credentials: Credentials, server: AuthorizationServerConfiguration), within limits: RefreshLimits,
+        holding lock: borrowing TokenStoreLock
     ) async throws(SessionError) -> Outcome {
         let result = await exchange(located.credentials, token, at: located.server, within: limits)
         let responseWasLost = result.responseWasLost || kept.refreshIntent?.concerns(token) ?? false
@@ -131,13 +146,18 @@ struct SessionRefresh: Sendable {
             return try await keep(credentials, instead: sending, unused: unused)
         case .withheld(let credentials, let error): return try await withhold(credentials, error, instead: sending)
         case .rejected(let error):
+            // A process that finds no record any more looks for the failure.
+            let ended = failed(
+                .ended(error, afterLostResponse: responseWasLost), of: kept, sending: token, holding: lock)
             if let other = try await removed(sending) { return .refreshedElsewhere(other) }
             await binding.forgetRegistration(of: sending.credentials, after: error)
-            throw .ended(error, afterLostResponse: responseWasLost)
+            return ended
         case .otherUser(let foreign, let error):
             await revoke(foreign)
+            let ended = failed(
+                .ended(error, afterLostResponse: responseWasLost), of: kept, sending: token, holding: lock)
             if let other = try await removed(sending) { return .refreshedElsewhere(other) }
-            throw .ended(error, afterLostResponse: responseWasLost)
+            return ended
         case .failed(let error):
             // The server has answered, so that nothing is known to be lost when it refuses the token later.
             if !responseWasLost, !error.mayHaveLostResponse {
@@ -203,7 +223,7 @@ struct SessionRefresh: Sendable {
 
     /// Stores the refresh token of a response whose access token must not be used.
     ///
-    /// The credentials contain the former access token, so that nobody uses the new one, and the next refresh sends the
+    /// The credentials contain the former access token, so that the new one is not used, and the next refresh sends the
     /// new refresh token (RFC 6749 §6).
     private func withhold(
         _ credentials: Credentials, _ error: SignInError, instead sending: TokenRecord
@@ -216,7 +236,7 @@ struct SessionRefresh: Sendable {
         let failure = SessionError.unavailable(error)
         // The other processes now know the new refresh token.
         return .failed(
-            failure, credentials.refreshToken.flatMap { RefreshFailure(failure, sending: $0, at: now()) })
+            failure, credentials.refreshToken.flatMap { RefreshFailure(failure, sending: $0, by: credentials.authentication, at: now()) })
     }
 
     private func revoke(_ credentials: Credentials) async {
@@ -227,11 +247,16 @@ struct SessionRefresh: Sendable {
     ///
     /// Returns nil if there are no such credentials, or if a user signed in or out meanwhile.
     private func saveUnsaved() async throws(SessionError) -> TokenRecord? {
-        guard let unsaved else { return nil }
-        let outcome = try await stored { () throws(TokenStoreError) in
-            try await store.replace(unsaved.sending, with: unsaved.credentials, in: profile)
+        var unsaved = unsaved
+        while let latest = unsaved {
+            let outcome = try await stored { () throws(TokenStoreError) in
+                try await store.replace(latest.sending, with: latest.credentials, in: profile)
+            }
+            switch outcome {
+            case .replaced(let record): return record
+            case .changed(let other): unsaved = latest.replacing(other)
+            }
         }
-        if case .replaced(let record) = outcome { return record }
         return nil
     }
 

@@ -103,9 +103,9 @@ public actor TokenSession {
     ///
     /// With `target`, the access token is for a part of the sign-in only: a refresh requests it with `resource`
     /// (RFC 8707 §2.2) and `scope` (RFC 6749 §6). It is stored with the sign-in, for at most 16 targets, and used until
-    /// it expires. The access token of the whole sign-in stays. The function throws ``SessionError/targetRefused(_:)`` if
-    /// the sign-in does not contain the target, or if the server refuses it. It throws ``SessionError/unavailable(_:)``
-    /// with ``UnsafeResponse/accessToken(_:)`` if the token is certainly for more.
+    /// it expires. The access token of the whole sign-in stays. The function throws ``SessionError/targetRefused(_:)``
+    /// if the sign-in does not contain the target, or if the server refuses it. It throws
+    /// ``SessionError/unavailable(_:)`` with ``UnsafeResponse/accessToken(_:)`` if the token is certainly for more.
     public func credentials(for target: AccessTarget? = nil) async throws(SessionError) -> Credentials {
         let whole = try await record().credentials
         let target = try whole.part(target)
@@ -231,7 +231,8 @@ public actor TokenSession {
         guard let refresh, refresh.work === work else { return }
         let target = refresh.target
         self.refresh = nil
-        if case .failed(_, let failure) = outcome { lastFailure = failure } else { lastFailure = nil }
+        // A refresh that sent no request leaves the failure of the one before it.
+        if case .failed(_, let failure) = outcome { lastFailure = failure ?? lastFailure } else { lastFailure = nil }
         switch outcome {
         case .refreshed(let record, let unused):
             (known, unsaved) = (Known(record: record, stamp: nil), nil)
@@ -284,9 +285,11 @@ public actor TokenSession {
             throw error == .cancelled ? .cancelled : .store(error)
         }
         if let unsaved {
-            // While the stored record is the one that the unsaved tokens should replace, they are the latest ones.
-            if stored?.revision == unsaved.sending.revision {
-                let latest = known?.record ?? TokenRecord(unsaved.credentials)
+            // While the stored record is one that the unsaved tokens should replace, they are the latest ones.
+            if let replacing = unsaved.replacing(stored) {
+                let isSame = replacing.sending.revision == unsaved.sending.revision
+                let latest = (isSame ? known?.record : nil) ?? TokenRecord(replacing.credentials)
+                self.unsaved = replacing
                 known = Known(record: latest, stamp: stamp)
                 return latest
             }
@@ -334,9 +337,9 @@ public actor TokenSession {
     /// `former` is the record that was deleted or replaced; nil if it is not known.
     @discardableResult
     func forget(_ former: TokenRecord? = nil) -> Credentials? {
-        let latest = former?.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
+        let latest = former == nil ? unsaved : unsaved?.replacing(former)
         (known, unsaved) = (nil, nil)
-        return latest
+        return latest?.credentials
     }
 
     /// Forgets why a former session ended, because a user has signed in.

@@ -120,7 +120,7 @@ extension [String: JSONValue] {
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value as a detail of the credentials: the text, or a whole number or a truth value as in JSON; nil otherwise.
+    /// The value as a detail of the credentials: the text, or a whole number or truth value as in JSON; nil otherwise.
     fileprivate var detail: String? {
         switch self {
         case .string(let text): text

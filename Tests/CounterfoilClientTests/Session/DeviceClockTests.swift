@@ -118,7 +118,7 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-597: nobody can tell whether the token is still valid.
+    // SEC-597: the client cannot tell if the token is still valid.
     @Test func `a token that arrived in the future counts as expired if it cannot be refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.givesNoRefreshToken)) { server in
             let store: any TokenStore = MemoryTokenStore()

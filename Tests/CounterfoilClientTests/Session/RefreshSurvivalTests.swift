@@ -92,7 +92,7 @@ struct RefreshSurvivalTests {
     @Test(
         arguments: contradictions,
         [IDTokenScript.Signature.genuine, .unknownKey, .broken, .none])
-    func `an access token with an ID token of another issuer or client is not used, and the session goes on`(
+    func `an access token with an ID token of another issuer or client is not used, and the session continues`(
         contradiction: (WireMember, TokenRefusal, words: String), signature: IDTokenScript.Signature
     ) async throws {
         try await Self.run {
