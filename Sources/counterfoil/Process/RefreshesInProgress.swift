@@ -19,50 +19,61 @@ final class RefreshesInProgress: Sendable {
 
     private struct State {
         var count = 0
-        var signals: ReceivedSignals?
         /// The first signal that arrived.
         var received: Int32?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
+    /// The signals that are held back; nil if no refresh is in progress, or if another part of the program receives them.
+    ///
+    /// It is locked before ``state``, and while it ends, so that a refresh that begins meanwhile holds them again.
+    private let signals = Mutex<ReceivedSignals?>(nil)
 
     private init() {}
 
     /// Holds the signals back from now on, unless a part of the program receives them anyway.
     func begin() {
-        state.withLock { state in
-            state.count += 1
-            holdSignals(&state)
+        signals.withLock { signals in
+            state.withLock { $0.count += 1 }
+            hold(&signals)
         }
     }
 
-    private func holdSignals(_ state: inout State) {
-        guard state.count > 0, !ReceivedSignals.areReceived else { return }
-        state.signals = ReceivedSignals([SIGINT, SIGTERM, SIGHUP]) { [self] in receive($0.number) }
+    private func hold(_ signals: inout ReceivedSignals?) {
+        guard state.withLock({ $0.count }) > 0, !ReceivedSignals.areReceived else { return }
+        signals = ReceivedSignals([SIGINT, SIGTERM, SIGHUP]) { [self] in receive($0.number) }
     }
 
     /// Ends the process by the signal that arrived during the last refresh in progress, if there was one.
     func end() {
-        let (signals, waiting) = state.withLock { state -> (ReceivedSignals?, [CheckedContinuation<Void, Never>]) in
-            state.count -= 1
-            guard state.count == 0 else { return (nil, []) }
-            defer { (state.signals, state.waiting) = (nil, []) }
-            return (state.signals, state.waiting)
+        let waiting = signals.withLock { signals -> [CheckedContinuation<Void, Never>] in
+            let isLast = state.withLock { state in
+                state.count -= 1
+                return state.count == 0
+            }
+            guard isLast else { return [] }
+            signals?.end()
+            signals = nil
+            return state.withLock { state in
+                if let received = state.received { Self.die(of: received) }
+                defer { state.waiting = [] }
+                return state.waiting
+            }
         }
-        signals?.end()
-        if let received = state.withLock({ $0.received }) { Self.die(of: received) }
         for continuation in waiting { continuation.resume() }
     }
 
     /// Waits for the end of all refreshes in progress, which the cancellation of a task does not end.
     func finish() async {
         await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
+            let isFree = signals.withLock { signals in
                 // The part of the program that received the signals may have ended.
-                holdSignals(&state)
-                if state.count > 0 { state.waiting.append(continuation) }
-                return state.count == 0
+                hold(&signals)
+                return state.withLock { state in
+                    if state.count > 0 { state.waiting.append(continuation) }
+                    return state.count == 0
+                }
             }
             if isFree { continuation.resume() }
         }
