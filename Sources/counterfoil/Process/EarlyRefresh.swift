@@ -8,18 +8,11 @@ import CounterfoilProtocol
     import Foundation
 #endif
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// `counterfoil refresh-early` refreshes a token that is still valid, for another command that does not wait for it.
 ///
 /// A shell waits for the end of a command in `$(…)`. A command that needs a token therefore starts this one in a
 /// session of its own, which outlives it, so that a slow server does not hold the valid token back.
+/// In a container, nothing outlives the first process, so the command ends only after this one.
 struct EarlyRefresh: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh-early",
@@ -41,6 +34,8 @@ struct EarlyRefresh: AsyncParsableCommand {
 
     /// Starts the command for a profile, and waits for its end at most some time.
     ///
+    /// In a container, ``RefreshesInProgress/finish()`` waits for its end, after the token was passed on.
+    ///
     /// Its arguments contain no secret. Nothing happens if it cannot be started: the next command tries again.
     static func start(
         for profile: ProfileName, _ target: AccessTarget?, in store: TokenStoreChoice?, waiting limit: Duration
@@ -53,17 +48,32 @@ struct EarlyRefresh: AsyncParsableCommand {
                 path: program, name: "counterfoil", arguments: arguments,
                 environment: ProcessInfo.processInfo.environment, startsSession: true)
         else { return }
-        // A container ends with its first process.
-        guard getpid() != 1 else {
+        let isInContainer = isInContainer
+        if isInContainer { RefreshesInProgress.shared.begin() }
+        let (moments, moment) = AsyncStream.makeStream(of: Void.self)
+        Task {
             _ = await process.exitStatus
-            return
+            if isInContainer { RefreshesInProgress.shared.end() }
+            moment.yield()
         }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await process.exitStatus }
-            group.addTask { try? await Task.sleep(for: limit) }
-            _ = await group.next()
-            group.cancelAll()
+        Task {
+            try? await Task.sleep(for: limit)
+            moment.yield()
         }
+        for await _ in moments { break }
+    }
+
+    /// Whether this process is in a PID namespace other than the initial one, or may be.
+    ///
+    /// When the first process of such a namespace ends, often a shell that waits for this process, the kernel kills all
+    /// others (pid_namespaces(7)).
+    private static var isInContainer: Bool {
+        #if os(Linux)
+            // The kernel gives the initial namespace this fixed number (PROC_PID_INIT_INO).
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) != "pid:[4026531836]"
+        #else
+            false
+        #endif
     }
 
     /// The path of this program, which works on Linux even if an upgrade has deleted the file.

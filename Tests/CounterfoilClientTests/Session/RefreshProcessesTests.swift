@@ -22,11 +22,12 @@ struct RefreshProcessesTests {
     }
 
     private static func token(
-        _ path: String, _ options: String..., started: @escaping @Sendable (ChildProcess) -> Void = { _ in }
+        _ path: String, _ options: String..., started: @escaping @Sendable (ChildProcess) -> Void = { _ in },
+        onOutput: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> CommandLineTool.Outcome {
         try await CommandLineTool.run(
             ["token", "--store", "file:\(path)"] + options,
-            home: URL(fileURLWithPath: path).deletingLastPathComponent(), started: started)
+            home: URL(fileURLWithPath: path).deletingLastPathComponent(), onOutput: onOutput, started: started)
     }
 
     @Test func `seven processes that refresh at once send one request and use the same token`() async throws {
@@ -47,9 +48,11 @@ struct RefreshProcessesTests {
     /// The number of processes that start at once; 50 with the variable `COUNTERFOIL_ALL_RUNS`.
     private static let many = ProcessInfo.processInfo.environment["COUNTERFOIL_ALL_RUNS"] == nil ? 8 : 50
 
-    private static func tokens(_ path: String) async throws -> [CommandLineTool.Outcome] {
+    private static func tokens(
+        _ path: String, onOutput: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> [CommandLineTool.Outcome] {
         try await withThrowingTaskGroup(of: CommandLineTool.Outcome.self) { group in
-            for _ in 0..<many { group.addTask { try await token(path) } }
+            for _ in 0..<many { group.addTask { try await token(path, onOutput: onOutput) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }
@@ -108,12 +111,17 @@ struct RefreshProcessesTests {
             try await Self.signIn(server, path)
             let due = try await Self.makeDue(server, path)
             gate.hold()
-            for outcome in try await Self.tokens(path) {
+            let printed = Mutex(0)
+            async let outcomes = Self.tokens(path) { _ in printed.withLock { $0 += 1 } }
+            _ = try await Waiting.until("all tokens", within: .seconds(60)) {
+                printed.withLock { $0 } == Self.many ? true : nil
+            }
+            // The process that refreshes outlives those that have needed the token, except in a container.
+            gate.release()
+            for outcome in try await outcomes {
                 #expect(outcome.status == 0, "\(outcome.errors)")
                 #expect(outcome.output == "\(due.accessToken.exposed)\n")
             }
-            // The process that refreshes outlives those that have needed the token.
-            gate.release()
             _ = try await Waiting.until("a new token in the store", within: .seconds(60)) {
                 try await Self.store(path).credentials(of: .standard)?.accessToken == due.accessToken ? nil : true
             }
@@ -121,6 +129,45 @@ struct RefreshProcessesTests {
             #expect(try await Self.token(path).output == "\(server.accessTokens.last ?? "")\n")
         }
     }
+
+    #if os(Linux)
+        /// Starts a shell as the first process of a PID namespace, whose end kills all others (pid_namespaces(7)).
+        private static func shell(
+            _ script: String, home: URL, errors: OutputPipe? = nil
+        ) throws -> ChildProcess {
+            try ChildProcess(
+                path: "/usr/bin/unshare", arguments: ["-pf", "--mount-proc", "/bin/sh", "-c", script],
+                environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"], standardError: errors?.writingEnd)
+        }
+
+        @Test(.enabled(if: geteuid() == 0, "only root can create a PID namespace"))
+        func `an early refresh in a container ends before its first process`() async throws {
+            let directory = try TemporaryDirectory()
+            // A container may be forbidden to create another one.
+            guard try await Self.shell("exit 0", home: directory.url).exitStatus == 0 else { return }
+            let path = directory.file("tokens").path
+            try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+                let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
+                let gate = try ResponseGate(to: port)
+                defer { gate.stop() }
+                server.change { $0.publicOrigin = gate.origin }
+                try await Self.signIn(server, path)
+                let due = try await Self.makeDue(server, path)
+                gate.hold()
+                let errors = try OutputPipe()
+                let shell = try Self.shell(
+                    "'\(try Product.client.executable.path)' token --store 'file:\(path)' | { read T; echo \"$T\" >&2; }",
+                    home: directory.url, errors: errors)
+                // The token is there before the server answers.
+                let text = await errors.text { _ in gate.release() }
+                #expect(text == "\(due.accessToken.exposed)\n")
+                #expect(await shell.exitStatus == 0)
+                let kept = try #require(try await Self.store(path).credentials(of: .standard))
+                #expect(kept.refreshToken?.exposed == server.refreshTokens.last)
+                #expect(kept.accessToken.exposed == server.accessTokens.last && kept.accessToken != due.accessToken)
+            }
+        }
+    #endif
 
     // RFC 8707 §2.2: each refresh sends the token that the previous refresh got, at a server that accepts each once.
     @Test func `ten processes that need tokens for two APIs at once send two requests`() async throws {

@@ -11,7 +11,8 @@ package struct CommandLineTool {
 
     /// Runs the program with a home directory of its own.
     ///
-    /// `onLine` receives each line of standard error as it is written, and `started` the process.
+    /// `onLine` receives each line of standard error as it is written, `onOutput` that of standard output, and `started`
+    /// the process.
     package static func run(
         _ arguments: [String],
         of program: Product = .client,
@@ -19,6 +20,7 @@ package struct CommandLineTool {
         environment: [String: String] = [:],
         input: Int32? = nil,
         onLine: @escaping @Sendable (String) -> Void = { _ in },
+        onOutput: @escaping @Sendable (String) -> Void = { _ in },
         started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> Outcome {
         let (output, errors) = (try OutputPipe(), try OutputPipe())
@@ -27,7 +29,7 @@ package struct CommandLineTool {
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
             standardInput: input, standardOutput: output.writingEnd, standardError: errors.writingEnd)
         started(process)
-        async let written = output.text()
+        async let written = output.text(onLine: onOutput)
         async let told = errors.text(onLine: onLine)
         let status = await process.exitStatus ?? -1
         return Outcome(status: status, output: await written, errors: await told)
