@@ -28,6 +28,14 @@ public enum ClientAuthentication: Sendable, Hashable {
     /// `private_key_jwt`: a signed assertion, a new one for each request (RFC 7523 §2.2).
     case privateKey(ClientKey)
 
+    /// The client secret; nil for a method without one.
+    var secret: ClientSecret? {
+        switch self {
+        case .secret(let secret), .secretPost(let secret), .secretBasic(let secret): secret
+        case .none, .privateKey: nil
+        }
+    }
+
     /// The private key of `private_key_jwt`; nil for the other methods.
     var key: ClientKey? {
         if case .privateKey(let key) = self { key } else { nil }

@@ -236,7 +236,10 @@ struct SessionRefresh: Sendable {
         let failure = SessionError.unavailable(error)
         // The other processes now know the new refresh token.
         return .failed(
-            failure, credentials.refreshToken.flatMap { RefreshFailure(failure, sending: $0, by: credentials.authentication, at: now()) })
+            failure,
+            credentials.refreshToken.flatMap {
+                RefreshFailure(failure, sending: $0, by: credentials.authentication, at: now())
+            })
     }
 
     private func revoke(_ credentials: Credentials) async {

@@ -37,31 +37,40 @@ public struct RefreshFailure: Sendable, Hashable, Codable {
         case endedAfterLostResponse = "ended_after_lost_response"
     }
 
-    /// The longest time for which `Retry-After` holds for other processes; the field may contain anything.
-    private static let longestPause = Duration.seconds(3600)
+    /// The longest time for which `Retry-After` holds for other processes, in seconds; the field may contain anything.
+    private static let longestPause: TimeInterval = 3600
 
     /// The time for which a server that has just failed is not asked several times again, in seconds.
     private static let recently: TimeInterval = 10
 
     /// Creates the failure of a refresh; nil if the cause is on this device, so that it is not that of other processes.
-    init?(_ error: SessionError, sending token: RefreshToken, at now: Date) {
+    init?(
+        _ error: SessionError, sending token: RefreshToken, by authentication: ClientAuthentication, at now: Date
+    ) {
+        let secrets = [token.exposed, authentication.secret?.exposed].compactMap(\.self)
         switch error {
         case .ended(let cause, let afterLostResponse):
-            self.init(cause, sending: token.exposed, at: now, endedAfterLostResponse: afterLostResponse)
+            self.init(cause, of: token.exposed, secrets, at: now, endedAfterLostResponse: afterLostResponse)
         case .unavailable(let cause):
-            self.init(cause, sending: token.exposed, at: now, endedAfterLostResponse: nil)
+            self.init(cause, of: token.exposed, secrets, at: now, endedAfterLostResponse: nil)
         default: return nil
         }
     }
 
-    /// Creates the failure of a request for a token of a service, whose client is `sent`.
-    init?(_ cause: SignInError, ofService sent: String, at now: Date) {
-        self.init(cause, sending: sent, at: now, endedAfterLostResponse: nil)
+    /// Creates the failure of a request for a token of a service, whose client is `service`.
+    init?(
+        _ cause: SignInError, ofService service: String, by authentication: ClientAuthentication, at now: Date
+    ) {
+        let secrets = [authentication.secret?.exposed].compactMap(\.self)
+        self.init(cause, of: service, secrets, at: now, endedAfterLostResponse: nil)
     }
 
-    private init?(_ cause: SignInError, sending sent: String, at now: Date, endedAfterLostResponse: Bool?) {
-        // A server may repeat what it received.
-        func withoutSecret(_ text: String) -> String { text.replacing(sent, with: "…") }
+    private init?(
+        _ cause: SignInError, of sent: String, _ secrets: [String], at now: Date, endedAfterLostResponse: Bool?
+    ) {
+        // A server may repeat what it received, decoded or as the form contained it.
+        let forms = secrets.flatMap { [$0, FormParameters.encoded($0)] }
+        func withoutSecret(_ text: String) -> String { forms.reduce(text) { $0.replacing($1, with: "<redacted>") } }
         switch cause {
         // Another process may need a token for another part of the sign-in.
         case .unsafe(.accessToken): return nil
@@ -76,7 +85,7 @@ public struct RefreshFailure: Sendable, Hashable, Codable {
         self.endedAfterLostResponse = endedAfterLostResponse
         var pause: Duration?
         if case .unavailable(let failure) = cause { pause = failure.retryAfter }
-        pausedUntil = pause.map { now.addingTimeInterval(min($0, Self.longestPause) / .seconds(1)) }
+        pausedUntil = pause.map { now.addingTimeInterval(min($0 / .seconds(1), Self.longestPause)) }
     }
 
     /// Whether the failure ended the session.
@@ -101,8 +110,10 @@ public struct RefreshFailure: Sendable, Hashable, Codable {
     /// If the clock was set back since the failure, nothing is known about the time that has passed, and the result is
     /// nil.
     func pause(at now: Date) -> Int? {
-        guard since <= now, let pausedUntil, pausedUntil > now else { return nil }
-        return Int(pausedUntil.timeIntervalSince(now).rounded(.up))
+        guard since <= now, let pausedUntil else { return nil }
+        // A damaged lock file may contain any time.
+        let end = min(pausedUntil, since.addingTimeInterval(Self.longestPause))
+        return end > now ? Int(end.timeIntervalSince(now).rounded(.up)) : nil
     }
 
     /// The cause, in the words of the process that received it.

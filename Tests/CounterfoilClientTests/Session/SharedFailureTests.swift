@@ -13,6 +13,11 @@ struct SharedFailureTests {
     private final class WatchedStore: TokenStore {
         private let store = MemoryTokenStore()
         private let count = Mutex(0)
+        private let keepsFailures: Bool
+        /// The failure that was left when the record was deleted; nil if it was not deleted, or if there was none.
+        let failureAtRemoval = Mutex<RefreshFailure?>(nil)
+
+        init(keepsFailures: Bool = true) { self.keepsFailures = keepsFailures }
 
         func record(of profile: ProfileName) -> TokenRecord? { store.record(of: profile) }
 
@@ -21,7 +26,9 @@ struct SharedFailureTests {
         func update(
             _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
         ) -> StoredRecord {
-            store.update(profile, decide)
+            let kept = store.record(of: profile).map { StoredRecord.record($0) } ?? .none
+            if decide(kept) == .remove { failureAtRemoval.withLock { $0 = store.refreshFailure(of: profile) } }
+            return store.update(profile, decide)
         }
 
         func refreshLock(
@@ -31,7 +38,9 @@ struct SharedFailureTests {
             return try await store.refreshLock(of: profile, within: limit)
         }
 
-        func refreshFailure(of profile: ProfileName) -> RefreshFailure? { store.refreshFailure(of: profile) }
+        func refreshFailure(of profile: ProfileName) -> RefreshFailure? {
+            keepsFailures ? store.refreshFailure(of: profile) : nil
+        }
 
         func askedForLock(_ times: Int) async throws {
             _ = try await Waiting.until("\(times) sessions at the lock") { count.withLock { $0 } >= times ? true : nil }
@@ -109,6 +118,45 @@ struct SharedFailureTests {
         }
     }
 
+    // A process that finds no record looks for the failure.
+    @Test(arguments: [false, true])
+    func `the reason why a session ended is left before the record is deleted`(otherUser: Bool) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store = WatchedStore()
+            try await SignedIn.at(server, scope: "openid photos.read", in: store)
+            if otherUser {
+                server.change { $0.idToken.subjectAfterRefresh = "mallory" }
+            } else {
+                server.revokeEverything()
+            }
+            let session = TokenSession(ofAnyClientIn: store, now: SignedIn.later)
+            let error = await #expect(throws: SessionError.self) { try await session.credentials() }
+            let left = store.failureAtRemoval.withLock { $0 }
+            #expect(left?.error.description == error?.description)
+            let kept: any TokenStore = store
+            #expect(await kept.refreshFailure(of: .standard) == left)
+        }
+    }
+
+    // SEC-584; RFC 9110 §10.2.3
+    @Test func `Retry-After holds for every later call of a session whose store keeps no failures`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store = WatchedStore(keepsFailures: false)
+            try await SignedIn.at(server, in: store)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503, retryAfter: "120"))] }
+            let session = TokenSession(ofAnyClientIn: store, now: SignedIn.later)
+            await #expect(throws: SessionError.self) { try await session.credentials() }
+            for _ in 0..<2 {
+                await #expect {
+                    try await session.credentials()
+                } throws: { error in
+                    if case .paused = error as? SessionError { true } else { false }
+                }
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
     /// Returns the session of a process, which shares nothing with others but a file.
     private static func process(
         _ directory: TemporaryDirectory, now: @escaping @Sendable () -> Date = SignedIn.later
@@ -142,6 +190,27 @@ struct SharedFailureTests {
             // When the time has passed, or if the clock was set back, the server is asked.
             _ = try await Self.process(directory) { Date().addingTimeInterval(3599 + 3601) }.credentials()
             #expect(SignedIn.refreshes(at: server).count == 2)
+        }
+    }
+
+    @Test func `a damaged time in the lock file pauses for an hour at most`() async throws {
+        let directory = try TemporaryDirectory()
+        try await ScriptedAuthorizationServer.run { server in
+            let store = EncryptedFileTokenStore(file: directory.file("tokens"), placement: .besideTheFile)
+            try await SignedIn.at(server, in: store)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503, retryAfter: "120"))] }
+            await #expect(throws: SessionError.self) { try await Self.process(directory).credentials() }
+            let file = directory.file("tokens.default.refresh")
+            let left = try String(contentsOf: file, encoding: .utf8)
+            let damaged = left.replacing(/"paused_until":[0-9.]+/, with: "\"paused_until\":1e300")
+            #expect(damaged != left)
+            try damaged.write(to: file, atomically: false, encoding: .utf8)
+            let error = await #expect(throws: SessionError.self) { try await Self.process(directory).credentials() }
+            guard case .paused(let seconds) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect((3500...3600).contains(seconds))
         }
     }
 
@@ -180,6 +249,43 @@ struct SharedFailureTests {
                 await #expect(throws: SessionError.self) { try await process.credentials() }
                 #expect(SignedIn.refreshes(at: server).count == expected)
             }
+        }
+    }
+
+    @Test func `a service that waits for a moment only leaves no failure to those who wait longer`() async throws {
+        var script = ServerScript()
+        script.clients.authentication = .basic
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let signIn = try ServiceSignInTests.signIn(at: server)
+            let store: any TokenStore = MemoryTokenStore()
+            var kept = try await signIn.credentials(in: store)
+            kept.expires = Date().addingTimeInterval(9)
+            try await store.save(kept, as: .standard)
+            server.change { $0.interruptions = [Interruption(at: .token, .silent)] }
+            #expect(try await signIn.credentials(in: store).accessToken == kept.accessToken)
+            #expect(await store.refreshFailure(of: .standard) == nil)
+            server.change { $0.interruptions = [] }
+            let fresh = try await signIn.credentials(in: store, minimumLifetime: 600)
+            #expect(fresh.accessToken.exposed == server.accessTokens.last)
+        }
+    }
+
+    @Test func `no failure contains a client secret that the server repeats`() async throws {
+        let directory = try TemporaryDirectory()
+        var script = ServerScript()
+        script.clients.authentication = .basic
+        script.clients.secret = "wrench/+4711"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = EncryptedFileTokenStore(
+                file: directory.file("tokens"), placement: .besideTheFile)
+            let signIn = try ServiceSignInTests.signIn(at: server)
+            let echo = "no client has wrench/+4711 (wrench%2F%2B4711)"
+            server.change { $0.interruptions = [Interruption(at: .token, .refusal("invalid_client", echo))] }
+            await #expect(throws: SignInError.self) { try await signIn.credentials(in: store) }
+            let failure = try #require(await store.refreshFailure(of: .standard))
+            #expect(failure.error.description.contains("no client has <redacted> (<redacted>)"), "\(failure.error)")
+            let left = try String(contentsOf: directory.file("tokens.default.refresh"), encoding: .utf8)
+            #expect(left.contains("invalid_client") && !left.contains("4711"), "\(left)")
         }
     }
 
