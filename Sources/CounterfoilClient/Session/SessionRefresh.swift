@@ -38,7 +38,8 @@ struct SessionRefresh: Sendable {
         ///
         /// Another process may have written the record again with the former refresh token, for example to name an API.
         func replacing(_ stored: TokenRecord?) -> Unsaved? {
-            guard let stored, stored.revision != sending.revision else { return stored.map { _ in self } }
+            guard let stored else { return nil }
+            if stored.revision == sending.revision { return self }
             guard stored.credentials.refreshToken == sending.credentials.refreshToken,
                 stored.credentials.signInID == sending.credentials.signInID
             else { return nil }

@@ -1,9 +1,10 @@
-import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import Testing
+
+@testable import CounterfoilClient
 
 /// Tests of a refresh whose response cannot be stored: the server has rotated the token, and the disk is full.
 @Suite(.timeLimit(.minutes(2)))
@@ -104,6 +105,23 @@ struct UnsavedRefreshTests {
             #expect(await session.saveError == nil)
             let told = server.requests(to: .revocation).map { $0.form["token"] }
             #expect(told.contains(fresh.refreshToken?.exposed))
+        }
+    }
+
+    // Naming an API, or ending the lifetime of a rejected token, writes the record with the former refresh token.
+    @Test func `tokens that were not stored survive another write of the record that they replace`() async throws {
+        try await Self.run { server, store, session, fresh in
+            store.fill(false)
+            var named = try #require(store.record(of: .standard)).credentials
+            named.apiOrigins = [try APIOrigin("https://photos.example.com")]
+            try await store.save(named, as: .standard)
+            let kept = try await session.credentials()
+            #expect(kept.accessToken == fresh.accessToken && kept.apiOrigins == named.apiOrigins)
+            #expect(server.requests(to: .revocation).isEmpty)
+            let next = try await session.refreshed(replacing: fresh.accessToken)
+            #expect(SignedIn.refreshes(at: server).last?.form["refresh_token"] == fresh.refreshToken?.exposed)
+            #expect(store.record(of: .standard)?.credentials == next)
+            #expect(next.apiOrigins == named.apiOrigins)
         }
     }
 
