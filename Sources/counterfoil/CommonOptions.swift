@@ -133,7 +133,18 @@ struct CommonOptions: ParsableArguments {
     func credentials(
         minimumLifetime seconds: Int? = nil, for target: AccessTarget? = nil
     ) async throws -> Credentials {
-        let session = try await session(minimumLifetime: seconds, for: target)
+        let store = try await openStore().store
+        return try await credentials(
+            of: session(of: profile, in: store), in: store, minimumLifetime: seconds, for: target)
+    }
+
+    /// Returns the credentials of a session of the profile as above, for a program that asks for them again.
+    ///
+    /// The session knows a new refresh token that could not be stored.
+    func credentials(
+        of session: TokenSession, in store: any TokenStore, minimumLifetime seconds: Int?, for target: AccessTarget?
+    ) async throws -> Credentials {
+        try await Self.renewService(profile, in: store, minimumLifetime: seconds, for: target)
         var credentials = try await session.credentials(for: target)
         if let seconds, credentials.isExpired(early: seconds), !credentials.isOfService {
             guard credentials.isRefreshable else {

@@ -48,8 +48,11 @@ struct Exec: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
+            let store = try await common.openStore().store
+            // A refresh token that cannot be stored lives as long as the session.
+            let session = common.session(of: common.profile, in: store)
             let credentials = try await common.credentials(
-                minimumLifetime: lifetime.minimumLifetime, for: target.value)
+                of: session, in: store, minimumLifetime: lifetime.minimumLifetime, for: target.value)
             PrintedToken(credentials).warnIfBound(console)
             // Receive signals before the file exists, so that none ends this process and leaves the file behind.
             let process = ForegroundProcess()
@@ -58,7 +61,7 @@ struct Exec: AsyncParsableCommand {
             defer { file.remove() }
             var environment = ProcessInfo.processInfo.environment
             environment["COUNTERFOIL_TOKEN_FILE"] = file.path
-            let renewal = Task { await renew(file, credentials) }
+            let renewal = Task { await renew(file, credentials, of: session, in: store) }
             let code = await exitCode(of: process, environment)
             // A renewal that is in progress must not write the file after its deletion.
             renewal.cancel()
@@ -77,14 +80,17 @@ struct Exec: AsyncParsableCommand {
     }
 
     /// Replaces the token in the file before it expires, until the task is cancelled.
-    private func renew(_ file: TokenFile, _ credentials: Credentials) async {
+    private func renew(
+        _ file: TokenFile, _ credentials: Credentials, of session: TokenSession, in store: any TokenStore
+    ) async {
         var current = credentials
         while let expires = current.expires, current.isRefreshable || current.isOfService {
             let left = expires.timeIntervalSinceNow
             let lead = min(60, left / 5)
             do { try await Task.sleep(for: .seconds(max(left - lead, 1))) } catch { return }
             do {
-                current = try await common.credentials(minimumLifetime: max(1, Int(lead) + 1), for: target.value)
+                current = try await common.credentials(
+                    of: session, in: store, minimumLifetime: max(1, Int(lead) + 1), for: target.value)
                 try file.replace(with: current.accessToken)
             } catch {
                 guard !Task.isCancelled else { return }

@@ -214,8 +214,13 @@ public struct ServiceSignIn: Sendable {
         let fresh: Credentials
         do throws(SignInError) {
             fresh =
-                if let part, let before { try await adding(part, to: before.credentials) } else { try await run() }
+                if let part, let before { try await adding(part, to: before.credentials) } else {
+                    try await renewing(before?.credentials)
+                }
         } catch {
+            if let part, let before, error.concernsTarget {
+                _ = try? await store.replace(before, with: before.credentials.refusing(part), in: profile)
+            }
             if part != nil, let refusal = error.refusedTarget { throw SessionError.targetRefused(.server(refusal)) }
             // An attempt that waits for a moment only does not show that the server is unavailable.
             if case .unavailable(.noResponse) = error, isHurried { throw error }
@@ -251,15 +256,29 @@ public struct ServiceSignIn: Sendable {
         return stored.caching(issued, for: part, at: Date())
     }
 
+    /// Requests an access token for the whole sign-in; the stored ones for its parts stay valid.
+    private func renewing(_ stored: Credentials?) async throws(SignInError) -> Credentials {
+        var fresh = try await run()
+        // Each sign-in has its own key, to which its tokens are bound (RFC 9449 §5).
+        guard let stored, repeats(stored), fresh.proofKey == stored.proofKey else { return fresh }
+        let now = Date()
+        fresh.narrowed = stored.narrowed.filter { token in token.expires.map { $0 > now } ?? true }
+        return fresh
+    }
+
+    /// Returns whether stored credentials come from this sign-in.
+    private func repeats(_ kept: Credentials) -> Bool {
+        kept.isOfService && kept.issuer == issuer && kept.clientID == clientID && kept.resources == resources
+            && (scope.isEmpty || kept.scope == scope) && (kept.proofKey != nil) == bindsTokens
+            && kept.apiOrigins == apiOrigins && kept.tokenParameters == tokenParameters && kept.detailNames == details
+    }
+
     /// Returns the stored credentials for a target if they come from this sign-in and live long enough.
     private func usable(
         _ kept: Credentials?, for seconds: Int, _ target: AccessTarget?
     ) throws(SessionError) -> Credentials? {
-        guard let kept, kept.isOfService, kept.issuer == issuer, kept.clientID == clientID,
-            kept.resources == resources, scope.isEmpty || kept.scope == scope,
-            (kept.proofKey != nil) == bindsTokens, kept.apiOrigins == apiOrigins,
-            kept.tokenParameters == tokenParameters, kept.detailNames == details,
-            let usable = kept.cached(for: try kept.part(target)), !usable.isExpired(early: seconds)
+        guard let kept, repeats(kept), let usable = kept.cached(for: try kept.part(target)),
+            !usable.isExpired(early: seconds)
         else { return nil }
         return usable
     }

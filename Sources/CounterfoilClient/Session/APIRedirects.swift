@@ -11,20 +11,23 @@ enum APIRedirects {
 
     /// Sends a request, and then the requests to which the API redirects it.
     ///
-    /// All of them together have the time limit of the request. A redirect that asks for the body again is not followed
-    /// if the body can be sent only once.
+    /// All of them together have the time limit of the request, which starts again after a request whose body was read
+    /// from a file: its sending may have taken longer. A redirect that asks for the body again is not followed if the
+    /// body can be sent only once.
     static func send<Response: HeadedResponse>(
         _ request: TransportRequest,
         through exchange: (TransportRequest) async throws(TransportFailure) -> Response
     ) async throws(TransportFailure) -> Response {
-        let start = ContinuousClock.now
+        var start = ContinuousClock.now
         var request = request
         let timeout = request.timeout
         for _ in 0..<limit {
             let response = try await exchange(request)
             guard let next = request.redirected(by: response) else { return response }
+            let now = ContinuousClock.now
+            if request.body.bytes == nil { start = now }
             request = next
-            request.timeout = timeout - (.now - start)
+            request.timeout = timeout - (now - start)
             guard request.timeout > .zero else { throw .timedOut(origin: request.endpoint.origin) }
         }
         return try await exchange(request)

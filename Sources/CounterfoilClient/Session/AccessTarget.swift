@@ -178,6 +178,9 @@ extension SignInError {
         }
         return refusal
     }
+
+    /// Whether the server issues no token for the part of a sign-in for which it was requested.
+    var concernsTarget: Bool { if case .unsafe(.accessToken) = self { true } else { refusedTarget != nil } }
 }
 
 extension AccessToken {

@@ -75,6 +75,8 @@ public struct Credentials: Sendable, Hashable {
     var foreignOrigins: Set<APIOrigin> = []
     /// The cached access tokens for parts of the sign-in, the oldest first.
     var narrowed: [NarrowedToken] = []
+    /// The parts of the sign-in for which the server issues no token of their own, since the last refresh of the whole.
+    var refusedParts: Set<AccessTarget> = []
 
     /// The user who signed in, from the verified ID token.
     public struct User: Sendable, Hashable, Codable {
@@ -168,22 +170,17 @@ public struct Credentials: Sendable, Hashable {
 
     /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
     ///
-    /// It also counts as expired if this device's clock was set back since the token arrived. The token would otherwise
-    /// appear to live longer than the server granted.
+    /// A token that can be renewed also counts as expired if this device's clock was set back since it arrived. It would
+    /// otherwise appear to live longer than the server granted. Any other token is used until ``expires`` or until an API
+    /// rejects it, because it may well be valid.
     public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
-        Self.isExpired(expires, received: received, at: now, early: TimeInterval(seconds))
-    }
-
-    /// Returns whether a token that expires and arrived at these times has expired, as above.
-    static func isExpired(_ expires: Date?, received: Date?, at now: Date, early seconds: TimeInterval) -> Bool {
         guard let expires else { return false }
-        return expires <= now.addingTimeInterval(seconds) || clockWasSetBack(since: received, at: now)
+        return expires <= now.addingTimeInterval(TimeInterval(seconds))
+            || (isRefreshable || isOfService) && clockWasSetBack(at: now)
     }
 
     /// Returns whether this device's clock was set back since the access token arrived, so that its age is not known.
-    package func clockWasSetBack(at now: Date = Date()) -> Bool { Self.clockWasSetBack(since: received, at: now) }
-
-    private static func clockWasSetBack(since received: Date?, at now: Date) -> Bool {
+    package func clockWasSetBack(at now: Date = Date()) -> Bool {
         received.map { $0 > now.addingTimeInterval(ServerClock.tolerance) } ?? false
     }
 
@@ -341,6 +338,7 @@ extension Credentials: Codable {
         case target
         case foreignOrigins = "foreign_origins"
         case narrowed
+        case refusedParts = "refused_parts"
         case received
         case clockOffset = "clock_offset"
         case refreshOmitsIDToken = "refresh_omits_id_token"
@@ -378,6 +376,7 @@ extension Credentials: Codable {
         foreignOrigins = Set(try values.decodeIfPresent([APIOrigin].self, forKey: .foreignOrigins) ?? [])
         // Without them, a refresh requests them again.
         narrowed = (try? values.decodeIfPresent([NarrowedToken].self, forKey: .narrowed)) ?? []
+        refusedParts = (try? values.decodeIfPresent(Set<AccessTarget>.self, forKey: .refusedParts)) ?? []
         received = try values.decodeIfPresent(Date.self, forKey: .received)
         clockOffset = try values.decodeIfPresent(TimeInterval.self, forKey: .clockOffset) ?? 0
         refreshOmitsIDToken = try values.decodeIfPresent(Bool.self, forKey: .refreshOmitsIDToken) ?? false
@@ -411,6 +410,7 @@ extension Credentials: Codable {
             try values.encode(foreignOrigins.map(\.rawValue).sorted(), forKey: .foreignOrigins)
         }
         if !narrowed.isEmpty { try values.encode(narrowed, forKey: .narrowed) }
+        if !refusedParts.isEmpty { try values.encode(refusedParts, forKey: .refusedParts) }
         try values.encodeIfPresent(received, forKey: .received)
         if clockOffset != 0 { try values.encode(clockOffset, forKey: .clockOffset) }
         if refreshOmitsIDToken { try values.encode(true, forKey: .refreshOmitsIDToken) }

@@ -88,14 +88,23 @@ extension Credentials {
         caching.narrowed.removeAll { $0.target == target || $0.expires.map { $0 <= now } ?? false }
         caching.narrowed.append(NarrowedToken(issued, for: target))
         caching.narrowed.removeFirst(max(0, caching.narrowed.count - NarrowedToken.limit))
+        caching.refusedParts.remove(target)
         return caching
     }
 
-    /// Returns these credentials without the cached token of a target.
-    func discardingToken(for target: AccessTarget) -> Credentials {
+    /// Returns these credentials without a token for a part of the sign-in, for which the server issues none.
+    ///
+    /// That is known until the next refresh of the whole sign-in, and of ``NarrowedToken/limit`` parts at most.
+    func refusing(_ part: AccessTarget) -> Credentials {
         var kept = self
-        kept.narrowed.removeAll { $0.target == target }
+        kept.narrowed.removeAll { $0.target == part }
+        if kept.refusedParts.count < NarrowedToken.limit { kept.refusedParts.insert(part) }
         return kept
+    }
+
+    /// Returns whether the server has refused to issue a token for a part of the sign-in only.
+    package func isRefused(_ target: AccessTarget) -> Bool {
+        (try? narrower(target)).map { refusedParts.contains($0) } ?? false
     }
 
     /// Returns these credentials after an access token was rejected before its expiration; nil if it is none of them.

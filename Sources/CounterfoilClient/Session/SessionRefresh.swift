@@ -161,10 +161,13 @@ struct SessionRefresh: Sendable {
             return ended
         case .failed(let error):
             // The server has answered, so that nothing is known to be lost when it refuses the token later.
+            let refusal = target == nil ? nil : error.refusedTarget
             if !responseWasLost, !error.mayHaveLostResponse {
-                _ = try? await store.replace(sending, with: kept.credentials, in: profile)
+                var known = kept.credentials
+                if let target, refusal != nil { known = known.refusing(target) }
+                _ = try? await store.replace(sending, with: known, in: profile)
             }
-            if target != nil, let refusal = error.refusedTarget { throw .targetRefused(.server(refusal)) }
+            if let refusal { throw .targetRefused(.server(refusal)) }
             throw .unavailable(error)
         }
     }
@@ -217,7 +220,7 @@ struct SessionRefresh: Sendable {
         case .replaced(let record?): return .refreshed(record, unused: unused)
         case .replaced(nil): throw .notSignedIn(profile)
         case .changed(let other):
-            await revoke(credentials)
+            await revoke(credentials, keeping: other?.credentials)
             return .refreshedElsewhere(try binding.admitted(other, in: profile))
         }
     }
@@ -233,7 +236,10 @@ struct SessionRefresh: Sendable {
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch let reason {
             return .withheldButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: reason), error)
         }
-        if case .changed(let other) = outcome { return .refreshedElsewhere(try binding.admitted(other, in: profile)) }
+        if case .changed(let other) = outcome {
+            await revoke(credentials, keeping: other?.credentials)
+            return .refreshedElsewhere(try binding.admitted(other, in: profile))
+        }
         let failure = SessionError.unavailable(error)
         // The other processes now know the new refresh token.
         return .failed(
@@ -243,8 +249,16 @@ struct SessionRefresh: Sendable {
             })
     }
 
-    private func revoke(_ credentials: Credentials) async {
-        _ = try? await TokenRevocation(transport: transport).revoke(credentials)
+    /// Revokes tokens that are not stored, except those that the stored credentials contain too.
+    private func revoke(_ credentials: Credentials, keeping stored: Credentials? = nil) async {
+        var unused = credentials
+        if let stored {
+            if unused.refreshToken == stored.refreshToken { unused.refreshToken = nil }
+            // A token that has expired is not revoked.
+            if unused.accessToken == stored.accessToken { (unused.expires, unused.received) = (.distantPast, nil) }
+            unused.narrowed.removeAll { stored.narrowed.contains($0) }
+        }
+        _ = try? await TokenRevocation(transport: transport).revoke(unused)
     }
 
     /// Stores the credentials of an earlier refresh that could not be stored then, and returns the new record.

@@ -105,11 +105,12 @@ package struct TokenRefresh: Sendable {
         } else {
             // A response for a part of the scope says nothing about `openid`.
             fresh.refreshOmitsIDToken = tokens.idToken == nil
+            fresh.refusedParts = []
         }
         var unused = UnusedParts(members: issued.ignored)
         func result() -> Outcome {
             guard let target, let excess else { return .refreshed(fresh, unused: unused) }
-            return .withheld(fresh.discardingToken(for: target), excess)
+            return .withheld(fresh.refusing(target), excess)
         }
         guard let idToken = tokens.idToken, let known = credentials.user else { return result() }
         do throws(SignInError) {

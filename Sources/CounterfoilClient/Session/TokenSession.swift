@@ -179,7 +179,8 @@ public actor TokenSession {
         let patience = Duration.seconds(max(0, min(Self.patience, lifetime - TimeInterval(Self.shortestLifetime))))
         if refresh == nil {
             guard await canRefresh(whole) else { return valid }
-            if let refreshElsewhere = host.refreshElsewhere {
+            // Another process does not know tokens that could not be stored.
+            if unsaved == nil, let refreshElsewhere = host.refreshElsewhere {
                 await refreshElsewhere(valid.target, patience)
                 return try await record().credentials.cached(for: valid.target) ?? valid
             }

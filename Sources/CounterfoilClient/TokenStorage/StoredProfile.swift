@@ -58,13 +58,11 @@ public struct StoredSignIn: Sendable, Hashable {
     public let hasRefreshToken: Bool
     /// Whether the sign-in is that of a service, which requests each access token with its own authentication.
     public let isOfService: Bool
-    /// The time at which the access token arrived; nil if it is not known.
-    private let received: Date?
 
     /// Returns true if the access token is valid or can be renewed.
     public func isGood(at now: Date = Date()) -> Bool {
         if hasRefreshToken || isOfService { return true }
-        return !Credentials.isExpired(expires, received: received, at: now, early: 0)
+        return expires.map { $0 > now } ?? true
     }
 
     /// Creates the description of the sign-in in a record.
@@ -76,6 +74,5 @@ public struct StoredSignIn: Sendable, Hashable {
         user = record.credentials.user
         hasRefreshToken = record.credentials.refreshToken != nil
         isOfService = record.credentials.isOfService
-        received = record.credentials.received
     }
 }

@@ -28,6 +28,9 @@ struct PassedToken {
 
     /// Returns the fresh token of a stored profile for a server.
     ///
+    /// If the server issues no token for the resources at the server only, the user who chose no target gets the token
+    /// of the whole sign-in with a message. If it is unavailable, no token is passed that opens more.
+    ///
     /// - Throws: ``ResourceClient/Refusal`` as above; ``Failure`` if the token is bound to a key that the other program
     ///   does not have (RFC 9449).
     static func token(
@@ -37,23 +40,47 @@ struct PassedToken {
         let target = target(for: server, chosen, of: stored)
         try stored.check(server, for: target)
         guard stored.proofKey == nil else { throw Failure(.usage, bound) }
-        try await CommonOptions.renewService(profile, in: store, for: target)
         let session = common.session(of: profile, in: store)
-        let credentials = try await session.credentials(for: target)
+        func credentials(for target: AccessTarget?) async throws -> Credentials {
+            try await CommonOptions.renewService(profile, in: store, for: target)
+            return try await session.credentials(for: target)
+        }
+        let passed: Credentials
+        do { passed = try await credentials(for: target) } catch {
+            guard target != nil, chosen == nil, let reason = refusal(error) else { throw error }
+            passed = try await credentials(for: nil)
+            common.console.say(
+                "There is no access token for \(server.origin) only: \(reason). The token of the whole sign-in is passed,"
+                    + " which its other APIs accept too. To prevent this, sign in for each API with a --profile of its own,"
+                    + " or name the API with --resource of the helper.")
+        }
         await common.warnIfNotSaved(session)
-        return PassedToken(profile: profile, credentials: credentials)
+        return PassedToken(profile: profile, credentials: passed)
+    }
+
+    /// Returns the reason why the server issues no token for a part of a sign-in; nil if the error is another one.
+    private static func refusal(_ error: any Error) -> String? {
+        switch error {
+        case SessionError.targetRefused(.server(let refusal)): "\(SignInError.refused(refusal))"
+        case SessionError.unavailable(.unsafe(.accessToken(let excess))): "\(excess)"
+        case SignInError.unsafe(.accessToken(let excess)): "\(excess)"
+        default: nil
+        }
     }
 
     /// Returns the part of the sign-in for which the token is: the chosen one, or else the resources at the server.
     ///
     /// Another program does not need a token that opens the other APIs of the sign-in. If no resource has the origin of
-    /// the server, or if there is no refresh token for another token, the token is that of the whole sign-in.
+    /// the server, if there is no refresh token for another token, or if the authorization server has issued none since
+    /// the last refresh of the whole sign-in, the token is that of the whole sign-in.
     static func target(
         for server: EndpointURL, _ chosen: AccessTarget?, of stored: Credentials
     ) -> AccessTarget? {
         if let chosen, !chosen.resources.isEmpty { return chosen }
         guard chosen != nil || stored.isRefreshable || stored.isOfService else { return nil }
-        return stored.target(at: server, scope: chosen?.scope)
+        let target = stored.target(at: server, scope: chosen?.scope)
+        if chosen == nil, let target, stored.isRefused(target) { return nil }
+        return target
     }
 
     private static let bound =

@@ -101,6 +101,40 @@ struct CredentialTargetTests {
         }
     }
 
+    // RFC 8707 §2.2, SEC-593
+    @Test func `a program gets the token of the whole sign-in from a server that issues no other`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript(.rotatesStrictly)
+        script.tokens.format = .jwt
+        script.refreshTokens.ignoresTarget = true
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await CommandLineTool.signIn(
+                at: server, home: home, "--resource", Self.git, "--resource", Self.registry)
+            #expect(login.status == 0, "\(login.errors)")
+            let request = "protocol=https\nhost=git.example.com\n\n"
+            func git(_ operation: String) async throws -> CommandLineTool.Outcome {
+                try await CommandLineTool.credential("git", operation, request: request, home: home)
+            }
+            let first = try await git("get")
+            #expect(first.output.password == server.accessTokens[0], "\(first.errors)")
+            #expect(
+                first.errors.hasPrefix(
+                    "There is no access token for \(Self.git) only: the server did not narrow the access token as "
+                        + "requested: it is also for \(Self.registry)."), "\(first.errors)")
+            // The next program sends no refresh in vain.
+            let second = try await git("get")
+            #expect(second.output.password == server.accessTokens[0] && second.errors.isEmpty, "\(second.errors)")
+            #expect(Self.refreshes(at: server) == [[Self.git]])
+            let chosen = try await CommandLineTool.credential(
+                "git", "get", "--resource", Self.git, request: request, home: home)
+            #expect(chosen.status == 5 && chosen.output.isEmpty, "\(chosen.errors)")
+            // A rejection without a password concerns the token that was passed.
+            #expect(try await git("erase").status == 0)
+            #expect(try await git("get").output.password == server.accessTokens[3])
+        }
+    }
+
     @Test func `without a refresh token a program gets the token of the whole sign-in`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

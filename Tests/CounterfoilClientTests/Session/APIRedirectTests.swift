@@ -2,6 +2,7 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import CounterfoilClient
@@ -70,6 +71,31 @@ struct APIRedirectTests {
             server.change { $0.interruptions = [Interruption(at: .api, .redirect(to: "/api/again"))] }
             #expect(try await ResourceClient(credentials).get(server.url(of: .api)).statusCode == 302)
             #expect(server.requests(to: .api).count == 6)
+        }
+    }
+
+    // The sending of a file may take longer than the time limit of the request.
+    @Test func `a redirect after a body from a file has the whole time limit`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("photo")
+        try Data("photo".utf8).write(to: file)
+        for (status, limits) in [(303, 1), (307, 6)] {
+            let limit = Duration.nanoseconds(1)
+            let request = TransportRequest(
+                try EndpointURL("https://photos.example.com/photos"), method: .post,
+                body: try RequestBody(file: file.path), timeout: limit)
+            let received = Mutex<[Duration]>([])
+            let response = try await APIRedirects.send(request) { request throws(TransportFailure) in
+                let count = received.withLock { limits in
+                    limits.append(request.timeout)
+                    return limits.count
+                }
+                let next: HTTPResponse.Status = count <= limits ? .init(code: status) : .ok
+                return TransportResponse(
+                    head: HTTPResponse(status: next, headerFields: [.location: "/photos/1"]), body: [])
+            }
+            #expect(response.statusCode == (limits < 6 ? 200 : 307))
+            #expect(received.withLock(\.self) == Array(repeating: limit, count: limits < 6 ? 2 : 6))
         }
     }
 

@@ -173,7 +173,9 @@ struct AccessTargetTests {
             let stored = try #require(try await store.credentials(of: .standard))
             #expect(stored.refreshToken?.exposed == server.refreshTokens.last)
             #expect(stored.accessToken == first.accessToken && stored.narrowed.isEmpty)
-            #expect(try await session.refreshed(replacing: first.accessToken).target == nil)
+            #expect(stored.isRefused(target))
+            let next = try await session.refreshed(replacing: first.accessToken)
+            #expect(next.target == nil && !next.isRefused(target))
         }
     }
 
@@ -390,6 +392,10 @@ struct AccessTargetTests {
             await #expect(throws: SessionError.self) {
                 try await signIn.credentials(in: store, profile: .standard, minimumLifetime: 10, for: other)
             }
+            // Another token for the whole sign-in leaves those for its parts valid, unless they have another key.
+            try await store.expire(whole.accessToken, of: .standard)
+            #expect(try await signIn.credentials(in: store).accessToken != whole.accessToken)
+            #expect(try await (photos().accessToken == first.accessToken) == !bound)
         }
     }
 }

@@ -118,15 +118,17 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-597: the client cannot tell if the token is still valid.
-    @Test func `a token that arrived in the future counts as expired if it cannot be refreshed`() async throws {
+    // SEC-597: the client cannot tell if the token is still valid, and has no other.
+    @Test func `a token that arrived in the future is used if it cannot be refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.givesNoRefreshToken)) { server in
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, in: store)
-            let session = TokenSession(ofAnyClientIn: store, now: { Date().addingTimeInterval(-86_400) })
-            await #expect(throws: SessionError.expired) { try await session.credentials() }
-            let stored = StoredSignIn(TokenRecord(first))
-            #expect(stored.isGood() && !stored.isGood(at: Date().addingTimeInterval(-86_400)))
+            let back: @Sendable () -> Date = { Date().addingTimeInterval(-86_400) }
+            let session = TokenSession(ofAnyClientIn: store, now: back)
+            #expect(try await session.credentials() == first)
+            #expect(StoredSignIn(TokenRecord(first)).isGood(at: back()) && !first.isExpired(at: back()))
+            let later = TokenSession(ofAnyClientIn: store, now: { Date().addingTimeInterval(Self.hour) })
+            await #expect(throws: SessionError.expired) { try await later.credentials() }
         }
     }
 

@@ -1,9 +1,10 @@
-import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Testing
+
+@testable import CounterfoilClient
 
 /// Tests of the three outcomes of a refresh: a new token, a refusal by the server, or a failure that may pass.
 @Suite(.timeLimit(.minutes(2)))
@@ -296,6 +297,36 @@ struct RefreshOutcomeTests {
             #expect(try await store.record(of: .standard) == nil)
             let given = try #require(server.refreshTokens.last)
             #expect(server.requests(to: .revocation).contains { $0.form["token"] == given })
+        }
+    }
+
+    // RFC 7009 §2.1: also if the access token beside it must not be used.
+    @Test(arguments: [true, false])
+    func `a user who signs out during a refresh leaves no refresh token of a refused response`(
+        signsOut: Bool
+    ) async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            server.change { $0.idToken.replaced = [WireMember("aud", "another-client")] }
+            let transport = TurnstileTransport(holding: server.url(of: .token))
+            let session = TokenSession(ofAnyClientIn: store, transport: transport)
+            let waiting = Task { try await session.refreshed(replacing: first.accessToken) }
+            await transport.arrivals(1)
+            if signsOut {
+                try await store.remove(.standard)
+            } else {
+                let other = Credentials(
+                    issuer: first.issuer, clientID: first.clientID, accessToken: first.accessToken,
+                    expires: first.expires, refreshToken: RefreshToken("another"))
+                try await store.save(other, as: .standard)
+            }
+            transport.open()
+            _ = await waiting.result
+            let given = try #require(server.refreshTokens.last)
+            let revoked = server.requests(to: .revocation).compactMap { $0.form["token"] }
+            // The record of another process may contain the former access token.
+            #expect(revoked == [given] + (signsOut ? [first.accessToken.exposed] : []))
         }
     }
 }
