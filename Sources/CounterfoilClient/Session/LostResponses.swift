@@ -33,9 +33,16 @@ extension SignInError {
         case .unavailable(.noResponse): true
         // A gateway got no response, or no valid one, from the server (RFC 9110 §15.6.3 and §15.6.5).
         case .unavailable(.status(502, _, nil)), .unavailable(.status(504, _, nil)): true
-        case .unsafe(.tokenResponse(.unreadable)), .unsafe(.transport(.tooLarge)): true
+        case .unsafe(.tokenResponse(.unreadable)): true
         default: false
         }
+    }
+
+    /// Whether the server may have replaced the refresh token, and the client does not know the new one.
+    ///
+    /// A response that is too long is not lost: the refresh token is not sent again at once.
+    var mayHaveReplacedRefreshToken: Bool {
+        if case .unsafe(.transport(.tooLarge)) = self { true } else { mayHaveLostResponse }
     }
 
     /// Whether the response may be that of an endpoint that the server has moved.

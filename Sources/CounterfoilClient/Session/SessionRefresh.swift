@@ -162,7 +162,7 @@ struct SessionRefresh: Sendable {
         case .failed(let error):
             // The server has answered, so that nothing is known to be lost when it refuses the token later.
             let refusal = target == nil ? nil : error.refusedTarget
-            if !responseWasLost, !error.mayHaveLostResponse {
+            if !responseWasLost, !error.mayHaveReplacedRefreshToken {
                 var known = kept.credentials
                 if let target, refusal != nil { known = known.refusing(target) }
                 _ = try? await store.replace(sending, with: known, in: profile)

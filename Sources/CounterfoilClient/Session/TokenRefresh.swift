@@ -69,8 +69,8 @@ package struct TokenRefresh: Sendable {
             switch outcome {
             case .tokens(let issued):
                 return await self.outcome(of: issued, for: credentials, at: server, target)
-            case .unusableAccessToken(let issued, let error):
-                return .withheld(credentials.withRefreshToken(of: issued.tokens), error)
+            case .unusableAccessToken(let refreshToken, let error):
+                return .withheld(credentials.with(refreshToken), error)
             case .otherServer(_, let error): throw SignInError(error)
             }
         } catch {
@@ -127,7 +127,7 @@ package struct TokenRefresh: Sendable {
             switch idToken.contradiction(to: known.subject, issuer: server.issuer, clientID: credentials.clientID) {
             case .wrongSubject?: return .otherUser(fresh, .unsafe(.idToken(.wrongSubject)))
             case let refusal?:
-                return .withheld(credentials.withRefreshToken(of: tokens), .unsafe(.idToken(refusal)))
+                return .withheld(credentials.with(tokens.refreshToken), .unsafe(.idToken(refusal)))
             // Everything else may be a wrong clock, or keys that are unavailable or stale. The server may already
             // reject the previous refresh token, so keep the new tokens, and the previous ID token.
             case nil: unused.idToken = error
@@ -139,9 +139,9 @@ package struct TokenRefresh: Sendable {
 
 extension Credentials {
     /// Returns the credentials with the refresh token of a response whose access token must not be used.
-    fileprivate func withRefreshToken(of tokens: TokenResponse) -> Credentials {
+    fileprivate func with(_ issued: RefreshToken?) -> Credentials {
         var kept = self
-        kept.refreshToken = tokens.refreshToken ?? refreshToken
+        kept.refreshToken = issued ?? refreshToken
         return kept
     }
 }

@@ -49,8 +49,8 @@ struct TokenEndpointClient: Sendable {
         case tokens(IssuedTokens)
         /// A response to a refresh with an access token that the client must not use, for the reason in the error.
         ///
-        /// The refresh token in it replaces the one that was sent (RFC 6749 §6).
-        case unusableAccessToken(IssuedTokens, SignInError)
+        /// The refresh token in it, if there is one, replaces the one that was sent (RFC 6749 §6).
+        case unusableAccessToken(RefreshToken?, SignInError)
         /// The server refers the client to another server of the vendor, where the user's account is.
         ///
         /// The response only names the other server, for example by a region. The vendor profile contains the origin
@@ -127,9 +127,11 @@ struct TokenEndpointClient: Sendable {
                 serverDate: ServerClock.date(in: response))
             guard let refusal = refusal(of: tokens.tokenType.lowercased()) else { return .tokens(issued) }
             let error = SignInError.unsafe(.tokenResponse(refusal))
-            if isRefresh { return .unusableAccessToken(issued, error) }
+            if isRefresh { return .unusableAccessToken(tokens.refreshToken, error) }
             await revoke(tokens, by: method)
             throw error
+        case (200..<300, .unusable(let refreshToken, let refusal)):
+            return .unusableAccessToken(refreshToken, .unsafe(.tokenResponse(refusal)))
         case (200..<300, _): throw .unsafe(.tokenResponse(.unreadable))
         default: throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
         }

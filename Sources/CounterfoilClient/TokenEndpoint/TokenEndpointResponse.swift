@@ -4,14 +4,19 @@ import CounterfoilTokens
 /// The content of a token endpoint response, parsed from the body without regard to the HTTP status.
 ///
 /// The format is that of RFC 6749 §5.1 and §5.2, with the deviations that `ServerBehavior` describes. Parsing fails if
-/// there is no valid access token or if a member name occurs twice. An optional member with an invalid value counts as
-/// absent, so that one odd value costs neither the access token nor a new refresh token (RFC 6749 §6).
+/// there is no valid access token or if a member name occurs twice, except in the response to a refresh, whose refresh
+/// token replaces the former one (RFC 6749 §6). An optional member with an invalid value counts as absent, so that one
+/// odd value costs neither the access token nor a new refresh token.
 enum TokenEndpointResponse: Sendable, Hashable {
     /// Tokens, and the members that the client stores with them (`ServerBehavior.TokenResponseShape.details`).
     ///
     /// `ignored` are the names of the optional members that count as absent because their values are not valid. The
     /// token type is empty if the response has none.
     case tokens(TokenResponse, details: [String: String], ignored: [String])
+    /// The response to a refresh with an `access_token` that the client must not use.
+    ///
+    /// The refresh token in it, if there is one, replaces the one that was sent (RFC 6749 §6).
+    case unusable(refreshToken: RefreshToken?, TokenResponseRefusal)
     /// An error, with the vendor's own error code translated to the standard one.
     case refusal(OAuthError)
     /// An error with which the server throttles the client.
@@ -23,12 +28,28 @@ enum TokenEndpointResponse: Sendable, Hashable {
 
     /// Parses a body; nil if it contains neither valid tokens nor an error.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
-        guard let members = try? JSONReader.object(body, acceptingHugeNumbers: true) else { return nil }
+        let members: [String: JSONValue]
+        var hasDuplicates = false
+        if let strict = try? JSONReader.object(body, acceptingHugeNumbers: true) {
+            members = strict
+        } else if isRefresh, let lenient = try? JSONReader.lenientObject(body) {
+            (members, hasDuplicates) = lenient
+        } else {
+            return nil
+        }
         let isRefused = behavior.tokenResponse.successMember.map { members[$0] == .boolean(false) } ?? false
-        if let refusal = Self.refusal(in: members, by: behavior.errors, isRefresh: isRefresh) {
+        if !hasDuplicates, let refusal = Self.refusal(in: members, by: behavior.errors, isRefresh: isRefresh) {
             self = refusal
-        } else if !isRefused, let tokens = Self.tokens(in: members, shape: behavior.tokenResponse) {
-            self = tokens
+        } else if !isRefused, let issued = Self.tokenMembers(in: members, shape: behavior.tokenResponse) {
+            if !hasDuplicates, let tokens = Self.tokens(in: issued, of: members, shape: behavior.tokenResponse) {
+                self = tokens
+            } else if isRefresh, issued["access_token"] != nil {
+                self = .unusable(
+                    refreshToken: issued["refresh_token"].flatMap(\.text).flatMap(RefreshToken.init),
+                    hasDuplicates ? .duplicateMembers : .unusableAccessToken)
+            } else {
+                return nil
+            }
         } else {
             return nil
         }
@@ -55,14 +76,21 @@ enum TokenEndpointResponse: Sendable, Hashable {
         return .refusal(OAuthError(code, description ?? (meaning == nil ? nil : word)))
     }
 
-    private static func tokens(
+    /// Returns the members of the object that contains the tokens; nil if there is no such object.
+    private static func tokenMembers(
         in root: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
-    ) -> TokenEndpointResponse? {
+    ) -> [String: JSONValue]? {
         var members = root
         for name in shape.path {
             guard case .object(let inner) = members[name] else { return nil }
             members = inner
         }
+        return members
+    }
+
+    private static func tokens(
+        in members: [String: JSONValue], of root: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
+    ) -> TokenEndpointResponse? {
         guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init) else { return nil }
         var ignored: [String] = []
         func optional<Value>(_ name: String, _ parse: (JSONValue) -> Value?) -> Value? {

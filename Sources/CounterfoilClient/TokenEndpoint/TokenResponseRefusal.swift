@@ -2,6 +2,10 @@
 public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status is a success, but the body is not the JSON of RFC 6749 §5.1.
     case unreadable
+    /// The `access_token` in the response to a refresh is no text of visible characters (RFC 6749 §A.12).
+    case unusableAccessToken
+    /// A member occurs twice in the response to a refresh, so that programs may read different tokens (RFC 8259 §4).
+    case duplicateMembers
     /// The client does not support the `token_type` (RFC 6749 §7.1).
     case unknownTokenType
     /// The client requested a token that is bound to its key, but the server issued an unbound one (RFC 9449 §5).
@@ -21,6 +25,8 @@ public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvert
     public var description: String {
         switch self {
         case .unreadable: "the response of the token endpoint is not valid OAuth JSON"
+        case .unusableAccessToken: "the token endpoint issued an access token with invalid characters"
+        case .duplicateMembers: "the response of the token endpoint has two members with the same name"
         case .unknownTokenType: "the token endpoint issued a token of an unknown type"
         case .notBound: "the server issued a token that is not bound to the key, although DPoP was requested"
         case .unreadableRefusal(let status): "the server refused (status \(status)) without an OAuth error"

@@ -15,11 +15,14 @@ package struct JSONReader {
 
     private let bytes: [UInt8]
     private let acceptsHugeNumbers: Bool
+    private let isLenient: Bool
+    private var hasDuplicates = false
     private var position = 0
 
-    private init(_ bytes: [UInt8], acceptingHugeNumbers: Bool) {
+    private init(_ bytes: [UInt8], acceptingHugeNumbers: Bool, leniently: Bool = false) {
         self.bytes = bytes
         acceptsHugeNumbers = acceptingHugeNumbers
+        isLenient = leniently
     }
 
     /// Parses text that consists of one JSON object, and returns the members of the object.
@@ -34,6 +37,20 @@ package struct JSONReader {
         reader.skipWhitespace()
         guard case .object(let members) = value, reader.position == bytes.count else { throw Malformed() }
         return members
+    }
+
+    /// Parses an object that contains something that must be saved, although the text may not be safe to use.
+    ///
+    /// The last of several members with the same name counts. A value below the maximum depth is skipped and counts as
+    /// null. Characters that are not valid become U+FFFD.
+    package static func lenientObject(
+        _ bytes: [UInt8]
+    ) throws(Malformed) -> (members: [String: JSONValue], hasDuplicates: Bool) {
+        var reader = JSONReader(bytes, acceptingHugeNumbers: true, leniently: true)
+        let value = try reader.value(depth: 0)
+        reader.skipWhitespace()
+        guard case .object(let members) = value, reader.position == bytes.count else { throw Malformed() }
+        return (members, reader.hasDuplicates)
     }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -54,7 +71,10 @@ package struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
-        guard depth < Self.depthLimit else { throw Malformed() }
+        guard depth < Self.depthLimit else {
+            guard isLenient else { throw Malformed() }
+            return try skippedValue()
+        }
         skipWhitespace()
         switch next {
         case UInt8(ascii: "{"): return .object(try members(depth: depth))
@@ -65,6 +85,25 @@ package struct JSONReader {
         case UInt8(ascii: "n"): return try literal("null", .null)
         default: return try number()
         }
+    }
+
+    /// Skips a value of any depth up to the delimiter after it, without a check of more than its strings and brackets.
+    private mutating func skippedValue() throws(Malformed) -> JSONValue {
+        var depth = 0
+        while let byte = next {
+            switch byte {
+            case UInt8(ascii: "\""):
+                _ = try string()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
+                if depth == 0 { return .null }
+                if byte != UInt8(ascii: ",") { depth -= 1 }
+            default: break
+            }
+            position += 1
+        }
+        throw Malformed()
     }
 
     private mutating func members(depth: Int) throws(Malformed) -> [String: JSONValue] {
@@ -78,7 +117,10 @@ package struct JSONReader {
             skipWhitespace()
             try expect(UInt8(ascii: ":"))
             let value = try value(depth: depth + 1)
-            guard members.updateValue(value, forKey: name) == nil else { throw Malformed() }
+            if members.updateValue(value, forKey: name) != nil {
+                guard isLenient else { throw Malformed() }
+                hasDuplicates = true
+            }
             skipWhitespace()
         } while take(UInt8(ascii: ","))
         try expect(UInt8(ascii: "}"))
@@ -117,11 +159,14 @@ extension JSONReader {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard let string = String(validUTF8: text) else { throw Malformed() }
-                return string
+                if let string = String(validUTF8: text) { return string }
+                guard isLenient else { throw Malformed() }
+                return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): try escape(into: &text)
             case 0x20...: text.append(byte)
-            default: throw Malformed()
+            default:
+                guard isLenient else { throw Malformed() }
+                text.append(byte)
             }
         }
     }
@@ -144,9 +189,10 @@ extension JSONReader {
     /// Parses the four hexadecimal digits after `\u`, and a second escape if they are the first
     /// half of a surrogate pair.
     ///
-    /// An unpaired surrogate is rejected.
+    /// An unpaired surrogate is rejected, or becomes U+FFFD in a lenient reading.
     private mutating func escapedScalar() throws(Malformed) -> Character {
         var value = try fourDigits()
+        if isLenient, (0xD800...0xDFFF).contains(value), !isFollowedByLowSurrogate(value) { return "\u{FFFD}" }
         if (0xD800...0xDBFF).contains(value) {
             try expect(UInt8(ascii: "\\"))
             try expect(UInt8(ascii: "u"))
@@ -156,6 +202,16 @@ extension JSONReader {
         }
         guard let scalar = Unicode.Scalar(value) else { throw Malformed() }
         return Character(scalar)
+    }
+
+    /// Whether the value is the first half of a surrogate pair whose second half follows.
+    private func isFollowedByLowSurrogate(_ value: UInt32) -> Bool {
+        guard value < 0xDC00, position + 6 <= bytes.count else { return false }
+        var ahead = self
+        guard ahead.take(UInt8(ascii: "\\")), ahead.take(UInt8(ascii: "u")), let low = try? ahead.fourDigits() else {
+            return false
+        }
+        return (0xDC00...0xDFFF).contains(low)
     }
 
     private mutating func fourDigits() throws(Malformed) -> UInt32 {

@@ -182,6 +182,18 @@ struct DoctorTests {
                     ]
                 }, "refresh-withheld", 5
             ),
+            // The claims of the ID token are {"iss":"https://login.example.com"}.
+            (
+                { @Sendable in
+                    $0.interruptions = [
+                        Interruption(
+                            at: .token, grantType: "refresh_token",
+                            .json(
+                                #"{"access_token":"a","token_type":"Bearer","refresh_token":"r","id_token":"#
+                                    + #""e30.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUuY29tIn0.c2ln"}"#))
+                    ]
+                }, "refresh-withheld", 5
+            ),
         ] as [(@Sendable (inout ServerScript) -> Void, String, Int32)])
     func `a sign-in reveals odd members of token responses`(
         change: @escaping @Sendable (inout ServerScript) -> Void, topic: String, status: Int32

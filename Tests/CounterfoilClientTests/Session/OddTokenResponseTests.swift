@@ -44,6 +44,8 @@ struct OddTokenResponseTests {
         .ignored("id_token", "7"), .ignored("id_token", "[\"a.b.c\"]"), .ignored("id_token", "{}"),
         .ignored("id_token", "\"a b\""), .ignored("id_token", "false"),
         .used("unknown", "1e400"), .used("unknown", "[[[[{}]]]]"), .used("unknown", "-0"),
+        .used("unknown", String(repeating: "[", count: 40) + "\"]\"" + String(repeating: "]", count: 40)),
+        .used("unknown", "\"\\ud800\""),
     ]
 
     /// The events of a session.
@@ -95,6 +97,56 @@ struct OddTokenResponseTests {
             let next = try await session.refreshed(replacing: fresh.accessToken)
             #expect(next.accessToken != fresh.accessToken)
             #expect(SignedIn.refreshes(at: server).count == 2)
+        }
+    }
+
+    // SEC-595; RFC 6749 §6: an answer with an access token that must not be used is still an answer.
+    @Test(
+        arguments: [
+            (#"{"access_token":7,"token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
+            (#"{"access_token":"","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
+            (#"{"access_token":"a b","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
+            (#"{"access_token":"a\ud800","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
+            (#"{"access_token":"a","access_token":"b","refresh_token":"new"}"#, .duplicateMembers),
+            (#"{"access_token":"a","refresh_token":"old","refresh_token":"new"}"#, .duplicateMembers),
+            (#"{"access_token":"a","refresh_token":"new","unknown":1,"unknown":1}"#, .duplicateMembers),
+        ] as [(String, TokenResponseRefusal)])
+    func `an access token that cannot be used does not cost the refresh token beside it`(
+        json: String, refusal: TokenResponseRefusal
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, in: store)
+            server.change { $0.interruptions = [Interruption(at: .token, .json(json))] }
+            await #expect(throws: SessionError.unavailable(.unsafe(.tokenResponse(refusal)))) {
+                try await TokenSession(ofAnyClientIn: store).refreshed(replacing: first.accessToken)
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+            let kept = try #require(try await store.record(of: .standard))
+            #expect(kept.credentials.refreshToken?.exposed == "new")
+            #expect(kept.credentials.accessToken == first.accessToken)
+            #expect(kept.refreshIntent == nil)
+        }
+    }
+
+    // SEC-595; RFC 6749 §6: the response arrived, although the client has not read it.
+    @Test func `a refresh response that is too long is not requested again at once`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, in: store)
+            server.change { $0.interruptions = [Interruption(at: .token, .spaces(300_000))] }
+            let error = await #expect(throws: SessionError.self) {
+                try await TokenSession(ofAnyClientIn: store).refreshed(replacing: first.accessToken)
+            }
+            guard case .unavailable(.unsafe(.transport(.tooLarge))) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+            let kept = try #require(try await store.record(of: .standard))
+            #expect(kept.credentials.refreshToken == first.refreshToken)
+            // The server may have replaced the refresh token, which explains a later refusal.
+            #expect(kept.refreshIntent != nil)
         }
     }
 
