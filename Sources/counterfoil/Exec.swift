@@ -84,6 +84,9 @@ struct Exec: AsyncParsableCommand {
         _ file: TokenFile, _ credentials: Credentials, of session: TokenSession, in store: any TokenStore
     ) async {
         var current = credentials
+        // A server with short lifetimes is asked again sooner than after half a minute.
+        let pause = min(30, max(1, (credentials.expires?.timeIntervalSinceNow ?? 0) / 5))
+        var said: String?
         while let expires = current.expires, current.isRefreshable || current.isOfService {
             let left = expires.timeIntervalSinceNow
             let lead = min(60, left / 5)
@@ -92,12 +95,16 @@ struct Exec: AsyncParsableCommand {
                 current = try await common.credentials(
                     of: session, in: store, minimumLifetime: max(1, Int(lead) + 1), for: target.value)
                 try file.replace(with: current.accessToken)
+                said = nil
             } catch {
                 guard !Task.isCancelled else { return }
                 let failure = Failure(any: error)
-                common.console.say("The token in the file could not be refreshed: \(failure.sentence).")
-                guard failure.status == .unavailable else { return }
-                do { try await Task.sleep(for: .seconds(30)) } catch { return }
+                if said != failure.sentence {
+                    common.console.say("The token in the file could not be refreshed: \(failure.sentence).")
+                    said = failure.sentence
+                }
+                guard [.unavailable, .unsafe, .timedOut].contains(failure.status) else { return }
+                do { try await Task.sleep(for: .seconds(pause)) } catch { return }
             }
         }
     }

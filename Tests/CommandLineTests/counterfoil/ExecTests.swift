@@ -161,4 +161,40 @@ struct ExecTests {
             #expect(server.accessTokens.dropFirst().contains(outcome.output))
         }
     }
+
+    // OpenID Connect Core §12.2: the token of one refresh is withheld, and the sign-in goes on.
+    @Test func `the file gets a new token after a refresh whose token was withheld`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            server.change { $0.tokens.expiresIn = .raw("3") }
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let former = directory.file("former")
+            let script = """
+                echo ready >&2
+                until [ -e "$HOME/former" ] && ! grep -qF "$(cat "$COUNTERFOIL_TOKEN_FILE")" "$HOME/former"; do
+                    sleep 0.1
+                done
+                cat "$COUNTERFOIL_TOKEN_FILE"
+                """
+            let outcome = try await Self.exec(
+                script, home: home,
+                onLine: { line in
+                    if line == "ready" {
+                        server.change { $0.idToken.replaced = [WireMember("iss", "https://login.example.com")] }
+                    }
+                    guard line.contains("could not be refreshed") else { return }
+                    let tokens = server.accessTokens.joined(separator: "\n")
+                    try? Data(tokens.utf8).write(to: former, options: .atomic)
+                    server.change {
+                        $0.idToken = IDTokenScript()
+                        $0.tokens.expiresIn = .seconds
+                    }
+                })
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output == server.accessTokens.last)
+            #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome.errors)")
+            #expect(outcome.errors.contains("issued by another issuer (iss)"))
+        }
+    }
 }
