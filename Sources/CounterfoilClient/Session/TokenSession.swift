@@ -165,6 +165,13 @@ public actor TokenSession {
         _ = try await refreshed(replacing: credentials.accessToken, target)
     }
 
+    /// Begins to refresh the tokens of the whole sign-in, which the caller can still use, and returns the new ones if
+    /// they are there within a moment.
+    package func refreshedWithoutDelay() async throws(SessionError) -> Credentials {
+        let whole = try await record().credentials
+        return try await refreshedEarly(whole, of: whole)
+    }
+
     /// Returns whether the access token expires so soon that it should be refreshed.
     private func isDue(_ credentials: Credentials) -> Bool {
         let behavior = credentials.server?.profile.behavior ?? .standard

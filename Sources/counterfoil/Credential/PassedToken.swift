@@ -108,19 +108,21 @@ struct PassedIDToken {
                 .signInRequired, "the sign-in has no ID token; run counterfoil login again with --scope openid")
         }
         let current = PassedIDToken(stored)
-        if let current, current.isValid(for: 30), !stored.clockWasSetBack() { return current }
-        let session = common.session(of: common.profile, in: store)
+        if let current, !isDue(in: stored) { return current }
+        let (profile, choice) = (common.profile, common.store)
+        let session = common.session(
+            of: profile, in: store,
+            host: .commandLine { _, limit in
+                await EarlyRefresh.start(for: profile, nil, isForIDToken: true, in: choice, waiting: limit)
+            })
         var latest = current
         if stored.refreshToken != nil, !stored.refreshOmitsIDToken || stored.isExpired() {
-            do {
-                latest = PassedIDToken(try await session.refreshed(replacing: stored.accessToken))
-            } catch {
-                switch error {
-                // The ID token stays valid while the server is unavailable.
-                case .unavailable, .paused: guard current?.isValid(for: 2) == true else { throw error }
-                default: throw error
-                }
-            }
+            // A valid ID token is not held back by its refresh.
+            let isValid = current?.isValid(for: 2) == true
+            latest = PassedIDToken(
+                isValid
+                    ? try await session.refreshedWithoutDelay()
+                    : try await session.refreshed(replacing: stored.accessToken))
             await common.warnIfNotSaved(session)
         }
         guard let latest, latest.isValid(for: 2) else {
@@ -129,6 +131,11 @@ struct PassedIDToken {
                 "the ID token has expired, and the server issued no new one; run counterfoil login again")
         }
         return latest
+    }
+
+    /// Whether the ID token of credentials expires so soon that it should be refreshed.
+    static func isDue(in credentials: Credentials) -> Bool {
+        PassedIDToken(credentials)?.isValid(for: 30) != true || credentials.clockWasSetBack()
     }
 
     /// Reads `exp` of an ID token that was verified when it was received; nil if it has none.

@@ -21,14 +21,19 @@ struct EarlyRefresh: AsyncParsableCommand {
 
     @OptionGroup var target: TargetOptions
 
+    @Flag(name: .customLong("id-token"), help: "Refresh if the ID token is about to expire.")
+    var isForIDToken = false
+
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         let console = common.console
         try await console.run {
             let store = try await common.openStore().store
-            try await common.session(of: common.profile, in: store, host: .commandLine())
-                .refreshEarly(for: target.value)
+            let session = common.session(of: common.profile, in: store, host: .commandLine())
+            guard isForIDToken else { return try await session.refreshEarly(for: target.value) }
+            let stored = try await common.storedCredentials(in: store)
+            if PassedIDToken.isDue(in: stored) { _ = try await session.refreshed(replacing: stored.accessToken) }
         }
     }
 
@@ -38,10 +43,12 @@ struct EarlyRefresh: AsyncParsableCommand {
     ///
     /// Its arguments contain no secret. Nothing happens if it cannot be started: the next command tries again.
     static func start(
-        for profile: ProfileName, _ target: AccessTarget?, in store: TokenStoreChoice?, waiting limit: Duration
+        for profile: ProfileName, _ target: AccessTarget?, isForIDToken: Bool = false, in store: TokenStoreChoice?,
+        waiting limit: Duration
     ) async {
         let arguments =
             [_commandName, "--profile=\(profile)"] + TargetOptions.arguments(for: target)
+            + (isForIDToken ? ["--id-token"] : [])
             + (store.map { ["--store=\($0.text)"] } ?? [])
         guard
             let process = try? ChildProcess(

@@ -130,6 +130,32 @@ struct RefreshProcessesTests {
         }
     }
 
+    // SEC-585
+    @Test func `a silent server does not hold back a valid ID token`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
+            let gate = try ResponseGate(to: port)
+            defer { gate.stop() }
+            server.change { $0.publicOrigin = gate.origin }
+            // The clock was set back, so the ID token is due for a refresh, however long it is valid.
+            var first = try await SignedIn.at(server, scope: "openid", in: Self.store(path))
+            first.received = Date().addingTimeInterval(86_400)
+            try await Self.store(path).save(first, as: .standard)
+            let idToken = first.idToken
+            gate.hold()
+            // The server answers only when the ID token was printed.
+            let outcome = try await Self.token(path, "--format", "id-token", onOutput: { _ in gate.release() })
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output == idToken.map { "\($0.exposed)\n" })
+            _ = try await Waiting.until("a new ID token in the store", within: .seconds(60)) {
+                try await Self.store(path).credentials(of: .standard)?.idToken == idToken ? nil : true
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
     #if os(Linux)
         /// Starts a shell as the first process of a PID namespace, whose end kills all others (pid_namespaces(7)).
         private static func shell(
