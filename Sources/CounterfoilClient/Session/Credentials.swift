@@ -170,9 +170,9 @@ public struct Credentials: Sendable, Hashable {
 
     /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
     ///
-    /// A token that can be renewed also counts as expired if this device's clock was set back since it arrived. It would
-    /// otherwise appear to live longer than the server granted. Any other token is used until ``expires`` or until an API
-    /// rejects it, because it may well be valid.
+    /// A token that can be renewed also counts as expired if this device's clock was set back since it arrived. It
+    /// would otherwise appear to live longer than the server granted. Any other token is used until ``expires``, or
+    /// until an API rejects it, because it may well be valid.
     public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
         guard let expires else { return false }
         return expires <= now.addingTimeInterval(TimeInterval(seconds))

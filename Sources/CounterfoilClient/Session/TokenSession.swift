@@ -239,7 +239,7 @@ public actor TokenSession {
         guard let refresh, refresh.work === work else { return }
         let target = refresh.target
         self.refresh = nil
-        // A refresh that sent no request leaves the failure of the one before it.
+        // A refresh that sent no request leaves the failure of the previous one.
         if case .failed(_, let failure) = outcome { lastFailure = failure ?? lastFailure } else { lastFailure = nil }
         switch outcome {
         case .refreshed(let record, let unused):

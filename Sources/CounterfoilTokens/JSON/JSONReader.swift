@@ -204,7 +204,7 @@ extension JSONReader {
         return Character(scalar)
     }
 
-    /// Whether the value is the first half of a surrogate pair whose second half follows.
+    /// Returns true if the value is the first half of a surrogate pair whose second half follows.
     private func isFollowedByLowSurrogate(_ value: UInt32) -> Bool {
         guard value < 0xDC00, position + 6 <= bytes.count else { return false }
         var ahead = self

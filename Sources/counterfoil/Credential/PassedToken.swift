@@ -133,7 +133,7 @@ struct PassedIDToken {
         return latest
     }
 
-    /// Whether the ID token of credentials expires so soon that it should be refreshed.
+    /// Returns true if the ID token of credentials expires so soon that it should be refreshed.
     static func isDue(in credentials: Credentials) -> Bool {
         PassedIDToken(credentials)?.isValid(for: 30) != true || credentials.clockWasSetBack()
     }

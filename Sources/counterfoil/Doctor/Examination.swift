@@ -105,8 +105,8 @@ extension Examination {
         }
         if form != nil { fields[.contentType] = "application/x-www-form-urlencoded" }
         var request = TransportRequest(
-            endpoint, method: method, headerFields: fields, body: form.map { RequestBody($0.encoded.utf8) } ?? RequestBody(body),
-            timeout: timeout)
+            endpoint, method: method, headerFields: fields,
+            body: form.map { RequestBody($0.encoded.utf8) } ?? RequestBody(body), timeout: timeout)
         request.readsBody = readsBody
         do throws(TransportFailure) {
             let response = try await transport.send(request)

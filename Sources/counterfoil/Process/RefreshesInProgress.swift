@@ -25,7 +25,8 @@ final class RefreshesInProgress: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The signals that are held back; nil if no refresh is in progress, or if another part of the program receives them.
+    /// The signals that are held back; nil if no refresh is in progress, or if another part of the program receives
+    /// them.
     ///
     /// It is locked before ``state``, and while it ends, so that a refresh that begins meanwhile holds them again.
     private let signals = Mutex<ReceivedSignals?>(nil)

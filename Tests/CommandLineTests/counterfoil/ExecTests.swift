@@ -162,7 +162,7 @@ struct ExecTests {
         }
     }
 
-    // OpenID Connect Core §12.2: the token of one refresh is withheld, and the sign-in goes on.
+    // OpenID Connect Core §12.2: the token of one refresh is withheld, and the sign-in continues.
     @Test func `the file gets a new token after a refresh whose token was withheld`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

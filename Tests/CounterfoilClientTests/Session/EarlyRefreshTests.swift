@@ -77,7 +77,6 @@ struct EarlyRefreshTests {
         }
     }
 
-    // SEC-585
     @Test func `a service gets its valid token from a silent server, too`() async throws {
         var script = ServerScript()
         script.clients.authentication = .basic

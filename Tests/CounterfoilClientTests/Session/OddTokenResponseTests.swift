@@ -72,7 +72,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; R185; RFC 6749 §5.1 and §6
+    // SEC-595, SEC-599; R185; RFC 6749 §5.1 and §6
     @Test(arguments: oddities, [Misbehavior.rotatesStrictly, .rotatesLeniently])
     func `a refresh response with an odd optional member is not requested again`(
         oddity: Oddity, rotation: Misbehavior
@@ -100,7 +100,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; RFC 6749 §6: an answer with an access token that must not be used is still an answer.
+    // SEC-613; RFC 6749 §6: an answer with an access token that must not be used is still an answer.
     @Test(
         arguments: [
             (#"{"access_token":7,"token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
@@ -129,7 +129,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; RFC 6749 §6: the response arrived, although the client has not read it.
+    // SEC-604; RFC 6749 §6: the response arrived, although the client has not read it.
     @Test func `a refresh response that is too long is not requested again at once`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store: any TokenStore = MemoryTokenStore()

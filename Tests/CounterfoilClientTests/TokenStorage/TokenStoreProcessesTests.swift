@@ -121,7 +121,8 @@ struct TokenStoreProcessesTests {
             }
         }
         let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(words.contains("the token store is locked by another process or task (process \(getpid())); try again later"))
+        let wanted = "the token store is locked by another process or task (process \(getpid())); try again later"
+        #expect(words.contains(wanted))
         lock.release()
     }
 

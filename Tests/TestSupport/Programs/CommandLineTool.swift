@@ -11,8 +11,8 @@ package struct CommandLineTool {
 
     /// Runs the program with a home directory of its own.
     ///
-    /// `onLine` receives each line of standard error as it is written, `onOutput` that of standard output, and `started`
-    /// the process.
+    /// `onLine` receives each line of standard error as it is written, `onOutput` that of standard output, and
+    /// `started` the process.
     package static func run(
         _ arguments: [String],
         of program: Product = .client,
