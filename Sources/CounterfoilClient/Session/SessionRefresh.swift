@@ -35,17 +35,11 @@ struct SessionRefresh: Sendable {
 
         /// Returns the credentials as those that should replace a stored record; nil if it contains another refresh
         /// token than the one that was sent, or another sign-in.
-        ///
-        /// Another process may have written the record again with the former refresh token, for example to name an API.
         func replacing(_ stored: TokenRecord?) -> Unsaved? {
             guard let stored else { return nil }
             if stored.revision == sending.revision { return self }
-            guard stored.credentials.refreshToken == sending.credentials.refreshToken,
-                stored.credentials.signInID == sending.credentials.signInID
-            else { return nil }
-            var credentials = credentials
-            credentials.apiOrigins = stored.credentials.apiOrigins
-            return Unsaved(credentials: credentials, sending: stored, reason: reason)
+            return credentials.replacing(stored, insteadOf: sending)
+                .map { Unsaved(credentials: $0, sending: stored, reason: reason) }
         }
     }
 
@@ -210,18 +204,41 @@ struct SessionRefresh: Sendable {
     private func keep(
         _ credentials: Credentials, instead sending: TokenRecord, unused: TokenRefresh.UnusedParts
     ) async throws(SessionError) -> Outcome {
-        let outcome: RecordReplacement
-        do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
-            // The server may already reject the previous refresh token, so the new one must not be lost.
-            return .refreshedButNotSaved(
-                Unsaved(credentials: credentials, sending: sending, reason: error), unused: unused)
-        }
-        switch outcome {
-        case .replaced(let record?): return .refreshed(record, unused: unused)
-        case .replaced(nil): throw .notSignedIn(profile)
+        switch await replace(sending, with: credentials) {
+        case .stored(let record): return .refreshed(record, unused: unused)
+        // The server may already reject the previous refresh token, so the new one must not be lost.
+        case .failed(let unsaved): return .refreshedButNotSaved(unsaved, unused: unused)
         case .changed(let other):
             await revoke(credentials, keeping: other?.credentials)
             return .refreshedElsewhere(try binding.admitted(other, in: profile))
+        }
+    }
+
+    private enum Replacement {
+        case stored(TokenRecord)
+        /// The store contains another refresh token, or nothing.
+        case changed(to: TokenRecord?)
+        case failed(Unsaved)
+    }
+
+    /// Stores credentials in place of the record whose refresh token was sent, even if another process has written it
+    /// again meanwhile.
+    private func replace(_ sending: TokenRecord, with credentials: Credentials) async -> Replacement {
+        var (sending, credentials) = (sending, credentials)
+        while true {
+            let outcome: RecordReplacement
+            do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
+                return .failed(Unsaved(credentials: credentials, sending: sending, reason: error))
+            }
+            switch outcome {
+            case .replaced(let record?): return .stored(record)
+            case .replaced(nil): return .changed(to: nil)
+            case .changed(let other):
+                guard let other, let latest = credentials.replacing(other, insteadOf: sending) else {
+                    return .changed(to: other)
+                }
+                (sending, credentials) = (other, latest)
+            }
         }
     }
 
@@ -232,11 +249,10 @@ struct SessionRefresh: Sendable {
     private func withhold(
         _ credentials: Credentials, _ error: SignInError, instead sending: TokenRecord
     ) async throws(SessionError) -> Outcome {
-        let outcome: RecordReplacement
-        do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch let reason {
-            return .withheldButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: reason), error)
-        }
-        if case .changed(let other) = outcome {
+        switch await replace(sending, with: credentials) {
+        case .stored: break
+        case .failed(let unsaved): return .withheldButNotSaved(unsaved, error)
+        case .changed(let other):
             await revoke(credentials, keeping: other?.credentials)
             return .refreshedElsewhere(try binding.admitted(other, in: profile))
         }
@@ -265,17 +281,12 @@ struct SessionRefresh: Sendable {
     ///
     /// Returns nil if there are no such credentials, or if a user signed in or out meanwhile.
     private func saveUnsaved() async throws(SessionError) -> TokenRecord? {
-        var unsaved = unsaved
-        while let latest = unsaved {
-            let outcome = try await stored { () throws(TokenStoreError) in
-                try await store.replace(latest.sending, with: latest.credentials, in: profile)
-            }
-            switch outcome {
-            case .replaced(let record): return record
-            case .changed(let other): unsaved = latest.replacing(other)
-            }
+        guard let unsaved else { return nil }
+        switch await replace(unsaved.sending, with: unsaved.credentials) {
+        case .stored(let record): return record
+        case .changed: return nil
+        case .failed(let latest): throw .store(latest.reason)
         }
-        return nil
     }
 
     /// Deletes a record, unless another process has changed or deleted it meanwhile.
@@ -304,5 +315,20 @@ struct SessionRefresh: Sendable {
         _ work: () async throws(TokenStoreError) -> Value
     ) async throws(SessionError) -> Value {
         do { return try await work() } catch { throw .store(error) }
+    }
+}
+
+extension Credentials {
+    /// Returns these credentials of a refresh as those that replace a stored record in place of the one that was sent;
+    /// nil if it contains another refresh token, or another sign-in.
+    ///
+    /// Another process may have written the record again with the refresh token that was sent: to name an API, or with
+    /// the access token of a step-up, which stays.
+    fileprivate func replacing(_ stored: TokenRecord, insteadOf sending: TokenRecord) -> Credentials? {
+        let (kept, sent) = (stored.credentials, sending.credentials)
+        guard kept.refreshToken == sent.refreshToken, kept.signInID == sent.signInID else { return nil }
+        var latest = kept.accessToken == sent.accessToken ? self : kept
+        (latest.refreshToken, latest.apiOrigins) = (refreshToken, kept.apiOrigins)
+        return latest
     }
 }

@@ -345,7 +345,7 @@ public actor TokenSession {
     /// `former` is the record that was deleted or replaced; nil if it is not known.
     @discardableResult
     func forget(_ former: TokenRecord? = nil) -> Credentials? {
-        let latest = unsaved?.replacing(former)
+        let latest = former == nil ? unsaved : unsaved?.replacing(former)
         (known, unsaved) = (nil, nil)
         return latest?.credentials
     }

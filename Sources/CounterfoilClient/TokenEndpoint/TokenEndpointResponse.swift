@@ -43,12 +43,11 @@ enum TokenEndpointResponse: Sendable, Hashable {
         } else if !isRefused, let issued = Self.tokenMembers(in: members, shape: behavior.tokenResponse) {
             if !hasDuplicates, let tokens = Self.tokens(in: issued, of: members, shape: behavior.tokenResponse) {
                 self = tokens
-            } else if isRefresh, issued["access_token"] != nil {
-                self = .unusable(
-                    refreshToken: issued["refresh_token"].flatMap(\.text).flatMap(RefreshToken.init),
-                    hasDuplicates ? .duplicateMembers : .unusableAccessToken)
             } else {
-                return nil
+                let refreshToken = issued["refresh_token"].flatMap(\.text).flatMap(RefreshToken.init)
+                guard isRefresh, refreshToken != nil || issued["access_token"] != nil else { return nil }
+                self = .unusable(
+                    refreshToken: refreshToken, hasDuplicates ? .duplicateMembers : .unusableAccessToken)
             }
         } else {
             return nil
@@ -62,7 +61,7 @@ enum TokenEndpointResponse: Sendable, Hashable {
         in members: [String: JSONValue], by errors: ServerBehavior.ErrorShape, isRefresh: Bool
     ) -> TokenEndpointResponse? {
         guard case .string(let word) = members["error"], !word.isEmpty else { return nil }
-        let description = members["error_description"].flatMap(\.text).map { String($0.prefix(1024)) }
+        let description = members["error_description"].flatMap(\.text).flatMap(shortened)
         if errors.transient.contains(word) {
             return .throttled(OAuthError(.temporarilyUnavailable, description ?? word), seconds: errors.pause)
         }
@@ -74,6 +73,14 @@ enum TokenEndpointResponse: Sendable, Hashable {
         let meaning = (isRefresh ? errors.meaningsOfRefresh[word] : nil) ?? errors.meanings[word]
         let code = OAuthError.Code(rawValue: meaning ?? String(word.prefix(256)))
         return .refusal(OAuthError(code, description ?? (meaning == nil ? nil : word)))
+    }
+
+    /// Cuts a long description at a blank, because the beginning of a token would not be recognized as a secret.
+    private static func shortened(_ description: String) -> String? {
+        let limit = 1024
+        guard description.count > limit else { return description }
+        let beginning = description.prefix(limit)
+        return beginning.lastIndex(of: " ").map { String(beginning[..<$0]) }
     }
 
     /// Returns the members of the object that contains the tokens; nil if there is no such object.

@@ -16,8 +16,8 @@ import CounterfoilClient
 
 /// The signals that this process receives, from ``init(_:_:)`` until ``end()``.
 ///
-/// A handler that the system calls may do almost nothing, so it only passes the signal to a thread. Only one value may
-/// exist at a time.
+/// A handler that the system calls may do almost nothing, so it only passes the signal to a thread. A later value takes
+/// the signals over.
 final class ReceivedSignals: Sendable {
     /// A signal that this process received.
     struct Signal: Sendable {
@@ -66,15 +66,22 @@ final class ReceivedSignals: Sendable {
     static var areReceived: Bool { receivingEnd >= 0 }
 
     /// Restores the default actions of the signals; every signal that has arrived has been received then.
-    func end() {
-        for number in numbers { signal(number, SIG_DFL) }
-        receivingEnd = -1
+    ///
+    /// Returns false, and restores nothing, if a later value has taken the signals over.
+    @discardableResult
+    func end() -> Bool {
+        let isLatest = receivingEnd == waking
+        if isLatest {
+            for number in numbers { signal(number, SIG_DFL) }
+            receivingEnd = -1
+        }
         let last: [UInt8] = [0, 0]
         _ = write(waking, last, 2)
         var byte: UInt8 = 0
         while read(ended, &byte, 1) < 0 && errno == EINTR {}
         close(waking)
         close(ended)
+        return isLatest
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

@@ -54,10 +54,11 @@ final class RefreshesInProgress: Sendable {
                 return state.count == 0
             }
             guard isLast else { return [] }
-            signals?.end()
+            let areReceivedElsewhere = signals?.end() == false
             signals = nil
             return state.withLock { state in
-                if let received = state.received { Self.die(of: received) }
+                if let received = state.received, !areReceivedElsewhere { Self.die(of: received) }
+                state.received = nil
                 defer { state.waiting = [] }
                 return state.waiting
             }

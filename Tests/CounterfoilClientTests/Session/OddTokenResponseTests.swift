@@ -104,6 +104,7 @@ struct OddTokenResponseTests {
     @Test(
         arguments: [
             (#"{"access_token":7,"token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
+            (#"{"token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
             (#"{"access_token":"","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
             (#"{"access_token":"a b","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
             (#"{"access_token":"a\ud800","token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),

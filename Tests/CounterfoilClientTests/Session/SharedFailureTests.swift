@@ -47,11 +47,12 @@ struct SharedFailureTests {
         }
     }
 
-    /// Returns the errors of twenty sessions that all wait for one refresh.
+    /// Returns the errors of twenty sessions that all wait for one refresh, whose requests have a time limit.
     private static func errors(
-        of store: WatchedStore, at server: ScriptedAuthorizationServer
+        of store: WatchedStore, at server: ScriptedAuthorizationServer, limit: Duration = .seconds(60)
     ) async throws -> [SessionError] {
-        let transport = TurnstileTransport(holding: server.url(of: .token))
+        let turnstile = TurnstileTransport(holding: server.url(of: .token))
+        let transport = DeadlineTransport(transport: turnstile, limit: limit, deadline: .now + .seconds(100))
         return try await withThrowingTaskGroup(of: SessionError?.self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -61,7 +62,7 @@ struct SharedFailureTests {
                 }
             }
             try await store.askedForLock(20)
-            transport.open()
+            turnstile.open()
             return try await group.reduce(into: []) { errors, error in errors += error.map { [$0] } ?? [] }
         }
     }
@@ -69,7 +70,7 @@ struct SharedFailureTests {
     // SEC-583
     @Test(
         arguments: [
-            (.trouble(503), 1), (.trouble(429, retryAfter: "120"), 1), (.closed, 3), (.html(), 3),
+            (.trouble(503), 1), (.trouble(429, retryAfter: "120"), 1), (.closed, 3), (.html(), 3), (.silent, 3),
             (.refusal("unauthorized_client"), 1),
         ] as [(ScriptedAnswer, Int)])
     func `those who wait for a refresh report its failure and send no request`(
@@ -79,7 +80,8 @@ struct SharedFailureTests {
             let store = WatchedStore()
             try await SignedIn.at(server, in: store)
             server.change { $0.interruptions = [Interruption(at: .token, answer)] }
-            let errors = try await Self.errors(of: store, at: server)
+            let limit = answer == .silent ? Duration.milliseconds(300) : .seconds(60)
+            let errors = try await Self.errors(of: store, at: server, limit: limit)
             #expect(SignedIn.refreshes(at: server).count <= attempts)
             #expect(errors.count == 20)
             #expect(Set(errors.map(\.description)).count == 1, "\(Set(errors.map(\.description)))")
@@ -279,7 +281,9 @@ struct SharedFailureTests {
             let store: any TokenStore = EncryptedFileTokenStore(
                 file: directory.file("tokens"), placement: .besideTheFile)
             let signIn = try ServiceSignInTests.signIn(at: server)
-            let echo = "no client has wrench/+4711 (wrench%2F%2B4711)"
+            // The description is cut within the last word.
+            let blanks = String(repeating: " ", count: 974)
+            let echo = "no client has wrench/+4711 (wrench%2F%2B4711)\(blanks)wrench/+4711"
             server.change { $0.interruptions = [Interruption(at: .token, .refusal("invalid_client", echo))] }
             await #expect(throws: SignInError.self) { try await signIn.credentials(in: store) }
             let failure = try #require(await store.refreshFailure(of: .standard))

@@ -125,6 +125,30 @@ struct UnsavedRefreshTests {
         }
     }
 
+    // The first call names its API, and a step-up keeps the refresh token, while another task or process refreshes.
+    @Test(arguments: [false, true])
+    func `a record that is written again during a refresh gets the new refresh token`(isSteppedUp: Bool) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, in: store)
+            let turnstile = TurnstileTransport(holding: server.url(of: .token))
+            let session = TokenSession(ofAnyClientIn: store, transport: turnstile)
+            async let refreshed = session.refreshed(replacing: first.accessToken)
+            await turnstile.arrivals(1)
+            var written = first
+            written.apiOrigins = [try APIOrigin("https://photos.example.com")]
+            if isSteppedUp { written.accessToken = try #require(AccessToken("stepped-up")) }
+            try await store.save(written, as: .standard)
+            turnstile.open()
+            let fresh = try await refreshed
+            #expect(fresh.refreshToken != first.refreshToken && fresh.apiOrigins == written.apiOrigins)
+            #expect((fresh.accessToken == written.accessToken) == isSteppedUp)
+            #expect(try await store.credentials(of: .standard) == fresh)
+            #expect(server.requests(to: .revocation).isEmpty)
+            _ = try await session.refreshed(replacing: fresh.accessToken)
+        }
+    }
+
     // The folder of a file may not be synchronized after the file was replaced (fsync(2)).
     @Test func `tokens that a failed write has stored nevertheless are not revoked`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
