@@ -197,3 +197,11 @@ extension AccessToken {
         }
     }
 }
+
+extension Credentials {
+    /// Returns the target as the key of its cached token; nil if it is the whole sign-in.
+    func part(_ target: AccessTarget?) throws(SessionError) -> AccessTarget? {
+        guard let target else { return nil }
+        do { return try narrower(target) } catch { throw .targetRefused(error) }
+    }
+}

@@ -332,3 +332,16 @@ extension Credentials {
         return latest
     }
 }
+
+extension SessionRefresh.Outcome {
+    /// Returns the credentials to use, or nil if they contain no token for the target; throws the error of a refresh
+    /// that failed.
+    func credentials(for target: AccessTarget?) throws(SessionError) -> Credentials? {
+        switch self {
+        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials.cached(for: target)
+        case .refreshedButNotSaved(let unsaved, _): return unsaved.credentials.cached(for: target)
+        case .withheldButNotSaved(_, let error): throw .unavailable(error)
+        case .failed(let error, _): throw error
+        }
+    }
+}

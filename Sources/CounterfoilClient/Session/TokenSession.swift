@@ -387,24 +387,3 @@ public actor TokenSession {
         _ = try? await TokenRevocation(transport: transport).revoke(credentials)
     }
 }
-
-extension Credentials {
-    /// Returns the target as the key of its cached token; nil if it is the whole sign-in.
-    func part(_ target: AccessTarget?) throws(SessionError) -> AccessTarget? {
-        guard let target else { return nil }
-        do { return try narrower(target) } catch { throw .targetRefused(error) }
-    }
-}
-
-extension SessionRefresh.Outcome {
-    /// Returns the credentials to use, or nil if they contain no token for the target; throws the error of a refresh
-    /// that failed.
-    fileprivate func credentials(for target: AccessTarget?) throws(SessionError) -> Credentials? {
-        switch self {
-        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials.cached(for: target)
-        case .refreshedButNotSaved(let unsaved, _): return unsaved.credentials.cached(for: target)
-        case .withheldButNotSaved(_, let error): throw .unavailable(error)
-        case .failed(let error, _): throw error
-        }
-    }
-}
