@@ -99,15 +99,24 @@ struct RefreshProcessesTests {
         return due
     }
 
-    // SEC-585
-    @Test func `processes get a valid token from a silent server, and its later answer is stored`() async throws {
+    /// Runs a test with a server whose responses a gate can hold, and with a folder for the token store.
+    private static func runGated(
+        _ test: @escaping @Sendable (ScriptedAuthorizationServer, ResponseGate, TemporaryDirectory) async throws -> Void
+    ) async throws {
         let directory = try TemporaryDirectory()
-        let path = directory.file("tokens").path
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
             let gate = try ResponseGate(to: port)
             defer { gate.stop() }
             server.change { $0.publicOrigin = gate.origin }
+            try await test(server, gate, directory)
+        }
+    }
+
+    // SEC-585
+    @Test func `processes get a valid token from a silent server, and its later answer is stored`() async throws {
+        try await Self.runGated { server, gate, directory in
+            let path = directory.file("tokens").path
             try await Self.signIn(server, path)
             let due = try await Self.makeDue(server, path)
             gate.hold()
@@ -132,13 +141,8 @@ struct RefreshProcessesTests {
 
     // SEC-585
     @Test func `a silent server does not hold back a valid ID token`() async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("tokens").path
-        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
-            let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
-            let gate = try ResponseGate(to: port)
-            defer { gate.stop() }
-            server.change { $0.publicOrigin = gate.origin }
+        try await Self.runGated { server, gate, directory in
+            let path = directory.file("tokens").path
             // The clock was set back, so the ID token is due for a refresh, however long it is valid.
             var first = try await SignedIn.at(server, scope: "openid", in: Self.store(path))
             first.received = Date().addingTimeInterval(86_400)
@@ -168,15 +172,10 @@ struct RefreshProcessesTests {
 
         @Test(.enabled(if: geteuid() == 0, "only root can create a PID namespace"))
         func `an early refresh in a container ends before its first process`() async throws {
-            let directory = try TemporaryDirectory()
-            // A container may be forbidden to create another one.
-            guard try await Self.shell("exit 0", home: directory.url).exitStatus == 0 else { return }
-            let path = directory.file("tokens").path
-            try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
-                let port = try #require(URL(string: server.address)?.port.flatMap { UInt16(exactly: $0) })
-                let gate = try ResponseGate(to: port)
-                defer { gate.stop() }
-                server.change { $0.publicOrigin = gate.origin }
+            try await Self.runGated { server, gate, directory in
+                // A container may be forbidden to create another one.
+                guard try await Self.shell("exit 0", home: directory.url).exitStatus == 0 else { return }
+                let path = directory.file("tokens").path
                 try await Self.signIn(server, path)
                 let due = try await Self.makeDue(server, path)
                 gate.hold()
