@@ -20,8 +20,19 @@ struct CommandInvocation: Sendable {
     /// `COUNTERFOIL_CONFIG` is the configuration file of the program `counterfoil`.
     static let variable = "COUNTERFOIL_SERVER_CONFIG"
 
-    init(_ arguments: [String], environment: [String: String]) {
+    /// The settings file of the packages, and the user that they create.
+    static let packaged = (path: "/etc/counterfoil/server.yaml", user: "counterfoil")
+
+    /// The settings file of commands that name none; nil for every user but that of the packages.
+    private let standardPath: String?
+
+    init(
+        _ arguments: [String], environment: [String: String], user: String = NSUserName(),
+        packagedPath: String = packaged.path
+    ) {
         self.environment = environment
+        standardPath =
+            user == Self.packaged.user && FileManager.default.fileExists(atPath: packagedPath) ? packagedPath : nil
         var type: any ParsableCommand.Type = CounterfoilServerCommand.self
         var words: [String] = []
         for word in arguments {
@@ -64,12 +75,12 @@ struct CommandInvocation: Sendable {
         options.contains { ["-h", "--help", "--version", "--experimental-dump-help"].contains($0) }
     }
 
-    /// The path of the settings file; nil if none is named.
+    /// The path of the settings file; nil if none is named, and none is the standard one of this user.
     var path: String? {
         get throws(CommandFailure) {
             guard !settings.isEmpty, !asksForHelp else { return nil }
             if let path = CommandLineOptions(options).last("config") { return path }
-            guard let path = environment[Self.variable] else { return nil }
+            guard let path = environment[Self.variable] else { return standardPath }
             guard !path.isEmpty else {
                 throw .refused("\(Self.variable) cannot be empty; unset it, or name a settings file")
             }

@@ -7,7 +7,8 @@ struct SettingsFileOption: ParsableArguments {
     @Option(
         name: .customLong("config"),
         help: ArgumentHelp(
-            "The settings file of the server, in YAML. (default: $\(CommandInvocation.variable), or none)",
+            "The settings file of the server, in YAML. (default: $\(CommandInvocation.variable), "
+                + "or \(CommandInvocation.packaged.path) for the user \(CommandInvocation.packaged.user))",
             valueName: "file"))
     var path: String?
 }

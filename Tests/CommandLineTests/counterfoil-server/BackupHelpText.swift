@@ -35,7 +35,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -128,7 +129,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 

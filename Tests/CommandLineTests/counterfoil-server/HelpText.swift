@@ -99,7 +99,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       database will have, for --from. (default:
                                       $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -341,7 +342,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --issuer <url>          The public URL of this server, as browsers and
                                       clients use it.
               --site-name <name>      The service name shown on pages. (default: the host

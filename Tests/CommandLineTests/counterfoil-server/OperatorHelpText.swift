@@ -49,7 +49,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -96,7 +97,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -179,7 +181,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -221,7 +224,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -263,7 +267,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -307,7 +312,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -342,7 +348,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -406,7 +413,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --tls-authority <file>  The certificate of a private authority, in PEM
                                       format, which clients of the server trust.

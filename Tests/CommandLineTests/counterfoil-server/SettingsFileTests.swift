@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import counterfoil_server
+
 /// The settings file of the server, and what makes it invalid.
 @Suite(.timeLimit(.minutes(10)))
 struct SettingsFileTests {
@@ -300,6 +302,23 @@ struct SettingsFileTests {
                     #expect(ended.errors.contains(reason), "\(ended.errors)")
                 }
             }
+        }
+    }
+
+    @Test func `the settings file of the packages is the standard one of their user only`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let file = folder.path("server.yaml")
+            func path(_ arguments: [String], _ environment: [String: String] = [:], user: String) throws -> String? {
+                try CommandInvocation(arguments, environment: environment, user: user, packagedPath: file).path
+            }
+            #expect(try path(["user", "list"], user: "counterfoil") == nil, "there is no such file")
+            try Data(Self.start.utf8).write(to: URL(fileURLWithPath: file))
+            #expect(try path(["user", "list"], user: "counterfoil") == file)
+            #expect(try path(["config", "check"], user: "counterfoil") == file)
+            #expect(try path(["user", "list"], user: "ada") == nil)
+            #expect(try path(["user", "list"], user: "root") == nil)
+            #expect(try path(["user", "list", "--config", "/a"], user: "counterfoil") == "/a")
+            #expect(try path(["user", "list"], ["COUNTERFOIL_SERVER_CONFIG": "/b"], user: "counterfoil") == "/b")
         }
     }
 

@@ -65,7 +65,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -97,7 +98,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -157,7 +159,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -196,7 +199,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -233,7 +237,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -270,7 +275,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -71,7 +71,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -138,7 +139,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -167,7 +169,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -199,7 +202,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -235,7 +239,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -270,7 +275,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -310,7 +316,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -349,7 +356,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -396,7 +404,8 @@ extension HelpText {
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
-                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
