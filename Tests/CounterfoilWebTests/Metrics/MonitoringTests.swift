@@ -81,7 +81,7 @@ struct MonitoringTests {
     }
 
     @Test func `the table of the metrics lists each one and no other`() async throws {
-        let listed = try Self.file("docs/operations/monitoring.md").matches(
+        let listed = try Self.file("docs/operations/metrics.md").matches(
             of: /(?m)^\| `((?:counterfoil|process)_\w+)` \|/
         )
         .map { String($0.output.1) }
