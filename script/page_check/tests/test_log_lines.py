@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from .. import check
+from .. import log_lines
 
 SOURCE = '''
 logger.error(
@@ -23,7 +23,7 @@ class LogLineTests(unittest.TestCase):
     """Compares one source with one page."""
 
     def findings(self, page: str, source: str = SOURCE) -> list[str]:
-        return check.findings({"Sources/CounterfoilServer/Thing.swift": source}, {check.LINES: page})
+        return log_lines.findings({"Sources/CounterfoilServer/Thing.swift": source}, {log_lines.LINES: page})
 
     def test_quotes_of_the_sources_are_found_over_lines_and_interpolations(self) -> None:
         self.assertEqual(self.findings(
@@ -35,10 +35,10 @@ class LogLineTests(unittest.TestCase):
 
     def test_a_quote_that_no_source_has_is_a_finding(self) -> None:
         found = self.findings("| `failed to store the thing` | error | |\n\nThe log says `the thing answers again`.\n")
-        self.assertEqual(found, [f"{check.LINES}: no literal of the sources has `the thing answers again`"])
+        self.assertEqual(found, [f"{log_lines.LINES}: no literal of the sources has `the thing answers again`"])
 
     def test_a_quote_does_not_reach_across_an_interpolation(self) -> None:
-        self.assertFalse(check.contains("failed to \\(job)", "failed to store the thing"))
+        self.assertFalse(log_lines.contains("failed to \\(job)", "failed to store the thing"))
 
     def test_an_error_without_a_row_is_a_finding_and_a_notice_is_none(self) -> None:
         found = self.findings("")
@@ -51,6 +51,6 @@ class LogLineTests(unittest.TestCase):
         self.assertIn("is error in Sources/CounterfoilServer/Thing.swift", found[0])
 
     def test_a_command_is_no_message(self) -> None:
-        self.assertFalse(check.is_message("sudo systemctl restart counterfoil-server"))
-        self.assertFalse(check.is_message("user password NAME"))
-        self.assertTrue(check.is_message("refused the new settings"))
+        self.assertFalse(log_lines.is_message("sudo systemctl restart counterfoil-server"))
+        self.assertFalse(log_lines.is_message("user password NAME"))
+        self.assertTrue(log_lines.is_message("refused the new settings"))

@@ -1,1 +1,0 @@
-"""Compares the log lines and the messages that the pages of operations quote with the sources."""
