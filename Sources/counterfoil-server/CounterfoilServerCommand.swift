@@ -22,7 +22,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
             KeyCommand.self, CertificateCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
-            AfterRestoreCommand.self, MigrateCommand.self, ConfigCommand.self, HealthCommand.self, DoctorCommand.self,
+            AfterRestoreCommand.self, PruneJournalCommand.self, MigrateCommand.self, ConfigCommand.self,
+            HealthCommand.self, DoctorCommand.self,
         ]
     )
 

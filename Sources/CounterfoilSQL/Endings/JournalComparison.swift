@@ -10,6 +10,11 @@ package enum JournalComparison: Sendable, Hashable {
 }
 
 extension EndingsJournal {
+    /// Reads the last line of the file of a journal; nil if the file is empty.
+    package static func lastLine(at path: String) throws(JournalFailure) -> JournalLine? {
+        try JournalFile.lastLine(ofFileAt: path)
+    }
+
     /// Compares the file of a journal with a store, and changes neither.
     package static func compare(
         with store: some SQLStore, at path: String

@@ -88,6 +88,16 @@ extension CopyRecord {
         }
         let digest = try Self.bytes(of: descriptor, from: size - 32, count: 32)
         guard Array(hash.finalize()) == digest else { throw .changed }
+        try self.init(json, ofCopyWith: size)
+    }
+
+    /// Reads the record of a copy whose content may be damaged.
+    package init(unverifiedOn descriptor: CInt) throws(CopyRefusal) {
+        let (size, json) = try Self.record(on: descriptor)
+        try self.init(json, ofCopyWith: size)
+    }
+
+    private init(_ json: Data, ofCopyWith size: Int64) throws(CopyRefusal) {
         // From here on, the file is as a program of this product has written it.
         guard let version = try? JSONDecoder().decode(Version.self, from: json) else { throw .changed }
         guard version.format <= Self.currentFormat else { throw .newerFormat(version.format, program: version.program) }

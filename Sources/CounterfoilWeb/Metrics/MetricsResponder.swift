@@ -51,6 +51,7 @@ struct MetricsResponder: Responder {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
         let auditSealAge = await server.auditSealAge()
+        let space = await sources.storeSpace?()
         var text = MetricsText()
         text.write(server.metrics.snapshot)
         if let refreshes { text.write(refreshes) }
@@ -62,7 +63,10 @@ struct MetricsResponder: Responder {
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
         text.write(isDraining: server.isStopping)
         if let store = sources.store { text.write(store()) }
+        if let space { text.write(space) }
+        if let count = sources.differingSettings?() { text.write(differingSettings: count) }
         if let journal = sources.endingsJournal { text.write(endingsJournal: journal()) }
+        if let path = sources.endingsJournalPath { text.write(filesOfEndingsJournal: path) }
         text.write(passwordHashes: server.passwordHashes)
         text.write(signingKeys: server.signingKeys)
         if let directory = sources.dataDirectory { text.write(directory: directory) }

@@ -9,6 +9,12 @@ package struct MetricsSources: Sendable {
     package var store: (@Sendable () -> StoreMeasurements)?
     /// Returns the failures to write the endings journal, and the seconds since it was complete; nil without one.
     package var endingsJournal: (@Sendable () -> (failures: Int, age: Double))?
+    /// Returns the number of settings that servers on the same database have differently; nil with a data directory.
+    package var differingSettings: (@Sendable () -> Int)?
+    /// Reads the sizes of the database; nil if it does not answer.
+    package var storeSpace: (@Sendable () async -> StoreSpace?)?
+    /// The path of the endings journal, whose files and file system are measured; nil without one.
+    package var endingsJournalPath: String?
     /// The path of the data directory, whose file system is measured.
     package var dataDirectory: String?
     /// Returns the time of the last finished backup; nil if there is none.

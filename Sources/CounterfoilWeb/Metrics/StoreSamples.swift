@@ -41,6 +41,25 @@ extension MetricsText {
         }
     }
 
+    /// Writes the size of a PostgreSQL database, or the space within a file that is free for new records.
+    mutating func write(_ space: StoreSpace) {
+        if let bytes = space.database {
+            gauge("counterfoil_store_database_bytes", "Size of the PostgreSQL database. \(Self.ofStore)", bytes)
+        }
+        if let bytes = space.free {
+            gauge(
+                "counterfoil_store_file_free_bytes",
+                "Space in the database file that deleted records have left, and that new ones use first.", bytes)
+        }
+    }
+
+    /// Writes the number of settings that the servers on a database have differently.
+    mutating func write(differingSettings count: Int) {
+        gauge(
+            "counterfoil_settings_differ",
+            "Settings that have not the same value at every server on the database. \(Self.ofStore)", count)
+    }
+
     /// Writes the number of password hashes in progress, and of those that wait.
     mutating func write(passwordHashes load: BoundedQueue.Load) {
         gauge("counterfoil_password_hashes_running", "Password hashes in progress.", load.running)
@@ -70,14 +89,29 @@ extension MetricsText {
 
     /// Writes the space on the file system of the data directory.
     mutating func write(directory: String) {
+        write(fileSystemOf: directory, as: "counterfoil_filesystem", "the data directory")
+    }
+
+    /// Writes the size of the endings journal with its former files, and the space on their file system.
+    mutating func write(filesOfEndingsJournal path: String) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let sizes = JournalFiles.all(of: path).compactMap { file in
+            var status = stat()
+            return stat(file, &status) == 0 ? Int(status.st_size) : nil
+        }
+        gauge(
+            "counterfoil_endings_journal_bytes", "Size of the endings journal with its former files.",
+            sizes.reduce(0, +))
+        write(fileSystemOf: folder, as: "counterfoil_endings_journal_filesystem", "the endings journal")
+    }
+
+    private mutating func write(fileSystemOf directory: String, as name: String, _ owner: String) {
         var system = statvfs()
         guard statvfs(directory, &system) == 0 else { return }
         let unit = Int(system.f_frsize)
         gauge(
-            "counterfoil_filesystem_avail_bytes",
-            "Space on the file system of the data directory that this user can use.", Int(system.f_bavail) * unit)
-        gauge(
-            "counterfoil_filesystem_size_bytes", "Size of the file system of the data directory.",
-            Int(system.f_blocks) * unit)
+            name + "_avail_bytes", "Space on the file system of \(owner) that this user can use.",
+            Int(system.f_bavail) * unit)
+        gauge(name + "_size_bytes", "Size of the file system of \(owner).", Int(system.f_blocks) * unit)
     }
 }

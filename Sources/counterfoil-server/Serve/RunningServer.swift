@@ -235,10 +235,15 @@ struct RunningServer {
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
             if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
             let database = opened.installation.store.database
+        let noted = opening.noted
             sources.store = { database.measurements }
             if case .directory(let directory) = place {
                 sources.dataDirectory = directory
                 sources.lastBackup = { LastBackup.time(in: directory) }
+            if opened.endings != nil { sources.endingsJournalPath = noted.value.endingsJournal }
+            let store = opened.installation.store
+            sources.storeSpace = { try? await store.space() }
+            if let comparison = opened.comparison { sources.differingSettings = { comparison.count } }
             }
             return sources
         }

@@ -1,6 +1,6 @@
 extension HelpText {
     /// The commands that make and restore copies.
-    static let copies = [backup, restore, afterRestore]
+    static let copies = [backup, restore, afterRestore, pruneJournal]
 
     private static let backup = HelpText(
         command: ["backup"],
@@ -137,3 +137,39 @@ extension HelpText {
 
             """#)
 }
+            """#)
+
+    private static let pruneJournal = HelpText(
+        command: ["prune-journal"],
+        text: #"""
+            OVERVIEW: Delete the former files of an endings journal that no backup needs.
+
+            The server renames a full journal to FILE.NUMBER, and deletes none. A restore
+            needs what ended after its backup. So a file can go when each backup that is
+            kept, here or elsewhere, was made after its last line.
+
+            --keep names each kept copy of a data directory, and compares the numbers of
+            the endings. --before is for backups of a PostgreSQL database: the time at
+            which the oldest kept one began. A file stays if it ends less than an hour
+            before. The current file always stays.
+
+            Examples:
+              counterfoil-server prune-journal /var/lib/counterfoil-journal/endings \
+                --keep /var/backups/counterfoil/*.backup
+              counterfoil-server prune-journal /srv/journal/endings --before 2027-01-31
+
+            The exit code is 3 if something named cannot be read. No file is then deleted.
+
+            USAGE: counterfoil-server prune-journal <file> [--keep <copy> ...] [--before <time>]
+
+            ARGUMENTS:
+              <file>                  The path of the journal, as in endings-journal.
+
+            OPTIONS:
+              --keep <copy>           The kept copies of the data directory.
+              --before <time>         The time at which the oldest kept backup began, or a
+                                      day.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+

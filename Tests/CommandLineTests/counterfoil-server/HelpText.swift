@@ -52,6 +52,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               backup                  Copy the database while the server runs.
               restore                 Restore a copy into an empty data directory.
               after-restore           Finish a restore that another program has made.
+              prune-journal           Delete the former files of an endings journal that no
+                                      backup needs.
               migrate                 Create or upgrade the tables of a PostgreSQL
                                       database, or move into it.
               config                  Check and show the settings of the server.

@@ -50,6 +50,12 @@ struct MonitoringTests {
             sources.lastBackup = { Date(timeIntervalSince1970: 1_800_000_000) }
             sources.droppedSpans = { 7 }
             sources.endingsJournal = { (failures: 2, age: 40.5) }
+            sources.endingsJournalPath = FileManager.default.temporaryDirectory.path + "/endings"
+            sources.differingSettings = { 2 }
+            sources.storeSpace = {
+                measurements.kind == .sqlite
+                    ? StoreSpace(database: nil, free: 4096) : StoreSpace(database: 1 << 20, free: nil)
+            }
             texts.append(await MetricsResponder(test.server, sources).text())
         }
         return texts

@@ -1,0 +1,92 @@
+import ArgumentParser
+import CounterfoilSQL
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// The command `prune-journal`, which deletes the former files of an endings journal that no kept backup needs.
+struct PruneJournalCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune-journal",
+        abstract: "Delete the former files of an endings journal that no backup needs.",
+        discussion: """
+            The server renames a full journal to FILE.NUMBER, and deletes none. A restore needs what ended after its \
+            backup. So a file can go when each backup that is kept, here or elsewhere, was made after its last line.
+
+            --keep names each kept copy of a data directory, and compares the numbers of the endings. --before is for \
+            backups of a PostgreSQL database: the time at which the oldest kept one began. A file stays if it ends \
+            less than an hour before. The current file always stays.
+
+            Examples:
+              counterfoil-server prune-journal /var/lib/counterfoil-journal/endings \\
+                --keep /var/backups/counterfoil/*.backup
+              counterfoil-server prune-journal /srv/journal/endings --before 2027-01-31
+
+            The exit code is 3 if something named cannot be read. No file is then deleted.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The path of the journal, as in endings-journal.", valueName: "file"))
+    var journal: String
+
+    @Option(
+        name: .long, parsing: .upToNextOption,
+        help: ArgumentHelp("The kept copies of the data directory.", valueName: "copy"))
+    var keep: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The time at which the oldest kept backup began, or a day.", valueName: "time"))
+    var before: String?
+
+    // Accepted as by every command, and not read.
+    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+
+    /// The time in seconds for which a transaction that has recorded an ending can be open.
+    private static let margin: TimeInterval = 3600
+
+    func validate() throws {
+        guard !journal.isEmpty else { throw ValidationError("The path of the journal cannot be empty.") }
+        guard !keep.isEmpty || before != nil else { throw ValidationError("--keep or --before is required.") }
+        guard before.map({ Moment.parse($0) != nil }) ?? true else {
+            throw ValidationError("--before must be a time such as 2027-01-31T09:30:00Z, or a day.")
+        }
+    }
+
+    func run() throws {
+        let copies = try keep.map(record)
+        let end = before.flatMap { Moment.parse($0) }?.addingTimeInterval(-Self.margin)
+        // Each file is read before the first one is deleted.
+        let unneeded = try JournalFiles.former(of: journal).sorted().filter { path in
+            let last = try lastLine(of: path)
+            return copies.allSatisfy { $0.endings == last.identity && last.number <= $0.ending }
+                && (end.map { Date(microseconds: last.at) < $0 } ?? true)
+        }
+        for path in unneeded {
+            guard unlink(path) == 0 else {
+                throw CommandFailure.temporary("cannot delete \(path): \(String(cString: strerror(errno)))")
+            }
+            Output.line("deleted \(path)")
+        }
+        if unneeded.isEmpty { Output.note("No file of the journal can be deleted.") }
+    }
+
+    private func record(ofCopyAt path: String) throws -> CopyRecord {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure.refused("cannot read \(path); no file was deleted")
+        }
+        defer { try? file.close() }
+        do { return try CopyRecord(unverifiedOn: file.fileDescriptor) } catch {
+            throw CommandFailure.refused("cannot read the copy \(path): \(error); no file was deleted")
+        }
+    }
+
+    private func lastLine(of path: String) throws -> JournalLine {
+        do {
+            if let line = try EndingsJournal.lastLine(at: path) { return line }
+            throw CommandFailure.refused("\(path) is empty; no file was deleted")
+        } catch let failure as JournalFailure {
+            throw CommandFailure.refused("\(failure); no file was deleted")
+        }
+    }
+}
