@@ -74,13 +74,7 @@ public final class PostgreSQLStore: SQLStore {
     /// Stores settings of the server that administration commands need, by name.
     public func note(_ settings: [String: String]) async throws(StoreFault) {
         try await database.engine.commit { connection in
-            for (name, text) in settings.sorted(by: { $0.key < $1.key }) {
-                try connection.send(
-                    """
-                    INSERT INTO noted_settings (name, text) VALUES (?, ?)
-                    ON CONFLICT (name) DO UPDATE SET text = excluded.text
-                    """, name, text)
-            }
+            for (name, text) in settings.sorted(by: { $0.key < $1.key }) { try connection.note(text, as: name) }
         }
     }
 

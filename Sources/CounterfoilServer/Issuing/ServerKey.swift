@@ -32,12 +32,31 @@ public struct ServerKey: Sendable {
 
     private init(_ keys: [SymmetricKey]) { self.keys = keys }
 
-    /// Returns the one of the keys that encrypted a signing key, alone; nil if none of them did.
-    func key(of record: SealedSigningKey) -> ServerKey? {
-        keys.lazy.map { ServerKey([$0]) }.first {
-            (try? $0.open(record.sealed, identifier: record.id.rawValue)) != nil
+    /// Each key as a server key of its own, the current one first.
+    package var single: [ServerKey] { keys.map { ServerKey([$0]) } }
+
+    /// A name for each key, the current one first, from which nothing about the key can be learned.
+    ///
+    /// A name is the first 8 hexadecimal digits of a key that is derived for nothing else. Two keys of one server with
+    /// the same name are so rare that no rule considers them.
+    package var fingerprints: [String] {
+        derived("counterfoil server key fingerprint").all.map { key in
+            key.withUnsafeBytes { bytes in
+                bytes.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
         }
     }
+
+    /// Returns the one of the keys that encrypted a signing key, alone; nil if none of them did.
+    func key(of record: SealedSigningKey) -> ServerKey? { single.first { $0.opens(record) } }
+
+    /// Returns true if one of the keys encrypted a signing key.
+    package func opens(_ record: SealedSigningKey) -> Bool {
+        (try? open(record.sealed, identifier: record.id.rawValue)) != nil
+    }
+
+    /// Returns true if one of the keys encrypted the keys of the identifiers.
+    package func opens(identifierKeys sealed: [UInt8]) -> Bool { (try? open(identifierKeys: sealed)) != nil }
 
     /// Returns true if every key of another server key is one of the keys.
     public func includes(_ other: ServerKey) -> Bool {

@@ -1,3 +1,5 @@
+import CounterfoilPostgreSQL
+import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilTokens
@@ -65,6 +67,10 @@ extension ServerFindings {
             judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
             judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
             if host == nil, let path = noted.endingsJournal {
+            judgeServerKeys(try await ServerKeyState.all(of: installation))
+            if let database = installation.database {
+                judgeServers(try await database.serverNotes(at: now).compactMap(\.server))
+            }
                 judgeJournal(await JournalState(ofFileAt: path, of: store), at: path, now: now)
             }
             let expected: [UInt8]? =

@@ -88,7 +88,14 @@ struct DataDirectory {
     var installation: Installation {
         Installation(
             store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(ShellText.quoted(path))",
-            note: { [path] settings in try Self.note(settings, in: path) })
+            note: { [path, store, serverKey] settings in
+                var settings = settings
+                let former = Self.noted(in: path)
+                settings = settings.following(former)
+                settings.serverKeyUses = former.serverKeyUses
+                settings.serverKeyUses.note(serverKey.fingerprints, at: store.now(), isAlone: true)
+                try Self.note(settings, in: path)
+            })
     }
 
     private var noted: NotedSettings { Self.noted(in: path) }

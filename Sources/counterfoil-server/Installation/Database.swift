@@ -40,8 +40,12 @@ struct Database {
         do {
             let texts = try await store.notedSettings()
             return Installation(
-                store: store, serverKey: serverKey, noted: NotedSettings { texts[$0] }, options: options,
-                note: { settings in try await store.note(settings.named) })
+                store: store, database: store, serverKey: serverKey, noted: NotedSettings { texts[$0] },
+                options: options,
+                note: { settings in
+                    let texts = try await store.notedSettings()
+                    try await store.note(settings.following(NotedSettings { texts[$0] }).named)
+                })
         } catch {
             await store.close()
             throw CommandFailure(error)

@@ -1,3 +1,4 @@
+import CounterfoilPostgreSQL
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
@@ -6,6 +7,8 @@ import Foundation
 /// The store of a server, its server key, and the settings that the server last used, for administration commands.
 struct Installation {
     let store: any SQLStore
+    /// The store, if it is in a database, on which several servers can run.
+    var database: PostgreSQLStore?
     /// The key from which the server derives its other secrets.
     let serverKey: ServerKey
     /// The settings of the server that last ran on the store.

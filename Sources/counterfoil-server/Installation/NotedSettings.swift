@@ -17,6 +17,10 @@ struct NotedSettings: Sendable, Hashable {
         case host
         case requiresPushedRequests = "require-pushed-requests"
         case unregisteredClients = "unregistered-clients"
+        case keyLifetime = "key-lifetime"
+        case refreshIdleLifetime = "refresh-idle-lifetime"
+        case serverKeys = "server-keys"
+        case formerIssuer = "former-issuer"
     }
 
     /// The files of a server outside of its data directory.
@@ -31,7 +35,7 @@ struct NotedSettings: Sendable, Hashable {
     /// The absolute paths of the files that a server uses.
     typealias Files = [File: String]
 
-    private let texts: [Name: String]
+    private var texts: [Name: String]
     /// The paths of the files; an empty one stands for no file.
     private let paths: Files
 
@@ -44,6 +48,23 @@ struct NotedSettings: Sendable, Hashable {
         var paths: Files = [:]
         for file in File.allCases { paths[file] = trimmed(file.rawValue) }
         self.paths = paths
+    }
+
+    /// Returns the names of the settings that have another value in `other`, in their order.
+    ///
+    /// What is not noted does not count, nor do paths on another machine and what is no setting of a file.
+    func differences(from other: NotedSettings) -> [String] {
+        let compared = Name.allCases.filter {
+            ![.host, .unregisteredClients, .serverKeys, .formerIssuer].contains($0)
+        }
+        let settings = compared.filter { name in
+            other.texts[name].map { $0 != texts[name] } ?? false
+        }
+        let files = File.allCases.filter { file in
+            host == other.host && other.paths[file].map { $0 != paths[file] } ?? false
+        }
+        return settings.map(\.rawValue)
+            + files.map { file in file.rawValue + (other.files[file].map { " (\($0))" } ?? " (none)") }
     }
 
     /// The texts by the names of their settings.
@@ -74,6 +95,8 @@ struct NotedSettings: Sendable, Hashable {
             .unregisteredClients: settings.unregisteredClients.map { kinds in
                 kinds.map(\.rawValue).sorted().joined(separator: "\n")
             } ?? Self.policy,
+            .keyLifetime: "\(settings.keyLifetime)",
+            .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
     }
@@ -82,6 +105,28 @@ struct NotedSettings: Sendable, Hashable {
     private static let policy = "policy"
 
     var issuer: Issuer? { texts[.issuer].flatMap { try? Issuer($0) } }
+
+    /// The issuer of the servers before the last change, and the time of the change; nil if there was none.
+    var formerIssuer: (issuer: Issuer, until: Date)? {
+        let lines = (texts[.formerIssuer] ?? "").split(separator: "\n")
+        guard lines.count == 2, let issuer = try? Issuer(String(lines[0])), let time = TimeInterval(lines[1]) else {
+            return nil
+        }
+        return (issuer, Date(timeIntervalSince1970: time))
+    }
+
+    /// Returns these settings with the issuer of the servers before, whose settings they replace.
+    func following(_ former: NotedSettings, at now: Date = Date()) -> NotedSettings {
+        var settings = self
+        if let issuer, let before = former.issuer, before != issuer {
+            // The former issuer is back, so nothing has changed.
+            settings.texts[.formerIssuer] =
+                former.formerIssuer?.issuer == issuer ? "" : "\(before)\n\(Int(now.timeIntervalSince1970))"
+        } else {
+            settings.texts[.formerIssuer] = former.texts[.formerIssuer]
+        }
+        return settings
+    }
 
     var callbackOrigin: CallbackOrigin? {
         guard let issuer, let text = texts[.callbackOrigin] else { return nil }
@@ -96,6 +141,18 @@ struct NotedSettings: Sendable, Hashable {
 
     /// The setting of the maximum number of connections; nil if it is not noted.
     var connections: Int? { texts[.connections].flatMap { Int($0) } }
+
+    /// The setting ``ServerSettings/keyLifetime``; nil if it is not noted.
+    var keyLifetime: Int? { texts[.keyLifetime].flatMap { Int($0) } }
+
+    /// The setting ``ServerSettings/refreshTokenIdleLifetime``; nil if it is not noted.
+    var refreshIdleLifetime: Int? { texts[.refreshIdleLifetime].flatMap { Int($0) } }
+
+    /// The uses of the server keys, which are no setting: a server does not replace them by its own.
+    var serverKeyUses: ServerKeyUses {
+        get { ServerKeyUses(texts[.serverKeys]) }
+        set { texts[.serverKeys] = newValue.text }
+    }
 
     /// The name of the machine of the server; nil if it is not noted.
     var host: String? { texts[.host].flatMap { $0.isEmpty ? nil : $0 } }

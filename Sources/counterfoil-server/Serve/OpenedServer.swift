@@ -32,6 +32,8 @@ struct OpenedServer: Sendable {
     let endings: EndingsService?
     /// The service that orders the certificate; nil if none is ordered.
     let orders: CertificateOrders?
+    /// The service that compares the servers on a database; nil with a data directory.
+    let comparison: SettingsComparison?
 
     /// The time in seconds for which servers on one database show the same link for the first administrator.
     private static let setupAge: TimeInterval = 3600
@@ -67,6 +69,18 @@ struct OpenedServer: Sendable {
                 CertificateOrders(
                     acme, store: installation.store, serverKey: installation.serverKey, current: opening.certificate,
                     logger: logger)
+            comparison = installation.database.map { [installation, server] database in
+                SettingsComparison(
+                    store: database, serverKey: installation.serverKey, settings: { server.settings }, logger: logger)
+            }
+            for key in try await ServerKeyState.missing(of: installation) {
+                logger.warning(
+                    "a former server key is missing, so refresh tokens are refused",
+                    metadata: [
+                        "server_key": "\(key.fingerprint)", "needed_by": "\(key.needs.map(\.words).joined())",
+                        "advice": "add it as the last key, unless it was stolen",
+                    ])
+            }
             }
         } catch {
             await installation.store.close()

@@ -158,6 +158,10 @@ struct RunningServer {
                 guard let endings = opened.endings else { return try await gracefulShutdown() }
                 try await endings.run()
             },
+            WhenOpen(opened) { opened in
+                guard let comparison = opened.comparison else { return try await gracefulShutdown() }
+                try await comparison.run()
+            },
         ]
         // The first of the services ends last, after the last request.
         if let traces { services.insert(traces.service(until: deadline), at: 0) }
@@ -222,7 +226,8 @@ struct RunningServer {
             opened.current.map { opened in
                 LiveParts(
                     server: opened.server, connections: connections, reservedDescriptors: reserved, renewal: renewal,
-                    log: level, noted: noted, note: opened.installation.note, logger: logger)
+                    log: level, noted: noted, note: opened.installation.note, comparison: opened.comparison,
+                    logger: logger)
             }
         }
     }
@@ -230,20 +235,20 @@ struct RunningServer {
     /// Returns the sources of the metrics besides the counters of the server.
     private var metricsSources: @Sendable (OpenedServer) -> MetricsSources {
         let (connections, certificate, place, traces) = (connections, certificate, opening.place, traces)
+        let noted = opening.noted
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
             if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
-            let database = opened.installation.store.database
-        let noted = opening.noted
-            sources.store = { database.measurements }
-            if case .directory(let directory) = place {
-                sources.dataDirectory = directory
-                sources.lastBackup = { LastBackup.time(in: directory) }
             if opened.endings != nil { sources.endingsJournalPath = noted.value.endingsJournal }
             let store = opened.installation.store
             sources.storeSpace = { try? await store.space() }
             if let comparison = opened.comparison { sources.differingSettings = { comparison.count } }
+            let database = opened.installation.store.database
+            sources.store = { database.measurements }
+            if case .directory(let directory) = place {
+                sources.dataDirectory = directory
+                sources.lastBackup = { LastBackup.time(in: directory) }
             }
             return sources
         }

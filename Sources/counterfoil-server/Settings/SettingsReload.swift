@@ -82,6 +82,8 @@ struct LiveParts: Sendable {
     /// The settings that administration commands need, as they were stored last.
     let noted: Shared<NotedSettings>
     /// Stores the settings that administration commands need.
+    /// The service that compares the settings with those of other servers; nil if there can be none.
+    let comparison: SettingsComparison?
     let note: @Sendable (NotedSettings) async throws -> Void
     let logger: Logger
 
@@ -110,6 +112,7 @@ struct LiveParts: Sendable {
             noted.change { $0 = newlyNoted }
         }
 
+        await comparison?.compare()
         server.replaceSettings(by: settings)
         connections.change(limits: connectionLimits, trustedProxies: proxies)
         log.value = command.monitoring.log.level.value

@@ -17,7 +17,8 @@ extension HelpText {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              list                    List the signing keys and their states, oldest first.
+              list                    List the signing keys, and what still needs each
+                                      server key.
               rotate                  Rotate the signing key of one algorithm, or of all.
 
               See 'counterfoil-server help key <subcommand>' for detailed help.
@@ -27,11 +28,17 @@ extension HelpText {
     private static let keyList = HelpText(
         command: ["key", "list"],
         text: #"""
-            OVERVIEW: List the signing keys and their states, oldest first.
+            OVERVIEW: List the signing keys, and what still needs each server key.
 
             A new key is published before it signs, so that APIs and clients can fetch it
             in time. It signs until its successor does. Then it is retired, and stays
-            published until all tokens that it signed have expired.
+            published until all tokens that it signed have expired. The list begins with
+            the oldest one.
+
+            The server keys follow, each by a fingerprint that tells nothing about the key.
+            The first one makes everything. A former one is needed until its signing keys
+            are deleted and its refresh tokens were used or have expired. It counts as used
+            by every server from the last time at which it was the first key of one.
 
             Example:
               counterfoil-server key list --data-dir ./data

@@ -17,9 +17,12 @@ struct OperatorTests {
     }
 
     private func keys(_ site: Site) async throws -> [Key] {
+        struct Report: Decodable {
+            let signing_keys: [Key]
+        }
         let ended = try await site.administer(["key", "list", "--json"])
         #expect(ended.status == 0, "\(ended.errors)")
-        return try JSONDecoder().decode([Key].self, from: Data(ended.output.utf8))
+        return try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8)).signing_keys
     }
 
     private func published(_ site: Site) async throws -> [String] {

@@ -1,0 +1,223 @@
+import CounterfoilSQL
+import CounterfoilServer
+import Foundation
+
+/// What still needs a server key.
+struct ServerKeyNeed: Sendable, Hashable, Encodable {
+    /// The kinds of what a server key has made.
+    enum Kind: String, Encodable {
+        case signingKeys = "signing-keys"
+        case refreshTokens = "refresh-tokens"
+        case certificateAccount = "certificate-account"
+        case certificate
+        case identifierKeys = "identifier-keys"
+        /// Forms on pages that are open, and logout notifications of deleted users that wait.
+        case forms
+    }
+
+    let kind: Kind
+    /// The number of records; nil if the store has none.
+    let count: Int?
+    /// The time from which nothing of this kind needs the key; nil if a server must do something first.
+    let until: Date?
+
+    private enum CodingKeys: CodingKey {
+        case kind, count, until
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(count, forKey: .count)
+        try container.encodeIfPresent(until.map(Moment.text), forKey: .until)
+    }
+
+    /// What needs the key, until when, and what shortens it.
+    var words: String {
+        func counted(_ one: String) -> String { "\(count ?? 0) \(one)\(count == 1 ? "" : "s")" }
+        let limit = until.map { " until \(Moment.text($0)) at the latest" } ?? ""
+        return switch kind {
+        case .signingKeys: counted("signing key") + limit + "; counterfoil-server key rotate shortens it to 27 hours"
+        case .refreshTokens: counted("refresh token") + limit + ", each until its next use"
+        case .certificateAccount: "the account at the certificate authority, until its next order: certificate renew"
+        case .certificate: "the key of the certificate, until a server starts"
+        case .identifierKeys: "the keys of pairwise identifiers, until a server starts"
+        case .forms: "forms on open pages, and queued logout notifications" + limit
+        }
+    }
+}
+
+/// A server key, and what still needs it.
+struct ServerKeyState: Sendable, Hashable, Encodable {
+    enum State: String, Encodable {
+        /// The first key, which makes everything.
+        case current
+        /// A key that is accepted, and was the first one before.
+        case former
+        /// A key that is accepted, and that no server has used as the first one yet.
+        case next
+        /// A key that was the first one, and is not accepted any more although something needs it.
+        case missing
+    }
+
+    /// One of ``ServerKey/fingerprints``.
+    let fingerprint: String
+    let state: State
+    /// The last time at which it was the first key of a server; nil for the current key, and if it never was.
+    let firstUntil: Date?
+    let needs: [ServerKeyNeed]
+
+    private enum CodingKeys: String, CodingKey {
+        case fingerprint, state, needs
+        case firstUntil = "first_until"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(fingerprint, forKey: .fingerprint)
+        try container.encode(state, forKey: .state)
+        try container.encodeIfPresent(firstUntil.map(Moment.text), forKey: .firstUntil)
+        try container.encode(needs, forKey: .needs)
+    }
+
+    /// The lines of the key in text output.
+    var lines: [String] {
+        let time = firstUntil.map { ", the first key until \(Moment.text($0))" } ?? ""
+        let line = "\(fingerprint)  \(state.rawValue)\(time)"
+        let needed = needs.map { "          needed by \($0.words)" }
+        return switch state {
+        case .current: [line]
+        case .next: [line + "; put it first at each server, so that it is used"] + needed
+        case .missing: [line + "; add it as the last key, or accept that these users must sign in again"] + needed
+        case .former where needs.isEmpty:
+            [line, "          nothing needs it: leave it out, and keep it with the backups from before that time"]
+        case .former: [line] + needed
+        }
+    }
+}
+
+extension ServerKeyState {
+    /// The longest lifetime of a form, and the time for which a logout notification waits, in seconds.
+    private static let day: TimeInterval = 86_400
+    /// The time in seconds for which one of several servers can use a key after it has noted that.
+    private static let margin: TimeInterval = 60
+
+    /// Reads from a store what still needs each key of its servers, the current one first.
+    ///
+    /// Keys that are not listed any more are included if something needs them.
+    static func all(of installation: Installation) async throws -> [ServerKeyState] {
+        let (fingerprints, now) = (installation.serverKey.fingerprints, installation.store.now())
+        let uses = FormerUse.all(of: installation, margin: margin, at: now)
+        var needs = try await sealed(of: installation)
+        for use in uses where fingerprints.contains(use.fingerprint) {
+            if let tokens = try await refreshTokens(of: use, in: installation, at: now) {
+                needs[use.fingerprint, default: []].append(tokens)
+            }
+            if now < use.end + day {
+                needs[use.fingerprint, default: []].append(
+                    ServerKeyNeed(kind: .forms, count: nil, until: use.end + day))
+            }
+        }
+        let listed = fingerprints.enumerated().map { place, fingerprint in
+            let end = uses.first { $0.fingerprint == fingerprint }?.end
+            return ServerKeyState(
+                fingerprint: fingerprint, state: place == 0 ? .current : end == nil ? .next : .former,
+                firstUntil: end, needs: place == 0 ? [] : needs[fingerprint] ?? [])
+        }
+        return try await listed + missing(of: installation)
+    }
+
+    /// Reads from a store which keys are not listed any more although refresh tokens need them.
+    static func missing(of installation: Installation) async throws -> [ServerKeyState] {
+        let (fingerprints, now) = (installation.serverKey.fingerprints, installation.store.now())
+        let idle = try await longestIdleLifetime(of: installation)
+        var keys: [ServerKeyState] = []
+        for use in FormerUse.all(of: installation, margin: margin, at: now)
+        where !fingerprints.contains(use.fingerprint) && now < use.end + idle {
+            guard let tokens = try await refreshTokens(of: use, in: installation, at: now) else { continue }
+            keys.append(
+                ServerKeyState(fingerprint: use.fingerprint, state: .missing, firstUntil: use.end, needs: [tokens]))
+        }
+        return keys
+    }
+
+    /// Counts the refresh tokens that were last used while a key was the first one; nil if there are none.
+    private static func refreshTokens(
+        of use: FormerUse, in installation: Installation, at now: Date
+    ) async throws -> ServerKeyNeed? {
+        let families = try await installation.store.familiesLastUsed(after: use.start, through: use.end, at: now)
+        guard families.count > 0, let used = families.lastUsedAt, let expires = families.expiresAt else { return nil }
+        let idle = try await longestIdleLifetime(of: installation)
+        return ServerKeyNeed(kind: .refreshTokens, count: families.count, until: min(used + idle, expires))
+    }
+
+    /// Finds the encrypted records of a store by the fingerprint of the server key that opens them.
+    private static func sealed(of installation: Installation) async throws -> [String: [ServerKeyNeed]] {
+        let store = installation.store
+        let lifetime = TimeInterval(installation.noted.keyLifetime ?? SigningKeyLifecycle.standardLifetime) * day
+        let keys = try await store.signingKeys()
+        let identifiers = try await store.identifierKeys()
+        let accounts = try await store.accountKeys()
+        let certificate = try await store.issuedCertificate()
+        var needs: [String: [ServerKeyNeed]] = [:]
+        for (fingerprint, key) in zip(installation.serverKey.fingerprints, installation.serverKey.single) {
+            var found: [ServerKeyNeed] = []
+            let ends = keys.filter(key.opens).map { signing in
+                let end = signing.replacedAt ?? signing.signsFrom + lifetime + SigningKeyLifecycle.notice
+                return end + SigningKeyLifecycle.retention
+            }
+            if !ends.isEmpty {
+                found.append(ServerKeyNeed(kind: .signingKeys, count: ends.count, until: ends.max()))
+            }
+            if let identifiers, key.opens(identifierKeys: identifiers) {
+                found.append(ServerKeyNeed(kind: .identifierKeys, count: nil, until: nil))
+            }
+            if accounts.contains(where: { key.opens($0.sealed, of: .account(authority: $0.authority)) }) {
+                found.append(ServerKeyNeed(kind: .certificateAccount, count: nil, until: nil))
+            }
+            if let certificate, key.opens(certificate.sealedKey, of: .certificate(chain: certificate.chain)) {
+                found.append(ServerKeyNeed(kind: .certificate, count: nil, until: nil))
+            }
+            needs[fingerprint] = found
+        }
+        return needs
+    }
+
+    /// The longest time in seconds for which a client can leave a refresh token unused.
+    private static func longestIdleLifetime(of installation: Installation) async throws -> TimeInterval {
+        let store = installation.store
+        let noted = installation.noted.refreshIdleLifetime ?? 30 * 86_400
+        let policy = (try? await store.unregisteredClientPolicy())?.refreshIdleLifetime ?? 0
+        return TimeInterval(max(noted, policy, try await store.longestRefreshIdleLifetime() ?? 0))
+    }
+}
+
+/// The period in which a key that is not the first one any more was the first one.
+private struct FormerUse {
+    let fingerprint: String
+    let start: Date
+    let end: Date
+
+    /// The periods of all keys of a store, the latest one first.
+    ///
+    /// - Parameters:
+    ///   - margin: The time in seconds for which one of several servers can use a key after it has noted that.
+    ///   - now: The current time.
+    static func all(of installation: Installation, margin: TimeInterval, at now: Date) -> [FormerUse] {
+        let (fingerprints, isAlone) = (installation.serverKey.fingerprints, installation.database == nil)
+        var uses = installation.noted.serverKeyUses
+        uses.note(fingerprints, at: now, isAlone: isAlone)
+        let ends = uses.times.filter { $0.key != fingerprints.first }
+            .mapValues { isAlone ? $0 : min($0 + margin, now) }
+        return ends.sorted { ($1.value, $1.key) < ($0.value, $0.key) }.map { fingerprint, end in
+            let start = ends.values.filter { $0 < end }.max() ?? .distantPast
+            return FormerUse(fingerprint: fingerprint, start: start, end: end)
+        }
+    }
+}
+
+extension ServerKey {
+    fileprivate func opens(_ sealed: [UInt8], of owner: CertificateKeyOwner) -> Bool {
+        (try? open(certificateKey: sealed, of: owner)) != nil
+    }
+}

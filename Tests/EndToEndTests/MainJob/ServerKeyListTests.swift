@@ -1,0 +1,102 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+import struct TestSupport.Site
+
+/// What `counterfoil-server key list` says about former server keys.
+@Suite(.timeLimit(.minutes(10)))
+struct ServerKeyListTests {
+    private struct Report: Decodable {
+        struct ServerKey: Decodable {
+            struct Need: Decodable {
+                let kind: String
+                let count: Int?
+                let until: String?
+            }
+
+            let fingerprint: String
+            let state: String
+            let needs: [Need]
+
+            func count(_ kind: String) -> Int? { needs.first { $0.kind == kind }?.count }
+        }
+
+        let server_keys: [ServerKey]
+    }
+
+    private static func keys(of site: Site) async throws -> [Report.ServerKey] {
+        let ended = try await site.administer(["key", "list", "--json"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8)).server_keys
+    }
+
+    private static func signIn(_ request: AppRequest) async throws -> WebPage {
+        var browser = UserAgent()
+        let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
+        return try await request.redeem(page.code)
+    }
+
+    private static func refresh(_ tokens: WebPage, of clientID: String, at site: Site) async throws -> WebPage {
+        struct Tokens: Decodable {
+            let refresh_token: String
+        }
+        let token = try JSONDecoder().decode(Tokens.self, from: Data(tokens.body.utf8)).refresh_token
+        var agent = UserAgent()
+        return try await agent.send(
+            .post, "\(site.issuer)/oauth2/token",
+            form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
+    }
+
+    // SEC-651
+    @Test func `the list counts what needs a former server key, and a server without it says who is signed out`()
+        async throws
+    {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.registerClient(
+                options: ["--refresh-tokens", "always", "--rotate-refresh-tokens", "true"])
+            let request = AppRequest(site, clientID)
+            let (kept, forgotten) = try await site.serving {
+                (try await Self.signIn(request), try await Self.signIn(request))
+            }
+            #expect(try await Self.keys(of: site).map(\.state) == ["current"])
+
+            let file = URL(fileURLWithPath: site.dataDirectory + "/server.key")
+            let former = try Data(contentsOf: file)
+            let new = Data(RandomBytes().bytes(32))
+            try (former + new).write(to: file)
+            #expect(try await Self.keys(of: site).map(\.state) == ["current", "next"])
+            try (new + former).write(to: file)
+            try await site.serving {
+                let keys = try await Self.keys(of: site)
+                #expect(keys.map(\.state) == ["current", "former"])
+                #expect(keys.last?.count("signing-keys") == 3 && keys.last?.count("refresh-tokens") == 2)
+                #expect(keys.last?.needs.allSatisfy { $0.until != nil } == true)
+                #expect(try await Self.refresh(kept, of: clientID, at: site).status == 200)
+                #expect(try await Self.keys(of: site).last?.count("refresh-tokens") == 1)
+                let rotated = try await site.administer(["key", "rotate", "--withdraw"])
+                #expect(rotated.status == 0, "\(rotated.errors)")
+                #expect(try await Self.keys(of: site).last?.count("signing-keys") == nil)
+            }
+
+            // Nothing prevents the start now, but one family is lost.
+            try new.write(to: file)
+            let server = try await site.start(options: ["--log-format", "json"])
+            try await server.whileRunning {
+                let event = try #require(
+                    try server.logEvents.first {
+                        $0["message"] == "a former server key is missing, so refresh tokens are refused"
+                    })
+                #expect(event["needed_by"]?.hasPrefix("1 refresh token until ") == true)
+                #expect(try await Self.keys(of: site).map(\.state) == ["current", "missing"])
+                #expect(try await Self.refresh(forgotten, of: clientID, at: site).status == 400)
+                let doctor = try await site.administer(["doctor"])
+                #expect(doctor.output.contains("note   the former server key "))
+            }
+        }
+    }
+}
