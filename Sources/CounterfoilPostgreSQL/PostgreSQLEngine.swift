@@ -45,6 +45,20 @@ struct PostgreSQLEngine: SQLEngine {
     /// Every node asks the database for its time.
     func noteClock(on connection: SQLConnection) {}
 
+    /// Writes a temporary file, which is on the disk of the tables unless `temp_tablespaces` says otherwise.
+    ///
+    /// Rows would be written to space that deleted ones have left, while other tables cannot grow. A function in FROM
+    /// keeps its rows, and writes those that do not fit into `work_mem` to a file.
+    func takeUpSpace(on connection: SQLConnection) throws {
+        _ = try connection.first("SELECT set_config('work_mem', '64kB', true)") { columns in try columns.text() }
+        _ = try connection.first(
+            """
+            SELECT count(*) FROM generate_series(
+                1, CASE current_setting('temp_file_limit') WHEN '-1' THEN 8000 ELSE 1 END)
+            """
+        ) { columns in try columns.integer() }
+    }
+
     /// The database decides when it overwrites what was deleted.
     func eraseDeleted() async {}
 }

@@ -60,6 +60,9 @@ package protocol SQLEngine: Sendable {
     /// Adds to the record of a heartbeat what other processes need to follow the clock of the store.
     func noteClock(on connection: SQLConnection) throws
 
+    /// Writes some 100 KiB to new space of the disk, and removes them again.
+    func takeUpSpace(on connection: SQLConnection) throws
+
     /// Overwrites what files of the database still contain of deleted records, as far as that is possible now.
     func eraseDeleted() async
 }

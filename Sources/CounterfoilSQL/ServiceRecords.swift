@@ -44,6 +44,12 @@ extension SQLStore {
         }
     }
 
+    /// Commits something that needs new space, and leaves nothing of it.
+    public func takeUpSpace() async throws(StoreFault) {
+        let engine = database.engine
+        try await commit { database in try engine.takeUpSpace(on: database) }
+    }
+
     /// Reads the last time at which the store responded, and the outages that ended after `start`.
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         let rows = try await read { database in

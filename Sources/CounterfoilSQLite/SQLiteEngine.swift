@@ -67,6 +67,14 @@ struct SQLiteEngine: SQLEngine {
             "UPDATE service SET boot = ?1, boot_clock = ?2, clock_origin = ?3", mark?.boot, mark?.beat, mark?.origin)
     }
 
+    /// Writes the pages of a logo to the WAL, because deleted pages are overwritten (`secure_delete`).
+    func takeUpSpace(on connection: SQLConnection) throws {
+        let id = "space"
+        try connection.send(
+            "INSERT INTO logos (id, media_type, bytes) VALUES (?, 'image/png', ?)", id, Data(count: 96 << 10))
+        try connection.send("DELETE FROM logos WHERE id = ?", id)
+    }
+
     /// Truncates the WAL, which contains former versions of pages.
     ///
     /// This fails while another process reads, and the next checkpoint then overwrites them.

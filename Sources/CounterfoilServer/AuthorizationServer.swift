@@ -149,6 +149,9 @@ public final class AuthorizationServer: Sendable {
 
     /// Whether ``beginStopping()`` was called.
     package var isStopping: Bool { components.lifetime.isStopping }
+    /// Returns the answer of `/readyz`.
+    package func readiness() async -> ReadinessReport { await components.readiness.report() }
+
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let configuration = configuration
@@ -196,6 +199,7 @@ public final class AuthorizationServer: Sendable {
             let isNoticed = refusal.isForDeveloper && developerErrors.admit(now: components.clock()) != nil
             refusal.log(to: components.logger, at: isNoticed ? .notice : .info, request: request, endpoint: endpoint)
             return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
+                components.condition.doubt()
         }
     }
 

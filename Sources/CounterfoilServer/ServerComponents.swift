@@ -34,6 +34,7 @@ package struct ServerComponents: Sendable {
     let throttles: RequestThrottles
     let redemptions: RedemptionLedger
     let lifetime = ServerLifetime()
+    let condition = StoreCondition()
 
     let serverKey: ServerKey
     let keys: KeyRing
@@ -137,9 +138,12 @@ package struct ServerComponents: Sendable {
             auditor: auditor, metrics: metrics, logger: logger, clock: clock)
     }
 
+    var readiness: Readiness { Readiness(registry: registry, lifetime: lifetime, condition: condition) }
+
     var heartbeat: Heartbeat {
         Heartbeat(
-            store: store, redemptions: redemptions, lifetime: lifetime, metrics: metrics, logger: logger, clock: clock)
+            store: store, redemptions: redemptions, condition: condition, metrics: metrics, logger: logger, clock: clock
+        )
     }
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
@@ -156,8 +160,7 @@ package struct ServerComponents: Sendable {
             logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(
-                settings: settings, registry: registry, lifetime: lifetime, pages: pages,
-                addresses: AddressCheck(tickets: tickets)
+                settings: settings, readiness: readiness, pages: pages, addresses: AddressCheck(tickets: tickets)
             ).handlers,
             MetadataEndpoint(
                 settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil

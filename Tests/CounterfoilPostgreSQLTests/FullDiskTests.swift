@@ -107,4 +107,22 @@ struct FullDiskTests {
             await store.close()
         }
     }
+
+    // A file of another size than those that exist needs space, however many rows were deleted.
+    @Test func `taking up space writes a temporary file, unless the database limits those`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let written = "SELECT temp_bytes > 100000 FROM pg_stat_database WHERE datname = current_database()"
+            for limit in ["64kB", "-1"] {
+                try server.sql("ALTER DATABASE \"\(database)\" SET temp_file_limit = '\(limit)'")
+                let store = try await PostgreSQLStore.open(server.uri(database: database))
+                try await store.takeUpSpace()
+                await store.close()
+                if limit == "64kB" { #expect(try server.sql(written, database: database) == ["f"]) }
+            }
+            // The sessions report their statistics at their end.
+            try await Waiting.until("the statistics") {
+                try server.sql(written, database: database) == ["t"] ? () : nil
+            }
+        }
+    }
 }

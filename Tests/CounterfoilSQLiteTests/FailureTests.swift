@@ -45,6 +45,28 @@ struct FailureTests {
         await store.close()
     }
 
+    @Test func `on a full disk, the store takes a heartbeat and no space`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        func limitPages(to limit: Int) async throws {
+            try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
+                let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                try database.execute(sql: "PRAGMA max_page_count = \(pages + limit)")
+            }
+        }
+        try await limitPages(to: 2)
+        try await store.recordService(at: store.now(), outageAfter: 5)
+        let fault = await #expect(throws: StoreFault.self) { try await store.takeUpSpace() }
+        guard case .unavailable = fault else { throw try #require(fault) }
+        try await limitPages(to: 1000)
+        try await store.takeUpSpace()
+        let logos = try await store.engine.pool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM logos")
+        }
+        #expect(logos == 0)
+        await store.close()
+    }
+
     @Test func `a locked database refuses commits, still answers reads, and recovers`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))

@@ -91,5 +91,7 @@ private struct AlternatingEngine: SQLEngine {
 
     func noteClock(on connection: SQLConnection) throws { try next.noteClock(on: connection) }
 
+    func takeUpSpace(on connection: SQLConnection) throws { try next.takeUpSpace(on: connection) }
+
     func eraseDeleted() async { await next.eraseDeleted() }
 }

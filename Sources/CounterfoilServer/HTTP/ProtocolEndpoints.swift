@@ -3,7 +3,8 @@ import HTTPTypes
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
-        home, liveness, formerLiveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation,
+        home, liveness, formerLiveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent,
+        confirmation,
         pushedAuthorization,
         token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
         logoutAnswer, registration, registeredClient, setup, passwordChange, logo, callback, appleAssociation,
@@ -26,8 +27,14 @@ extension Endpoint {
         $0.isAtCallbackOrigin = true
     }
 
-    /// The check whether a load balancer should send requests to the process.
+    /// The check whether the process can serve sign-ins, so that a load balancer should send requests to it.
     public static let readiness = reading("readiness", "/readyz").with {
+        $0.isHealth = true
+        $0.isAtCallbackOrigin = true
+    }
+
+    /// The same check without the store, for the load balancer that has lost the database of all servers.
+    public static let processReadiness = reading("processReadiness", "/readyz/process").with {
         $0.isHealth = true
         $0.isAtCallbackOrigin = true
     }

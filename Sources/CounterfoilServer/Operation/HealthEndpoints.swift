@@ -5,17 +5,15 @@ import HTTPTypes
 ///
 /// - `/livez` reports liveness: it succeeds as long as the process answers. `/healthz` is a second path of it. To an
 ///   operator it also says from which address a request comes (``AddressCheck``).
-/// - `/readyz` reports readiness: it fails while the process stops, and names the state of the store.
+/// - `/readyz` reports readiness: it fails while the process stops, and while the store does not answer or refuses
+///   commits.
+/// - `/readyz/process` reports the readiness of the process, whatever the store does.
 /// - `/` redirects to the home page, and `/.well-known/change-password` to the page that changes the password.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
-    let registry: CachedRegistry
-    let lifetime: ServerLifetime
+    let readiness: Readiness
     let pages: ServerPages
     let addresses: AddressCheck
-
-    /// The time for which readiness waits for the store, which is shorter than the patience of most load balancers.
-    private static let patience = Duration.milliseconds(500)
 
     var handlers: [EndpointHandler] {
         [
@@ -27,19 +25,15 @@ struct HealthEndpoints: Sendable {
             },
             EndpointHandler(.formerLiveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
             EndpointHandler(.readiness) { _, _ in
-                let report = ReadinessReport(lifetime.isStopping ? .stopping : .ready, store: await storeState())
-                return Reply(report.status, .json(report.json), fields: report.fields)
+                Self.reply(await readiness.report())
+            },
+            EndpointHandler(.processReadiness) { _, _ in
+                Self.reply(ReadinessReport(readiness.process, store: nil))
             },
         ]
     }
 
-    private func storeState() async -> ReadinessReport.StoreState {
-        do {
-            try await RequestDeadline.$current.withValue(.now + Self.patience) { try await registry.checkStore() }
-            return lifetime.heartbeatFails ? .readOnly : .available
-        } catch {
-            if case .damaged? = error as? StoreFault { return .damaged }
-            return .unavailable
-        }
+    private static func reply(_ report: ReadinessReport) -> Reply {
+        Reply(report.status, .json(report.json), fields: report.fields)
     }
 }

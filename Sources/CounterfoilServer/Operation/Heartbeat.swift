@@ -3,8 +3,8 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized. Its
-/// failures show in `ReadinessReport` that the store refuses commits.
+/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized. While
+/// the store refuses heartbeats, the process is not ready (`ReadinessReport`).
 ///
 /// Each server process that uses the store runs this service. A process that starts while another one is running finds
 /// a recent heartbeat, and records no outage. If no other process is running, the starting process records an outage
@@ -15,18 +15,18 @@ public struct Heartbeat: Sendable {
 
     private let store: any ServiceRecordStore
     private let redemptions: RedemptionLedger
-    private let lifetime: ServerLifetime
+    private let condition: StoreCondition
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
 
     init(
-        store: any ServiceRecordStore, redemptions: RedemptionLedger, lifetime: ServerLifetime, metrics: ServerMetrics,
+        store: any ServiceRecordStore, redemptions: RedemptionLedger, condition: StoreCondition, metrics: ServerMetrics,
         logger: Logger, clock: @escaping @Sendable () -> Date
     ) {
         self.store = store
         self.redemptions = redemptions
-        self.lifetime = lifetime
+        self.condition = condition
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
@@ -41,11 +41,7 @@ public struct Heartbeat: Sendable {
                 try await writeHeartbeat()
             }
             isSettling = await settles(before: isSettling)
-            do {
-                try await Task.sleep(for: Self.interval)
-            } catch {
-                break
-            }
+            await condition.pause()
         }
         await finish()
     }
@@ -63,14 +59,17 @@ public struct Heartbeat: Sendable {
     }
 
     /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
+    ///
+    /// A store without space gets no heartbeat, although it might take one: its clients cannot refresh.
     private func writeHeartbeat() async throws(StoreFault) {
         do {
+            if condition.beginHeartbeat(at: .now) { try await store.takeUpSpace() }
             try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
         } catch {
-            lifetime.noteHeartbeat(isWritten: false)
+            condition.endHeartbeat(isWritten: false, at: .now)
             throw error
         }
-        lifetime.noteHeartbeat(isWritten: true)
+        condition.endHeartbeat(isWritten: true, at: .now)
     }
 
     private func settles(before: Bool) async -> Bool {

@@ -1,9 +1,10 @@
 package import HTTPTypes
 
-/// The answer of `/readyz`: whether a load balancer should send requests to this process.
+/// The answer of `/readyz`: whether this process can serve sign-ins; and of `/readyz/process`, which leaves out the
+/// store.
 ///
-/// The state of the store is a part of the answer and does not decide it. Otherwise an outage of the database would
-/// remove every process from the load balancer, and with them the metadata and the key set, which need no database.
+/// While the database of all servers is away, none of them is ready. The metadata and the key set need no database, so
+/// a load balancer then sends requests to each server whose process is ready.
 package struct ReadinessReport: Sendable, Hashable {
     /// The state of the process.
     package enum ProcessState: String, Sendable {
@@ -24,9 +25,10 @@ package struct ReadinessReport: Sendable, Hashable {
     }
 
     private let process: ProcessState
-    private let store: StoreState
+    private let store: StoreState?
 
-    package init(_ process: ProcessState, store: StoreState) {
+    /// Creates a report; without a state of the store, only the process counts.
+    package init(_ process: ProcessState, store: StoreState?) {
         self.process = process
         self.store = store
     }
@@ -34,11 +36,17 @@ package struct ReadinessReport: Sendable, Hashable {
     /// The answer of `/livez`.
     package static let alive = Array(#"{"status":"alive"}"#.utf8)
 
-    package var status: HTTPResponse.Status { process == .ready ? .ok : .serviceUnavailable }
+    /// Whether a load balancer should send requests to this process.
+    package var isReady: Bool { process == .ready && (store ?? .available) == .available }
 
-    package var fields: HTTPFields { process == .ready ? [:] : [.retryAfter: "5"] }
+    package var status: HTTPResponse.Status { isReady ? .ok : .serviceUnavailable }
+
+    package var fields: HTTPFields { isReady ? [:] : [.retryAfter: "5"] }
 
     package var json: [UInt8] {
-        Array(#"{"status":"\#(process.rawValue)","store":"\#(store.rawValue)"}"#.utf8)
+        // A process that is ready without its store still answers the metadata and the key set.
+        let status = process == .ready && !isReady ? "degraded" : process.rawValue
+        let store = store.map { #","store":"\#($0.rawValue)""# } ?? ""
+        return Array(#"{"status":"\#(status)"\#(store)}"#.utf8)
     }
 }

@@ -67,6 +67,10 @@ public protocol ServiceRecordStore: Sendable {
     ///   - now: The current time.
     ///   - silence: The time without a heartbeat after which an outage is recorded, in seconds.
     func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault)
+    /// Commits something that needs as much space as a few sign-ins, and leaves nothing of it.
+    ///
+    /// It fails on a full disk, on which ``recordService(at:outageAfter:)`` may succeed.
+    func takeUpSpace() async throws(StoreFault)
     /// Reads the record with the outages that ended after a time.
     func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord
 }

@@ -65,8 +65,8 @@ public final class FaultyStore: Sendable {
         case beginRemoval, continueRemovals
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
-        /// Recording a heartbeat, and reading the last heartbeat and the outages.
-        case recordService, serviceRecord
+        /// Recording a heartbeat, taking up space, and reading the last heartbeat and the outages.
+        case recordService, takeUpSpace, serviceRecord
         /// Reading, registering, changing and deleting APIs, and replacing the secret of an API.
         case resources, addResource, updateResource, replaceSecret, removeResource
         /// Reading whether any client has registered an origin for CORS.

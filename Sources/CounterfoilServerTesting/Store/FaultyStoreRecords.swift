@@ -202,6 +202,11 @@ extension FaultyStore: ServiceRecordStore {
         try await store.recordService(at: now, outageAfter: silence)
     }
 
+    public func takeUpSpace() async throws(StoreFault) {
+        try await enter(.takeUpSpace)
+        try await store.takeUpSpace()
+    }
+
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         try await enter(.serviceRecord)
         return try await store.serviceRecord(since: start)

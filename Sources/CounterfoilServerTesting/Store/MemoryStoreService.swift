@@ -25,6 +25,8 @@ extension MemoryStore: ServiceRecordStore {
         }
     }
 
+    public func takeUpSpace() async throws(StoreFault) {}
+
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         state.withLock { state in
             ServiceRecord(

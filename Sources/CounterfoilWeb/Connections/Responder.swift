@@ -60,8 +60,10 @@ struct WaitingResponder: Responder {
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let head = request.head.request
         let path = (head.path ?? "/").prefix { $0 != "?" }
-        let isLiveness = [Endpoint.liveness, .formerLiveness].contains { $0.paths(of: issuer).contains(String(path)) }
-        let report = ReadinessReport(isStopping() ? .stopping : .starting, store: .unavailable)
+        func isFor(_ endpoint: Endpoint) -> Bool { endpoint.paths(of: issuer).contains(String(path)) }
+        let isLiveness = isFor(.liveness) || isFor(.formerLiveness)
+        let report = ReadinessReport(
+            isStopping() ? .stopping : .starting, store: isFor(.processReadiness) ? nil : .unavailable)
         let body = isLiveness ? ReadinessReport.alive : report.json
         var response = HTTPResponse(
             status: isLiveness ? .ok : report.status, headerFields: isLiveness ? [:] : report.fields)

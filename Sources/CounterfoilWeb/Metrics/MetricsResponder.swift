@@ -51,6 +51,7 @@ struct MetricsResponder: Responder {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
         let auditSealAge = await server.auditSealAge()
+        let isReady = await server.readiness().isReady
         let space = await sources.storeSpace?()
         var text = MetricsText()
         text.write(server.metrics.snapshot)
@@ -61,7 +62,7 @@ struct MetricsResponder: Responder {
         if let backlog { text.write(logoutBacklog: backlog) }
         if let auditSealAge { text.write(auditSealAge: auditSealAge) }
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
-        text.write(isDraining: server.isStopping)
+        text.write(isReady: isReady, isDraining: server.isStopping)
         if let store = sources.store { text.write(store()) }
         if let space { text.write(space) }
         if let count = sources.differingSettings?() { text.write(differingSettings: count) }

@@ -151,7 +151,9 @@ struct MetricsText {
     }
 
     /// Writes whether the process stops.
-    mutating func write(isDraining: Bool) {
+    mutating func write(isReady: Bool, isDraining: Bool) {
+        family("counterfoil_ready", .gauge, "1 if /readyz succeeds, because the server can serve sign-ins.")
+        sample("counterfoil_ready", [], isReady ? 1 : 0)
         family("counterfoil_draining", .gauge, "1 while the server stops and answers its last requests.")
         sample("counterfoil_draining", [], isDraining ? 1 : 0)
     }

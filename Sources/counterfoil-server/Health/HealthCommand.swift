@@ -12,8 +12,11 @@ struct HealthCommand: AsyncParsableCommand {
             Sends one GET request, and succeeds if the status is 200. It is meant for health checks of containers. The \
             certificate of a loopback address is not verified, because it names the host of the issuer.
 
+            A check after which a server is restarted must ask /livez: a restart does not bring back a database. \
+            /readyz also fails while the server cannot serve sign-ins because of its database.
+
             Example:
-              counterfoil-server health http://127.0.0.1:8080/readyz
+              counterfoil-server health http://127.0.0.1:8080/livez
             """
     )
 
@@ -22,6 +25,9 @@ struct HealthCommand: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("The number of seconds to wait for the answer.", valueName: "seconds"))
     var timeout = 5
+
+    // Accepted as by every command, and not read.
+    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
 
     func validate() throws {
         guard HealthProbe(url: url, seconds: timeout) != nil else {

@@ -374,7 +374,7 @@ extension HelpText {
             verified, because it names the host of the issuer.
 
             Example:
-              counterfoil-server health http://127.0.0.1:8080/readyz
+              counterfoil-server health http://127.0.0.1:8080/livez
 
             USAGE: counterfoil-server health <url> [--timeout <seconds>]
 
@@ -386,6 +386,10 @@ extension HelpText {
                                       (default: 5)
               --version               Show the version.
               -h, --help              Show help information.
+            A check after which a server is restarted must ask /livez: a restart does not
+            bring back a database. /readyz also fails while the server cannot serve
+            sign-ins because of its database.
+
 
 
             """#)

@@ -51,6 +51,7 @@ struct CallbackOriginTests {
         let test = try await Self.server()
         let open: Set<Endpoint> = [
             .callback, .appleAssociation, .androidAssociation, .liveness, .formerLiveness, .readiness,
+            .processReadiness,
         ]
         for endpoint in Endpoint.protocolEndpoints + ServerPages.console.endpoints {
             for path in endpoint.paths(of: test.issuer) {

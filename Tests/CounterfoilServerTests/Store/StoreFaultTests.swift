@@ -112,46 +112,81 @@ struct StoreFaultTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // If readiness failed with the store, a load balancer would remove every server, and with them the key set.
-    @Test func `an unavailable store does not end readiness, and the metadata and keys stay as they were`() async throws
+    private static func answer(_ endpoint: Endpoint, of test: TestServer) async throws -> String {
+        let reply = await test.send(.get, to: endpoint)
+        #expect(reply.fields[.retryAfter] == (reply.status == .ok ? nil : "5"))
+        return "\(reply.status.code) " + String(decoding: try reply.json, as: UTF8.self)
+    }
+
+    // SEC-614; a load balancer must not send sign-ins to a server that cannot serve them.
+    @Test func `an unavailable store ends readiness, and the process stays ready with its metadata and keys`()
+        async throws
     {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let (metadata, keys) = (await test.send(.get, to: .metadata), await test.send(.get, to: .keySet))
-        func readiness() async throws -> String {
-            let reply = await test.send(.get, to: .readiness)
-            return "\(reply.status.code) " + String(decoding: try reply.json, as: UTF8.self)
-        }
-        #expect(try await readiness() == #"200 {"status":"ready","store":"available"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
         store.fail(.registryRevision)
-        #expect(try await readiness() == #"200 {"status":"ready","store":"unavailable"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"503 {"status":"degraded","store":"unavailable"}"#)
         store.fail(.registryRevision, with: .damaged("page 7 is not a page"))
-        #expect(try await readiness() == #"200 {"status":"ready","store":"damaged"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"503 {"status":"degraded","store":"damaged"}"#)
+        #expect(try await Self.answer(.processReadiness, of: test) == #"200 {"status":"ready"}"#)
         for endpoint in [Endpoint.liveness, .formerLiveness] {
-            #expect(try await test.send(.get, to: endpoint).json == Array(#"{"status":"alive"}"#.utf8))
+            #expect(try await Self.answer(endpoint, of: test) == #"200 {"status":"alive"}"#)
         }
         #expect(try await test.send(.get, to: .metadata).json == metadata.json)
         #expect(try await test.send(.get, to: .keySet).json == keys.json)
         store.recover()
-        #expect(try await readiness() == #"200 {"status":"ready","store":"available"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
     }
 
-    @Test func `readiness says that the store refuses commits, and that it accepts them again`() async throws {
+    // SEC-614
+    @Test func `a store that refuses commits ends readiness until it takes them again`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
-        func readiness() async throws -> String {
-            String(decoding: try await test.send(.get, to: .readiness).json, as: UTF8.self)
-        }
         try await test.server.heartbeat.beat()
-        #expect(try await readiness() == #"{"status":"ready","store":"available"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
         store.fail(.recordService, with: .unavailable("database or disk is full"))
         await #expect(throws: StoreFault.self) { try await test.server.heartbeat.beat() }
-        let reply = await test.send(.get, to: .readiness)
-        #expect(reply.status == .ok)
-        #expect(try reply.json == Array(#"{"status":"ready","store":"read-only"}"#.utf8))
+        #expect(try await Self.answer(.readiness, of: test) == #"503 {"status":"degraded","store":"read-only"}"#)
+        #expect(try await Self.answer(.processReadiness, of: test) == #"200 {"status":"ready"}"#)
         store.recover()
         try await test.server.heartbeat.beat()
-        #expect(try await readiness() == #"{"status":"ready","store":"available"}"#)
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
+    }
+
+    // A small commit can succeed on a full disk, so the heartbeat after a failed request takes up space.
+    @Test func `a request that meets a full disk ends readiness, although small commits succeed`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        try await test.server.heartbeat.beat()
+        store.fail(.beginSession, .takeUpSpace, with: .unavailable("database or disk is full"))
+        try await test.server.heartbeat.beat()
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
+        try Self.expectUnavailable(
+            try await browser.signIn(on: page, username: "alice", password: TestServer.password))
+        for _ in 1...3 {
+            await #expect(throws: StoreFault.self) { try await test.server.heartbeat.beat() }
+            #expect(try await Self.answer(.readiness, of: test) == #"503 {"status":"degraded","store":"read-only"}"#)
+        }
+        store.recover()
+        try await test.server.heartbeat.beat()
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
+    }
+
+    @Test func `one request that meets a fault does not end readiness`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        store.fail(.beginSession)
+        try Self.expectUnavailable(
+            try await browser.signIn(on: page, username: "alice", password: TestServer.password))
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
+        try await test.server.heartbeat.beat()
+        #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
     }
 
     @Test func `a server that stops is not ready, and answers all requests`() async throws {
@@ -161,6 +196,7 @@ struct StoreFaultTests {
         #expect(reply.status == .serviceUnavailable)
         #expect(reply.fields[.retryAfter] == "5")
         #expect(try reply.json == Array(#"{"status":"stopping","store":"available"}"#.utf8))
+        #expect(try await Self.answer(.processReadiness, of: test) == #"503 {"status":"stopping"}"#)
         #expect(await test.send(.get, to: .liveness).status == .ok)
         let attempt = Attempt(test)
         #expect(await test.redeem(attempt.exchange(try await attempt.authorize().code)).status == .ok)

@@ -68,6 +68,13 @@ struct UnavailableStoreTests {
                 #expect(answer.header("retry-after") == "1")
                 #expect(answer.newCookies.isEmpty)
                 #expect(try await browser.open(site.issuer + "/healthz").status == 200)
+                // SEC-614
+                let body = try await Waiting.until("that the server is not ready") {
+                    let ready = try await browser.open(site.issuer + "/readyz")
+                    return ready.status == 503 ? ready.body : nil
+                }
+                #expect(body == #"{"status":"degraded","store":"read-only"}"#)
+                #expect(try await browser.open(site.issuer + "/readyz/process").status == 200)
             }
             try await site.serving {
                 let consent = try await signedIn.open(request.url)

@@ -28,6 +28,7 @@ struct StartWithoutDatabaseTests {
                 let live = try await Waiting.until("an answer") { try? await Self.answer(site, "/livez") }
                 #expect(live.status == 200)
                 #expect(live.body == #"{"status":"alive"}"#)
+                #expect(try await Self.answer(site, "/readyz/process").body == #"{"status":"starting"}"#)
                 for path in ["/readyz", "/oauth2/jwks", "/.well-known/openid-configuration", "/account"] {
                     let page = try await Self.answer(site, path)
                     #expect(page.status == 503, "\(path)")
@@ -55,11 +56,14 @@ struct StartWithoutDatabaseTests {
                 let keys = try await Self.answer(site, "/oauth2/jwks")
                 #expect(keys.status == 200)
 
-                // An outage after that takes the server out of no load balancer, and the keys stay.
+                // SEC-614, SEC-615; an outage after that ends readiness, and the metadata and the keys stay.
                 try await database.stop()
-                let outage = try await Self.answer(site, "/readyz")
-                #expect(outage.status == 200)
-                #expect(outage.body == #"{"status":"ready","store":"unavailable"}"#)
+                let outage = try await Waiting.until("that the server is not ready") {
+                    let page = try await Self.answer(site, "/readyz")
+                    return page.status == 503 ? page : nil
+                }
+                #expect(outage.body == #"{"status":"degraded","store":"unavailable"}"#)
+                #expect(try await Self.answer(site, "/readyz/process").body == #"{"status":"ready"}"#)
                 #expect(try await Self.answer(site, "/oauth2/jwks").body == keys.body)
                 #expect(try await Self.answer(site, "/.well-known/openid-configuration").status == 200)
                 let states = socket.messages.states.filter { $0.hasPrefix("READY=1") }

@@ -32,6 +32,14 @@ struct ServiceRecordContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `taking up space is no heartbeat, and can be repeated`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            for _ in 1...3 { try await store.takeUpSpace() }
+            #expect(try await store.serviceRecord(since: Self.time(0)) == ServiceRecord())
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `servers whose clocks differ record no outage of each other`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             for seconds in stride(from: 0.0, to: 40, by: 2) {
