@@ -93,14 +93,11 @@ struct Console: Sendable {
         return [change, event(.machineAccess, by: visit, client: client.id, detail: access.detail)]
     }
 
-    /// Records an action of a signed-in user that changes nothing in the audit log.
-    func note(
-        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit,
-        client: ClientIdentifier? = nil,
-        detail: String? = nil
+    /// Records that the password check of a signed-in user was refused.
+    func refuse(
+        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, _ visit: Visit, for purpose: String? = nil
     ) async {
-        await auditor.note(
-            kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
+        await auditor.refuse(kind, because: cause, of: visit.request, for: purpose, now: visit.now)
     }
 
     /// Authenticates a request by its session, or throws ``SignInNeeded``.
@@ -208,11 +205,11 @@ struct Console: Sendable {
         if password.isEmpty { return (ticket, .passwordNeeded) }
         if isLate { return (ticket, .expired) }
         switch try await people.confirm(visit.person, password: password, in: visit.request, now: visit.now) {
-        case .refused:
-            await note(.signIn, .refused, by: visit, detail: "confirmation of a change")
+        case .refused(let cause):
+            await refuse(.signIn, because: cause, visit, for: "confirmation of a change")
             return (ticket, .passwordWrong)
-        case .tooEarly:
-            await note(.throttled, .refused, by: visit, detail: "sign-in")
+        case .tooEarly(_, let cause):
+            await refuse(.throttled, because: cause, visit, for: "confirmation of a change")
             return (ticket, .tooManyAttempts)
         case .signedIn(let person):
             guard person.id == visit.person.id else { throw SignInNeeded(path: visit.path) }

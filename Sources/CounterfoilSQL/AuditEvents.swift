@@ -108,7 +108,11 @@ extension AuditQuery {
         if let kind { conditions.append(("kind = ?", [kind.rawValue])) }
         if let personID { conditions.append(("person_id = ?", [personID.rawValue])) }
         if let clientID { conditions.append(("client_id = ?", [clientID.rawValue])) }
+        if let outcome { conditions.append(("outcome = ?", [outcome.rawValue])) }
+        if let source { conditions.append(("source = ?", [source])) }
+        if let requestID { conditions.append(("request_id = ?", [requestID])) }
         if let since { conditions.append(("at >= ?", [since.microseconds])) }
+        if let until { conditions.append(("at < ?", [until.microseconds])) }
         if let before { conditions.append(("(at, number) < (?, ?)", [before.microseconds, before.number])) }
         return conditions
     }

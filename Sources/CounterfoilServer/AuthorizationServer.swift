@@ -33,7 +33,6 @@ public final class AuthorizationServer: Sendable {
     private let components: ServerComponents
     private let crossOrigin: CrossOrigin
     private let current: Mutex<ServerConfiguration>
-    private let developerErrors = LogLimiter(linesPerMinute: 10)
 
     /// Creates a server that uses the clock of its store, the wall clock of the system for tokens, and random bytes.
     ///
@@ -149,9 +148,9 @@ public final class AuthorizationServer: Sendable {
 
     /// Whether ``beginStopping()`` was called.
     package var isStopping: Bool { components.lifetime.isStopping }
+
     /// Returns the answer of `/readyz`.
     package func readiness() async -> ReadinessReport { await components.readiness.report() }
-
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let configuration = configuration
@@ -187,36 +186,79 @@ public final class AuthorizationServer: Sendable {
         // browser that gets no success requests the page again when the user does.
         guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
         do {
-            return await framed(
-                try await answer(request, at: endpoint, as: configuration, client: &client), for: request)
+            let reply = try await answer(request, at: endpoint, as: configuration, client: &client)
+            if let noted = request.refusal.noted {
+                var metadata = Self.metadata(of: request, at: endpoint)
+                metadata.merge(noted.metadata) { own, _ in own }
+                metadata["status"] = "\(reply.status.code)"
+                components.logger.log(
+                    level: Self.level(of: noted, at: endpoint), "refused a request", metadata: metadata)
+            }
+            return await framed(reply, for: request)
         } catch {
             let cause = (error as? ErrorOfClient)?.error ?? error
             if cause is StoreFault || (cause as? AuthorizationFlow.RedirectableError)?.fault != nil {
                 metrics.count(.storeError)
-            }
-            let refusal = Refusal(error, at: endpoint, issuer: settings.issuer)
-            // Strangers can cause these log lines, so only some of them are above the level of every request.
-            let isNoticed = refusal.isForDeveloper && developerErrors.admit(now: components.clock()) != nil
-            refusal.log(to: components.logger, at: isNoticed ? .notice : .info, request: request, endpoint: endpoint)
-            return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
                 components.condition.doubt()
+            }
+            return await refused(request, Refusal(error, at: endpoint, issuer: settings.issuer), at: endpoint)
         }
     }
 
     /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
     /// example because the body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
-        let reply = await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
+        let reply = await refused(request, refusal, at: endpoint)
         return await crossOrigin.share(reply, to: request, at: endpoint, of: .unknown)
     }
 
-    /// Creates the error response to a request whose endpoint is not known; `reader` selects a page or JSON.
-    package func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
+    /// Creates the error page for a request whose endpoint is not known.
+    package func refuse(_ request: IncomingRequest, _ refusal: Refusal) async -> Reply {
+        await refused(request, refusal, at: nil)
+    }
+
+    /// Records and logs a refusal, and creates the error response.
+    private func refused(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?) async -> Reply {
         CurrentSpan.value?.note(.errorType(refusal.errorCode))
+        await record(refusal, of: request, at: endpoint)
+        var metadata = Self.metadata(of: request, at: endpoint)
+        let noted = request.refusal.noted
+        if let noted { metadata.merge(noted.metadata) { own, _ in own } }
+        refusal.log(
+            to: components.logger, at: noted.map { Self.level(of: $0, at: endpoint) } ?? .info, with: metadata)
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
-            as: reader, in: request.words, issuer: settings.issuer, pages: pages, requestID: request.id)
-        return await framed(reply, for: request)
+            as: endpoint?.answersPeople == false ? .json : .page, in: request.words, issuer: settings.issuer,
+            pages: pages)
+        return await framed(reply, for: request, isFault: refusal.isFault)
+    }
+
+    /// Records a refusal in the audit log, unless the endpoint has recorded one.
+    private func record(_ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?) async {
+        guard request.refusal.noted == nil, let reason = refusal.reason,
+            let kind = endpoint.map(\.kindOfRefusals) ?? .browserRequest
+        else { return }
+        await components.auditor.refuse(
+            kind, because: reason, request,
+            person: kind == .browserRequest ? await components.sessions.owner(of: request) : nil,
+            client: refusal.client.flatMap(ClientAuthenticator.noted),
+            detail: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }, now: components.clock())
+    }
+
+    /// The fields of the log line of a refused request.
+    private static func metadata(of request: IncomingRequest, at endpoint: Endpoint?) -> Logger.Metadata {
+        [
+            "request": "\(request.id)", "endpoint": "\(endpoint.map { "\($0)" } ?? "none")",
+            "source": "\(request.source)",
+        ]
+    }
+
+    /// The level of the log line of a refused request.
+    ///
+    /// Strangers can cause these lines, so the limit of the audit log applies to those of the level of the operator. A
+    /// program gets no page with a reference, so its lines have the level of every request.
+    private static func level(of refusal: RequestRefusal.Noted, at endpoint: Endpoint?) -> Logger.Level {
+        refusal.isRecorded && endpoint?.answersPeople != false ? .notice : .info
     }
 
     /// Counts a request and logs its response.
@@ -234,7 +276,9 @@ public final class AuthorizationServer: Sendable {
             "request": "\(request.id)",
         ]
         if let trace = request.trace { metadata["trace"] = "\(trace)" }
-        components.logger.info("answered", metadata: metadata)
+        if let noted = request.refusal.noted { metadata.merge(noted.metadata) { own, _ in own } }
+        // A load balancer asks several times a second.
+        components.logger.log(level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
     }
 
     /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
@@ -285,13 +329,19 @@ public final class AuthorizationServer: Sendable {
     }
 
     /// Adds the name and look of the service to a page; if the store is unavailable, the defaults are used.
-    private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
-        // A page that already has a frame, such as the consent page or the branding preview, keeps that frame.
-        guard case .page = reply.content, reply.frame == nil else { return reply }
+    ///
+    /// A page that already has a frame, such as the consent page or the branding preview, keeps that frame. The page of
+    /// a refusal or fault gets the reference with which the operator finds it.
+    private func framed(_ reply: Reply, for request: IncomingRequest, isFault: Bool = false) async -> Reply {
+        guard case .page(let page) = reply.content else { return reply }
         var reply = reply
-        let branding = (try? await components.registry.branding()) ?? Branding()
-        reply.frame = Frame(
-            site: Site(branding, settings: settings, language: request.language), language: request.language)
+        if reply.frame == nil {
+            let branding = (try? await components.registry.branding()) ?? Branding()
+            reply.frame = Frame(
+                site: Site(branding, settings: settings, language: request.language), language: request.language)
+        }
+        let isError = reply.status.code >= 400 || (page as? ReturnPage)?.kind == .refused
+        if isError, isFault || request.refusal.noted != nil { reply.frame?.reference = request.id }
         return reply
     }
 

@@ -116,7 +116,7 @@ final class AuthorizationServerResponder: Responder {
         let outcome = request.head.outcome
         func refused(_ refusal: Refusal) async throws -> Answer {
             guard let endpoint = outcome.route?.endpoint else {
-                return try answer(await server.refuse(incoming, refusal, as: .page), to: incoming)
+                return try answer(await server.refuse(incoming, refusal), to: incoming)
             }
             return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming, at: endpoint)
         }

@@ -33,10 +33,12 @@ struct PasswordChange: Sendable {
         let outcome = try await people.confirm(
             visit.person, password: typed, in: visit.request, now: visit.now)
         switch outcome {
-        case .refused:
-            await console.note(.passwordChange, .refused, by: visit, detail: "wrong current password")
+        case .refused(let cause):
+            await console.refuse(.passwordChange, because: cause, visit)
             return again(visit, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
-        case .tooEarly(let seconds): return wait(visit, seconds: seconds)
+        case .tooEarly(let seconds, let cause):
+            await console.refuse(.throttled, because: cause, visit, for: "password change")
+            return wait(visit, seconds: seconds)
         case .signedIn(let person):
             guard person.id == visit.person.id else { throw Console.SignInNeeded(path: visit.path) }
             return try await replace(person, with: try await hasher.hash(password), visit)

@@ -13,31 +13,46 @@ struct AuditLog: Sendable {
     /// The filter as it was typed.
     private struct Question {
         var kind = ""
+        var outcome = ""
         var person = ""
         var client = ""
+        var source = ""
+        var request = ""
         var since = ""
+        var until = ""
         var before = ""
 
         init(_ query: FormParameters) throws(FormParameters.Refusal) {
+            func typed(_ name: String) throws(FormParameters.Refusal) -> String {
+                (try query.single(name) ?? "").trimmingWhitespace()
+            }
             kind = try query.single("kind") ?? ""
-            person = (try query.single("person") ?? "").trimmingWhitespace()
-            client = (try query.single("client") ?? "").trimmingWhitespace()
-            since = (try query.single("since") ?? "").trimmingWhitespace()
+            outcome = try query.single("outcome") ?? ""
+            person = try typed("person")
+            client = try typed("client")
+            source = try typed("source")
+            request = try typed("request")
+            since = try typed("since")
+            until = try typed("until")
             before = try query.single("before") ?? ""
         }
 
         init() {}
 
-        var isFilter: Bool { ![kind, person, client, since].allSatisfy(\.isEmpty) }
+        var isFilter: Bool { !conditions.isEmpty }
+
+        private var conditions: [(name: String, value: String)] {
+            [
+                ("kind", kind), ("outcome", outcome), ("person", person), ("client", client), ("source", source),
+                ("request", request), ("since", since), ("until", until),
+            ].filter { !$0.1.isEmpty }
+        }
 
         /// Returns the query string of the page with older events: the same filter, with a position in the parameter
         /// `before`.
         func before(_ position: AuditPosition) -> String {
             var query = FormParameters()
-            for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]
-            where !value.isEmpty {
-                query.append(name, value)
-            }
+            for (name, value) in conditions { query.append(name, value) }
             query.append("before", "\(position)")
             return query.encoded
         }
@@ -53,9 +68,13 @@ struct AuditLog: Sendable {
             paths: AdministrationPaths(console, at: .audit),
             problems: problems.map { FormProblem(visit.words($0.message), field: $0.field) },
             kind: Self.choices(question.kind, visit.words),
+            outcome: Self.outcomes(question.outcome, visit.words),
             person: FormField("person", question.person),
             client: FormField("client", question.client),
-            since: FormField("since", question.since),
+            source: FormField("source", question.source),
+            request: FormField("request", question.request),
+            since: FormField("since", Self.field(query.since, question.since)),
+            until: FormField("until", Self.field(query.until, question.until)),
             action: console.path(.audit),
             isFiltered: question.isFilter,
             rows: try await rows(entries, visit)
@@ -68,6 +87,7 @@ struct AuditLog: Sendable {
             if problem.field == "person" { page.person.problem = said }
             if problem.field == "client" { page.client.problem = said }
             if problem.field == "since" { page.since.problem = said }
+            if problem.field == "until" { page.until.problem = said }
         }
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
     }
@@ -76,7 +96,11 @@ struct AuditLog: Sendable {
         _ question: Question, _ problems: inout [(field: String, message: AuditMessage)]
     ) async throws -> AuditQuery {
         var query = AuditQuery(
-            kind: AuditEvent.Kind(known: question.kind), before: AuditPosition(question.before), limit: Self.limit)
+            kind: AuditEvent.Kind(known: question.kind),
+            outcome: AuditEvent.Outcome.allCases.first { $0.rawValue == question.outcome },
+            source: question.source.isEmpty ? nil : question.source,
+            requestID: question.request.isEmpty ? nil : question.request,
+            before: AuditPosition(question.before), limit: Self.limit)
         if let pseudonym = PersonIdentifier(question.person), pseudonym.isPseudonym {
             query.personID = pseudonym
         } else if !question.person.isEmpty {
@@ -89,10 +113,29 @@ struct AuditLog: Sendable {
             if query.clientID == nil { problems.append(("client", .noClient)) }
         }
         if !question.since.isEmpty {
-            query.since = CalendarDay(question.since)?.begins
-            if query.since == nil { problems.append(("since", .noDay)) }
+            query.since = Moment.parse(question.since, in: .gmt)
+            if query.since == nil { problems.append(("since", .noTime)) }
+        }
+        if !question.until.isEmpty {
+            query.until = Moment.parse(question.until, in: .gmt)
+            if query.until == nil { problems.append(("until", .noTime)) }
         }
         return query
+    }
+
+    /// Returns the value of a field for a time, in the form of `datetime-local`; what was typed if it is no time.
+    private static func field(_ time: Date?, _ typed: String) -> String {
+        time.map { String(Moment.text($0).dropLast()) } ?? typed
+    }
+
+    private static func outcomes(_ chosen: String, _ words: Localizer) -> FormChoices {
+        let every = FormChoices.Choice("", label: words(AuditMessage.everyOutcome), isChosen: chosen.isEmpty)
+        let outcomes = AuditEvent.Outcome.allCases.map { outcome in
+            FormChoices.Choice(
+                outcome.rawValue, label: outcome.label.map { words($0) } ?? outcome.rawValue,
+                isChosen: outcome.rawValue == chosen)
+        }
+        return FormChoices("outcome", [every] + outcomes)
     }
 
     private static func choices(_ chosen: String, _ words: Localizer) -> FormChoices {
@@ -133,7 +176,9 @@ struct AuditLog: Sendable {
                 source: event.source
                     ?? (event.isFromCommand
                         ? words(AuditMessage.terminal) : event.isFromServer ? words(AuditMessage.server) : ""),
-                detail: event.detail
+                reason: event.reason?.rawValue,
+                detail: event.explanation,
+                request: event.requestID
             )
         }
     }
@@ -142,13 +187,14 @@ struct AuditLog: Sendable {
 /// The labels and errors of the audit log page.
 private enum AuditMessage: String, LocalizationKey {
     case everyKind = "audit.every-kind"
+    case everyOutcome = "audit.every-outcome"
     case done = "audit.done"
     case refused = "audit.refused"
     case terminal = "audit.terminal"
     case server = "audit.server"
     case noPerson = "audit.no-person"
     case noClient = "audit.no-client"
-    case noDay = "audit.no-day"
+    case noTime = "audit.no-time"
 }
 
 extension AuditEvent.Kind {
@@ -166,14 +212,5 @@ extension AuditEvent.Outcome {
         case .refused: .refused
         default: nil
         }
-    }
-}
-
-extension CalendarDay {
-    /// The beginning of the day in UTC.
-    fileprivate var begins: Date? {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        return calendar.date(from: DateComponents(timeZone: .gmt, year: year, month: month, day: day))
     }
 }

@@ -9,12 +9,20 @@ package struct AuditPage: ConsolePage, Hashable {
     package var problems: [FormProblem] = []
     /// The field `kind`: the kind of the events.
     package var kind: FormChoices
+    /// The field `outcome`: the outcome of the events.
+    package var outcome: FormChoices
     /// The field `person`: a username.
     package var person: FormField
     /// The field `client`: a `client_id`.
     package var client: FormField
-    /// The field `since`: the first day, in UTC.
+    /// The field `source`: an IP address.
+    package var source: FormField
+    /// The field `request`: the reference of a request, as error pages show it.
+    package var request: FormField
+    /// The field `since`: the earliest time, in UTC.
     package var since: FormField
+    /// The field `until`: the time before which the events are, in UTC.
+    package var until: FormField
     /// The path that the form sends a GET request to.
     package var action: String
     /// Whether the filter form is shown, because a field has a value.
@@ -36,8 +44,12 @@ package struct AuditPage: ConsolePage, Hashable {
         package var application: DisplayName?
         package var clientID: String?
         package var source: String
+        /// The reason of a refusal (``AuditEvent/Reason``); nil for an event without one.
+        package var reason: String?
         /// The detail of the event, in English.
         package var detail: String?
+        /// The reference of the request; nil if no request caused the event.
+        package var request: String?
     }
 }
 

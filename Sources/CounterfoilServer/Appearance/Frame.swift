@@ -1,9 +1,13 @@
 import CounterfoilProtocol
 
-/// The data that every page shows besides its own contents: the service and the language.
+/// The data that every page shows besides its own contents: the service, the language and, after an error, the
+/// reference.
 package struct Frame: Sendable, Hashable {
     package var site: Site
     package var language: Language
+    /// The identifier of a refused request, with which the operator finds it in the audit log and the log; nil on a
+    /// page that reports no error.
+    package var reference: String?
 
     package init(site: Site, language: Language = .english) {
         self.site = site

@@ -9,8 +9,6 @@ package struct ProblemPage: Sendable, Hashable {
     package var explanation: String
     /// The advice to the user on what to do next.
     package var advice: String
-    /// The identifier of the request in the log, which users can quote to the operator; nil to leave it out.
-    package var requestID: String?
     /// The button that leads to another page of the service; nil for none.
     package var continueLink: ContinueLink?
     /// The details of the request for the developer of the client; nil for none.
@@ -61,14 +59,13 @@ package struct ProblemPage: Sendable, Hashable {
     }
 
     package init(
-        status: Int, title: String, explanation: String, advice: String, requestID: String? = nil,
+        status: Int, title: String, explanation: String, advice: String,
         continueLink: ContinueLink? = nil, developer: DeveloperSection? = nil
     ) {
         self.status = status
         self.title = title
         self.explanation = explanation
         self.advice = advice
-        self.requestID = requestID
         self.continueLink = continueLink
         self.developer = developer
     }

@@ -91,7 +91,8 @@ final class AuditRateLimiter: Sendable {
 
     private static func isByStrangers(_ kind: AuditEvent.Kind) -> Bool {
         switch kind {
-        case .signIn, .clientAuthentication, .throttled, .codeRedemption, .userCode: true
+        case .signIn, .browserRequest, .clientRequest, .clientAuthentication, .throttled, .codeRedemption, .userCode:
+            true
         default: false
         }
     }

@@ -8,7 +8,8 @@ import Logging
 /// auditor only counts it (``countRecorded(_:)``). Such an event is never left out: a change has limits of its own.
 ///
 /// An event that describes no change, such as a failed sign-in, is recorded by the auditor itself, within the rate
-/// limit. If it cannot be recorded, the auditor logs an error and the request continues.
+/// limit. If it cannot be recorded, the auditor logs an error and the request continues. The same limit decides which
+/// refusals the server logs at the level `notice`.
 package struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
@@ -28,7 +29,6 @@ package struct Auditor: Sendable {
     /// Creates the event of a change that a request makes, for the commit of the change.
     package func event(
         _ kind: AuditEvent.Kind,
-        _ outcome: AuditEvent.Outcome = .done,
         by request: IncomingRequest,
         person: PersonIdentifier? = nil,
         client: ClientIdentifier? = nil,
@@ -37,8 +37,26 @@ package struct Auditor: Sendable {
         now: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: now, kind, outcome, personID: person, clientID: client, grantID: grant, source: request.source,
+            at: now, kind, personID: person, clientID: client, grantID: grant, source: request.source,
             requestID: request.id, detail: detail)
+    }
+
+    /// Creates the event of a refusal, for a commit that belongs to it.
+    ///
+    /// - Parameter detail: A text that explains the reason; nil for none.
+    func refusal(
+        _ kind: AuditEvent.Kind,
+        because reason: AuditEvent.Reason,
+        of request: IncomingRequest,
+        person: PersonIdentifier? = nil,
+        client: ClientIdentifier? = nil,
+        grant: GrantIdentifier? = nil,
+        detail: String? = nil,
+        now: Date
+    ) -> AuditEvent {
+        AuditEvent(
+            at: now, kind, .refused, personID: person, clientID: client, grantID: grant, source: request.source,
+            requestID: request.id, detail: AuditEvent.detail(reason, detail))
     }
 
     /// Counts the events that a commit has appended.
@@ -49,11 +67,13 @@ package struct Auditor: Sendable {
         for event in events { metrics.countAudited(event.kind, event.outcome) }
     }
 
-    /// Records an event that a request caused, and that describes no change.
-    package func note(
+    /// Records that a request was refused, and why.
+    ///
+    /// - Parameter detail: A text that explains the reason; nil for none.
+    package func refuse(
         _ kind: AuditEvent.Kind,
-        _ outcome: AuditEvent.Outcome = .done,
-        by request: IncomingRequest,
+        because reason: AuditEvent.Reason,
+        _ request: IncomingRequest,
         person: PersonIdentifier? = nil,
         client: ClientIdentifier? = nil,
         grant: GrantIdentifier? = nil,
@@ -61,20 +81,43 @@ package struct Auditor: Sendable {
         now: Date
     ) async {
         await note(
-            event(kind, outcome, by: request, person: person, client: client, grant: grant, detail: detail, now: now))
+            refusal(
+                kind, because: reason, of: request, person: person, client: client, grant: grant, detail: detail,
+                now: now),
+            by: request)
+    }
+
+    /// Records that a sign-in was refused.
+    ///
+    /// - Parameter purpose: The purpose of the sign-in, if it is not the beginning of a session; nil for that.
+    package func refuse(
+        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, of request: IncomingRequest,
+        client: ClientIdentifier? = nil, for purpose: String? = nil, now: Date
+    ) async {
+        let detail = [purpose, cause.detail].compactMap(\.self).joined(separator: ", ")
+        await refuse(
+            kind, because: cause.reason, request, person: cause.person, client: client,
+            detail: detail.isEmpty ? nil : detail, now: now)
     }
 
     /// Records an event that describes no change, unless the rate limit suppresses it.
-    func note(_ event: AuditEvent) async {
+    func note(_ event: AuditEvent, by request: IncomingRequest) async {
         metrics.countAudited(event.kind, event.outcome)
         await noteSummaries(now: event.at)
-        guard flood.admits(event) else { return metrics.count(.auditLeftOut) }
+        let isRecorded = flood.admits(event)
+        request.refusal.note(event, isRecorded: isRecorded)
+        guard isRecorded else { return metrics.count(.auditLeftOut) }
         await append(event)
     }
 
     /// Records how many events were left out in the minutes that have ended.
     func noteSummaries(now: Date) async {
-        for summary in flood.takeSummaries(at: now) { await append(summary) }
+        for summary in flood.takeSummaries(at: now) {
+            logger.notice(
+                "left out refusals of requests",
+                metadata: ["event": "\(summary.kind.rawValue)", "detail": "\(summary.detail ?? "")"])
+            await append(summary)
+        }
     }
 
     private func append(_ event: AuditEvent) async {

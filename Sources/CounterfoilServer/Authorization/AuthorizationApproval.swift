@@ -143,8 +143,8 @@ extension AuthorizationFlow {
         do {
             try approvals.note(session.person.id, now: visit.now)
         } catch let tooMany {
-            await auditor.note(
-                .throttled, .refused, by: visit.request, person: session.person.id, client: visit.client.id,
+            await auditor.refuse(
+                .throttled, because: .throttledUser, visit.request, person: session.person.id, client: visit.client.id,
                 detail: "approvals", now: visit.now)
             guard visit.authorization.request.prompt.contains(.none) else { throw tooMany }
             throw refusal(tooMany.error, of: visit.authorization)

@@ -65,7 +65,7 @@ struct AuthorizationEndpoint: Sendable {
         }
         let step = try await flow.next(
             for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
-        if step.showsPage, let blocked = pages.blocked(visit) { return blocked }
+        if step.showsPage { try pages.checkWebView(visit) }
         switch step {
         case .signIn:
             return pages.signIn(visit)

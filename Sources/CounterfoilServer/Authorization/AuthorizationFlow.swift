@@ -30,6 +30,8 @@ struct AuthorizationFlow: Sendable {
         let isDenied: Bool
         /// The pushed request to which the error response is the answer; nil if the request was not pushed.
         var pushedRequest: ArtefactDigest?
+        /// Whether the user has sent a form, after which a page carries the response (``ReturnPage``).
+        var isAnswerToForm = false
         /// Whether the response is for a frame, where no page can be shown (``SilentFrame``).
         var isInFrame = false
         /// The store fault that caused the refusal, for the operator's log.
@@ -93,9 +95,11 @@ struct AuthorizationFlow: Sendable {
     ) async throws -> ValidatedAuthorization {
         let parsed = try await parse(form, now: now)
         guard let client = try await client(of: parsed, in: request, now: now) else {
-            throw ApprovalError.clientDeleted
+            throw ErrorOfClient(ApprovalError.clientDeleted, clientID: parsed.target.clientID)
         }
-        let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
+        let changed = ErrorOfClient(
+            ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried)),
+            clientID: client.id)
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
             let authorization = try await validate(parsed, client: client, now: now)

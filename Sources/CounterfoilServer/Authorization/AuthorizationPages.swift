@@ -83,19 +83,19 @@ struct AuthorizationPages: Sendable {
             expires: settings.pageEnd(from: visit.now))
     }
 
-    /// Returns the page to show instead of any page of the flow, if the request comes from a web-view and the policy of
-    /// the client forbids web-views; otherwise nil.
-    func blocked(_ visit: AuthorizationVisit) -> Reply? {
+    /// Throws if the request comes from a web-view and the policy of the client forbids web-views; the user then gets a
+    /// page that leads to the browser.
+    func checkWebView(_ visit: AuthorizationVisit) throws(BlockedWebView) {
         guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: visit.client.policy.webViews) else {
-            return nil
+            return
         }
-        let page = WebViewPage(
-            applicationName: visit.applicationName,
-            applicationLogo: settings.issuer.logoPath(of: visit.client),
-            openInBrowserLink: OpenInBrowserLink(
-                settings.issuer.authorizationURL(carried: visit.carried), from: webView)
-        )
-        return Reply(.forbidden, .page(page))
+        throw BlockedWebView(
+            client: visit.client.id,
+            page: WebViewPage(
+                applicationName: visit.applicationName,
+                applicationLogo: settings.issuer.logoPath(of: visit.client),
+                openInBrowserLink: OpenInBrowserLink(
+                    settings.issuer.authorizationURL(carried: visit.carried), from: webView)))
     }
 
     private func openInBrowserLink(_ visit: AuthorizationVisit) -> OpenInBrowserLink? {

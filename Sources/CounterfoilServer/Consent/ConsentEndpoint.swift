@@ -20,10 +20,9 @@ struct ConsentEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do {
             return try await decide(request, now: now)
-        } catch let refused as AuthorizationFlow.RedirectableError {
-            let error = await flow.completing(refused)
-            guard let refused = error as? AuthorizationFlow.RedirectableError else { throw error }
-            return refused.page(issuer: flow.settings.issuer)
+        } catch var refused as AuthorizationFlow.RedirectableError {
+            refused.isAnswerToForm = true
+            throw await flow.completing(refused)
         }
     }
 
@@ -47,10 +46,10 @@ struct ConsentEndpoint: Sendable {
                 try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
             let visit = AuthorizationVisit(
                 authorization: authorization, carried: carried, request: request, now: now)
-            if let blocked = pages.blocked(visit) { return blocked }
+            try pages.checkWebView(visit)
             func deny(because reason: String) async throws -> Never {
-                await flow.auditor.note(
-                    .consent, .refused, by: request, person: session.person.id, client: authorization.client.id,
+                await flow.auditor.refuse(
+                    .consent, because: .denied, request, person: session.person.id, client: authorization.client.id,
                     now: now)
                 throw flow.denial(of: authorization, because: reason)
             }

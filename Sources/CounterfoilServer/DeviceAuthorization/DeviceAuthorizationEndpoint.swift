@@ -86,9 +86,9 @@ struct DeviceAuthorizationEndpoint: Sendable {
             case .added: return codes
             case .userCodeTaken: continue
             case .tooMany:
-                await auditor.note(
-                    .throttled, .refused, by: request, client: access.client.id, detail: "device authorization",
-                    now: now)
+                await auditor.refuse(
+                    .throttled, because: .throttledSource, request, client: access.client.id,
+                    detail: "device authorization", now: now)
                 throw TooMany()
             case .clientDeleted: throw OAuthError(.invalidClient, "the client was deleted")
             }

@@ -34,20 +34,33 @@ struct DeviceConsentEndpoint: Sendable {
             let cookie = try await sessions.end(session, recording: event, now: now)
             return .seeOther(again).setting(cookie).setting(sessions.cookies.noEarlierUser)
         }
-        guard let visit = try await flow.pending(code, on: request, now: now) else { return pages.over() }
+        guard let visit = try await flow.pending(code, on: request, now: now) else {
+            return await over(request, session, now: now)
+        }
         let client = visit.access.client
         guard ticket.shown == ConsentSnapshot(visit.access) else {
             throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
         }
-        if let blocked = pages.blocked(visit) { return blocked }
+        try pages.checkWebView(visit)
         let granted = try decision == .allow ? form.granted(of: visit.access) : Scope()
         // RFC 6749 §3.3: a user who deselects every permission denies the request.
         guard decision == .allow, !granted.isEmpty || visit.access.asked.isEmpty else {
             let isDenied = try await flow.deny(visit, by: session)
-            return isDenied ? pages.afterAnswer(.denied, to: client, session: session, now: now) : pages.over()
+            return isDenied
+                ? pages.afterAnswer(.denied, to: client, session: session, now: now)
+                : await over(request, session, now: now)
         }
         let isApproved = try await flow.approve(
             visit, granting: granted, by: session, interaction: ticket.interaction)
-        return isApproved ? pages.afterAnswer(.allowed, to: client, session: session, now: now) : pages.over()
+        return isApproved
+            ? pages.afterAnswer(.allowed, to: client, session: session, now: now)
+            : await over(request, session, now: now)
+    }
+
+    /// Returns the page for a code that is not pending any more.
+    private func over(_ request: IncomingRequest, _ session: LiveSession, now: Date) async -> Reply {
+        await flow.auditor.refuse(
+            .browserRequest, because: .alreadyAnswered, request, person: session.person.id, now: now)
+        return pages.over()
     }
 }

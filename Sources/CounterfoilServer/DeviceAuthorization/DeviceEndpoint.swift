@@ -52,6 +52,7 @@ struct DeviceEndpoint: Sendable {
         try form.checkTicket(.deviceCode, of: browser.exposed, with: pages.tickets, again: again, now: now)
         let code: UserCode
         do { code = try UserCode(typed: typed) } catch {
+            await flow.auditor.refuse(.userCode, because: .userCode, request, detail: "malformed", now: now)
             return pages.code(String(typed.prefix(64)), again: .malformed(error), on: request, now: now)
         }
         guard let session = try await sessions.current(request, now: now) else {

@@ -26,8 +26,9 @@ struct DeviceFlow: Sendable {
         do throws(UserCodeThrottle.TooMany) {
             try await guesses.admit(person.id, from: source, now: now)
         } catch {
-            await auditor.note(
-                .throttled, .refused, by: request, person: person.id, detail: "user codes", now: now)
+            await auditor.refuse(
+                .throttled, because: error.isOfPerson ? .throttledUser : .throttledSource, request, person: person.id,
+                detail: "user codes", now: now)
             return .refused(.tooMany(retryAfter: error.retryAfter))
         }
         let visit: DeviceVisit?
@@ -36,7 +37,7 @@ struct DeviceFlow: Sendable {
             throw error
         }
         guard let visit else {
-            await auditor.note(.userCode, .refused, by: request, person: person.id, now: now)
+            await auditor.refuse(.userCode, because: .userCode, request, person: person.id, now: now)
             return .refused(.unknown)
         }
         await guesses.withdraw(person.id, from: source, admittedAt: now)
@@ -81,8 +82,8 @@ struct DeviceFlow: Sendable {
 
     /// Denies the request of a device; returns false if it was answered before or has expired.
     func deny(_ visit: DeviceVisit, by session: LiveSession) async throws -> Bool {
-        let event = auditor.event(
-            .consent, .refused, by: visit.request, person: session.person.id, client: visit.access.client.id,
+        let event = auditor.refusal(
+            .consent, because: .denied, of: visit.request, person: session.person.id, client: visit.access.client.id,
             detail: "device", now: visit.now)
         let outcome = try await store.denyDevice(visit.authorization.digest, at: visit.now, recording: [event])
         guard outcome == .denied else { return false }
@@ -146,9 +147,9 @@ struct DeviceFlow: Sendable {
     /// Counts an approval against the rate limit of its user.
     private func count(_ visit: DeviceVisit, by session: LiveSession) async throws {
         do { try approvals.note(session.person.id, now: visit.now) } catch {
-            await auditor.note(
-                .throttled, .refused, by: visit.request, person: session.person.id, client: visit.access.client.id,
-                detail: "approvals", now: visit.now)
+            await auditor.refuse(
+                .throttled, because: .throttledUser, visit.request, person: session.person.id,
+                client: visit.access.client.id, detail: "approvals", now: visit.now)
             throw error
         }
     }

@@ -82,7 +82,7 @@ struct DevicePages: Sendable {
     /// device to the user (RFC 8628 §5.4).
     func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
         let (client, request) = (visit.access.client, visit.request)
-        if let blocked = blocked(visit) { return blocked }
+        try checkWebView(visit)
         let registry = try await registry.current()
         let branding = try await registry.branding()
         let carried = Self.carried(visit.code)
@@ -106,17 +106,17 @@ struct DevicePages: Sendable {
         return reply
     }
 
-    /// Returns the page to show instead of the permissions, if the policy of the client forbids the web-view of the
-    /// request.
-    func blocked(_ visit: DeviceVisit) -> Reply? {
+    /// Throws if the policy of the client forbids the web-view of the request.
+    func checkWebView(_ visit: DeviceVisit) throws(BlockedWebView) {
         let client = visit.access.client
         guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: client.policy.webViews) else {
-            return nil
+            return
         }
-        let page = WebViewPage(
-            applicationName: client.displayName, applicationLogo: settings.issuer.logoPath(of: client),
-            openInBrowserLink: OpenInBrowserLink(address(Self.carried(visit.code)), from: webView))
-        return Reply(.forbidden, .page(page))
+        throw BlockedWebView(
+            client: client.id,
+            page: WebViewPage(
+                applicationName: client.displayName, applicationLogo: settings.issuer.logoPath(of: client),
+                openInBrowserLink: OpenInBrowserLink(address(Self.carried(visit.code)), from: webView)))
     }
 
     /// Returns the redirect to the page with the result, so that a reload shows the result again.

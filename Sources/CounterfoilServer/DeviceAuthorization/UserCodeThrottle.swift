@@ -20,6 +20,8 @@ struct UserCodeThrottle: Sendable {
     struct TooMany: Error {
         /// The time to wait, in seconds.
         let retryAfter: Int
+        /// Whether the limit of the user is reached, and not that of the source.
+        let isOfPerson: Bool
     }
 
     /// Counts a typed code as wrong before it is looked up, so that concurrent requests cannot exceed a limit.
@@ -30,8 +32,9 @@ struct UserCodeThrottle: Sendable {
     ///   - now: The time of the request.
     /// - Throws: ``TooMany`` if a limit has already been reached; the code must not be looked up then.
     func admit(_ person: PersonIdentifier, from source: CountedSource?, now: Date) async throws(TooMany) {
-        if case .tooEarly(let seconds) = await attempts.admit(attempt(person, source), now: now) {
-            throw TooMany(retryAfter: seconds)
+        let attempt = attempt(person, source)
+        if case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) {
+            throw TooMany(retryAfter: seconds, isOfPerson: key == attempt.keys.first?.digest)
         }
     }
 

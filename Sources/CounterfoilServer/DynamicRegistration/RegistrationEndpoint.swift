@@ -77,7 +77,8 @@ struct RegistrationEndpoint: Sendable {
         switch outcome {
         case .added: auditor.countRecorded(event)
         case .tooMany:
-            await auditor.note(.throttled, .refused, by: request, detail: "unused registered clients", now: now)
+            await auditor.refuse(
+                .throttled, because: .throttledSource, request, detail: "unused registered clients", now: now)
             throw TooManyUnused()
         case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
         case .identifierTaken, .identifierBeingFreed:

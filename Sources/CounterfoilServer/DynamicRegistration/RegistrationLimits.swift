@@ -24,7 +24,8 @@ struct RegistrationLimits: Sendable {
                     perSource: settings.registrationsPerSource, total: settings.registrationsPerHour),
                 now: now)
         } catch {
-            await auditor.note(.throttled, .refused, by: request, client: client, detail: "registrations", now: now)
+            await auditor.refuse(
+                .throttled, because: .throttledSource, request, client: client, detail: "registrations", now: now)
             throw error
         }
     }
@@ -34,7 +35,8 @@ struct RegistrationLimits: Sendable {
         do {
             try forgeries.noteForgery(from: request.countedSource(settings.issuer), now: now)
         } catch {
-            await auditor.note(.throttled, .refused, by: request, detail: "registration tokens", now: now)
+            await auditor.refuse(
+                .throttled, because: .throttledSource, request, detail: "registration tokens", now: now)
             throw error
         }
     }

@@ -67,6 +67,12 @@ public struct Endpoint: Sendable {
     /// Whether the server reads a large request body only if the user is signed in.
     public var bodyNeedsSession: Bool { audience != .everyone }
 
+    /// The kind of the audit event of a refused request; nil for a request that begins no sign-in.
+    var kindOfRefusals: AuditEvent.Kind? {
+        if answersPeople { return .browserRequest }
+        return [.token, .pushedAuthorization, .deviceAuthorization].contains(self) ? .clientRequest : nil
+    }
+
     /// Returns the absolute paths of the endpoint at the origin of an issuer; most endpoints have exactly one.
     public func paths(of issuer: Issuer) -> [String] {
         switch location {

@@ -16,6 +16,8 @@ public struct IncomingRequest: Sendable {
     public let trace: String?
     /// The values of the placeholders in the path of the endpoint, such as `{client_id}`.
     public let parameters: PathParameters
+    /// The refusal that the audit log has of this request.
+    let refusal = RequestRefusal()
 
     /// Creates a request; by default, it has an empty body and no path parameters.
     public init(

@@ -1,3 +1,5 @@
+import CounterfoilProtocol
+
 /// The reason why a user gets an error page instead of the requested one.
 ///
 /// The message catalogue has three texts for each case. Those of ``notFound`` are `problem.not-found.title`,
@@ -64,6 +66,29 @@ package enum Problem: String, CaseIterable, Sendable {
     case unconfirmed = "unconfirmed"
     /// The server has an internal error, which it logs.
     case fault = "fault"
+
+    /// The reason in the audit log; nil for a fault of the server, for a page that does not exist, and if the error of
+    /// the request says more.
+    var reason: AuditEvent.Reason? {
+        switch self {
+        case .notFound, .requestRefused, .unavailable, .unconfirmed, .fault: nil
+        case .tooLarge, .tooSlow, .uriTooLong, .unreadableForm, .noDecision: .unreadable
+        case .overloaded, .tooBusy: .overloaded
+        case .requestUnanswered, .applicationUnanswered: AuditEvent.Reason(.invalidRequest)
+        case .pushedRequestGone: .pushedRequest
+        case .fromElsewhere: .foreignForm
+        case .pageOutdated: .ticket
+        case .pageExpired: .ticketExpired
+        case .cookiesMissing: .cookie
+        case .linkExpired, .alreadySetUp: .setupLink
+        case .alreadyAnswered: .alreadyAnswered
+        case .clientDeleted: .clientDeleted
+        case .clientChanged: .clientChanged
+        case .personNotActive: .accountChanged
+        case .needsAdministrator, .registrationClosed: .notAdministrator
+        case .tooManyApprovals: .throttledUser
+        }
+    }
 
     /// Returns the title of the error page; `values` replace its placeholders.
     func title(_ values: [String: LocalizedText.Value]) -> LocalizedText {

@@ -39,7 +39,9 @@ package struct Refusal: Sendable {
     /// The details for the developer of the client, on the error page and in the log.
     private var details: RefusedRequestDetails?
     /// The identifier of the client for the log; it may be unverified, and no client may have it.
-    private var clientID: EscapedText?
+    var client: ClientIdentifier?
+    /// The reason in the audit log; nil for a fault, a missing page, and a request that is not at fault.
+    var reason: AuditEvent.Reason?
     /// A response that is sent instead of the error page or JSON: a redirect, or a page other than the error page.
     private var redirect: Reply?
 
@@ -55,11 +57,14 @@ package struct Refusal: Sendable {
     ///   - retryAfter: The time in seconds after which to retry, sent as `Retry-After`; nil to leave it out.
     ///   - continueLink: The target of the button on the error page; nil for no button.
     ///   - details: The details for the developer of the client; nil for an error that is not the developer's.
+    ///   - refusedBecause: The reason in the audit log; nil for that of `problem`.
+    ///   - client: The client that the request names; nil if it is not known.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: LocalizedText.Value] = [:],
         description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, continueLink: ContinueLink? = nil,
-        details: RefusedRequestDetails? = nil
+        details: RefusedRequestDetails? = nil, refusedBecause: AuditEvent.Reason? = nil,
+        client: ClientIdentifier? = nil
     ) {
         self.status = status
         let reason = Localizer.english(problem.explanation(values))
@@ -69,7 +74,8 @@ package struct Refusal: Sendable {
         self.fault = fault
         self.continueLink = continueLink
         self.details = details
-        clientID = details?.clientID
+        self.client = client
+        self.reason = refusedBecause ?? problem.reason
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
@@ -82,21 +88,32 @@ package struct Refusal: Sendable {
         problem = .requestRefused
         values = ["reason": .text(error.code.rawValue)]
         fault = nil
+        reason = Self.routine.contains(error.code) ? nil : AuditEvent.Reason(error.code)
         if let challenge { fields[.wwwAuthenticate] = challenge }
     }
 
-    /// Creates a refusal whose response is a redirect; the OAuth error appears only in the log.
-    init(_ error: OAuthError, to redirect: Reply) {
+    /// Creates a refusal whose response is a redirect or a page other than the error page; the OAuth error appears only
+    /// in the log.
+    ///
+    /// - Parameter refusedBecause: The reason in the audit log; nil if the user continues behind the redirect.
+    init(_ error: OAuthError, to redirect: Reply, refusedBecause: AuditEvent.Reason? = nil) {
         self.init(error, status: redirect.status)
         self.redirect = redirect
+        reason = refusedBecause
     }
+
+    /// The errors with which a client counts: a device polls, and a page asks in a frame whether the user is signed in.
+    private static let routine: Set<OAuthError.Code> = [
+        .authorizationPending, .slowDown, .useDPoPNonce, .loginRequired, .consentRequired, .interactionRequired,
+        .temporarilyUnavailable, .serverError,
+    ]
 
     /// Creates the refusal of a request at `endpoint`, from the error that its handler threw.
     init(_ thrown: any Error, at endpoint: Endpoint, issuer: Issuer) {
         switch thrown {
         case let error as ErrorOfClient:
             self.init(error.error, at: endpoint, issuer: issuer)
-            clientID = clientID ?? EscapedText(error.clientID.rawValue)
+            client = client ?? error.clientID
         case let refusing as any Refusing:
             self = refusing.refusal
         case let error as OAuthError:
@@ -104,18 +121,23 @@ package struct Refusal: Sendable {
         case let refused as ClientRefusal:
             self.init(refused.error, status: refused.asksForAuthentication ? .unauthorized : .badRequest)
             if refused.asksForAuthentication { fields[.wwwAuthenticate] = "Basic realm=\"\(endpoint) endpoint\"" }
-            clientID = refused.clientID.map { EscapedText($0.rawValue) }
+            client = refused.clientID
         case let refused as BearerRefusal:
             self.init(refused.error, status: refused.status)
             fields[.wwwAuthenticate] = refused.challenges
         case let refused as AuthorizationFlow.RedirectableError:
             let answer =
-                refused.needsChoice
+                refused.needsChoice || refused.isAnswerToForm
                 ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
             self.init(refused.error, status: answer.status)
             redirect = answer
-            clientID = EscapedText(refused.client.id.rawValue)
+            client = refused.client.id
             fault = refused.fault?.logged
+            if refused.isDenied || fault != nil {
+                reason = nil
+            } else if refused.isAnswerToForm {
+                reason = AuditEvent.Reason(refused.error.code)
+            }
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
         }
@@ -137,8 +159,7 @@ package struct Refusal: Sendable {
     ///   - words: The texts in the language of the error page.
     ///   - issuer: The issuer, whose path precedes that of `home`.
     ///   - pages: The pages for signed-in users, to which an error page may lead.
-    ///   - requestID: The identifier of the request, which the error page shows.
-    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, pages: ServerPages, requestID: String) -> Reply {
+    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, pages: ServerPages) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:
@@ -151,7 +172,6 @@ package struct Refusal: Sendable {
             let page = ProblemPage(
                 status: status.code, title: words(problem.title(values)),
                 explanation: words(problem.explanation(values)), advice: words(problem.advice(values)),
-                requestID: requestID,
                 continueLink: continueLink.map {
                     .init(address: $0.address(at: issuer, home: pages.home), title: words(problem.continueLink()))
                 },
@@ -164,16 +184,22 @@ package struct Refusal: Sendable {
     /// The `error` code of OAuth, for the span of the request.
     var errorCode: String { error.code.rawValue }
 
-    /// Whether the developer of a client must correct the request, and only the error page and the log say so.
-    var isForDeveloper: Bool { details != nil }
+    /// A text in English that explains the reason in the audit log; nil if the reason says it.
+    var explanation: String? { problem == .requestRefused ? error.reason : nil }
+
+    /// Whether the operator must fix a fault, which the log has with the reference of the request.
+    var isFault: Bool { fault != nil }
 
     /// Logs the refusal: at level `error` if the operator must fix a fault, and at `level` if not.
-    func log(to logger: Logger, at level: Logger.Level, request: IncomingRequest, endpoint: Endpoint) {
-        var metadata: Logger.Metadata = [
-            "request": "\(request.id)", "endpoint": "\(endpoint)", "error": "\(error.code)",
-            "status": "\(status.code)",
-        ]
-        if let clientID { metadata["client_id"] = "\(clientID)" }
+    ///
+    /// - Parameter metadata: The fields of every refused request.
+    func log(to logger: Logger, at level: Logger.Level, with metadata: Logger.Metadata) {
+        var metadata = metadata
+        metadata["error"] = "\(error.code)"
+        metadata["status"] = "\(status.code)"
+        if let clientID = client.map({ EscapedText($0.rawValue) }) ?? details?.clientID {
+            metadata["client_id"] = "\(clientID)"
+        }
         if let details { metadata.merge(details.metadata) { own, _ in own } }
         if let fault {
             logger.error("\(fault)", metadata: metadata)

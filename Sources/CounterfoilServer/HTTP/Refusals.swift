@@ -47,16 +47,43 @@ extension ResponseTargetError: Refusing {
         let details = RefusedRequestDetails(self)
         // RFC 9101 §7: the error code `invalid_request_uri`.
         if case .pushedRequest = self {
-            return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details)
+            return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details, client: named)
         }
-        if case .clientDocument(let refusal, _) = self { return refusal.refusal(details) }
+        if case .clientDocument(let refusal, let id) = self {
+            var refused = refusal.refusal(details)
+            (refused.client, refused.reason) = (id, .clientDocument)
+            return refused
+        }
         guard let client else {
             return Refusal(
-                .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details)
+                .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details,
+                refusedBecause: reason, client: named)
         }
         return Refusal(
             .badRequest, .invalidRequest, .applicationUnanswered,
-            ["application": .name(client.displayName), "reason": .nested(text)], details: details)
+            ["application": .name(client.displayName), "reason": .nested(text)], details: details,
+            refusedBecause: reason, client: named)
+    }
+
+    /// The reason in the audit log; nil for that of the error page.
+    private var reason: AuditEvent.Reason? {
+        switch self {
+        case .target: nil
+        case .unknownClient: .unknownClient
+        case .clientDocument: .clientDocument
+        case .pushedRequest: .pushedRequest
+        case .cannotSignIn: .clientType
+        case .redirectURI: .redirectURI
+        }
+    }
+
+    /// The client that the request names.
+    private var named: ClientIdentifier? {
+        switch self {
+        case .target: nil
+        case .unknownClient(let id), .clientDocument(_, let id), .pushedRequest(let id): id
+        case .cannotSignIn(let client), .redirectURI(_, _, let client): client.id
+        }
     }
 }
 

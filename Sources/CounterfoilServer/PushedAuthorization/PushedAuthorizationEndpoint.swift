@@ -95,8 +95,9 @@ struct PushedAuthorizationEndpoint: Sendable {
         case .added: return
         case .clientDeleted: throw OAuthError(.invalidClient, PresentedClientCredentials.unknownClient)
         case .tooMany(let until):
-            await flow.auditor.note(
-                .throttled, .refused, by: request, client: client.id, detail: "pushed authorization requests", now: now)
+            await flow.auditor.refuse(
+                .throttled, because: .throttledClient, request, client: client.id,
+                detail: "pushed authorization requests", now: now)
             throw TooMany(retryAfter: max(1, Int(until.timeIntervalSince(now).rounded(.up))))
         }
     }

@@ -58,6 +58,15 @@ package struct SessionManager: Sendable {
         return live
     }
 
+    /// Returns the user of the session in the cookie of a request, also if the session or the account has ended; nil if
+    /// it is unknown.
+    ///
+    /// It is for the audit log: the user is not authenticated.
+    func owner(of request: IncomingRequest) async -> PersonIdentifier? {
+        guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init) else { return nil }
+        return try? await store.session(ArtefactDigest(of: token))?.session.personID
+    }
+
     /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
     /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.

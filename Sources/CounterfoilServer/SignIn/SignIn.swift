@@ -22,11 +22,20 @@ package struct SignIn: Sendable {
         /// The user is unknown, the password is wrong, the account is disabled, or the account has had too many
         /// failures.
         ///
-        /// The identifier is for the audit log; it is nil if the user is unknown.
-        case refused(PersonIdentifier?)
+        /// The cause is for the audit log only.
+        case refused(Cause)
         /// There were too many failures or sign-ins, and the password was not verified; `retryAfter` is the time to
         /// wait, in seconds.
-        case tooEarly(retryAfter: Int)
+        case tooEarly(retryAfter: Int, Cause)
+    }
+
+    /// The cause of a refusal, which the user must not learn.
+    package struct Cause: Sendable {
+        package let reason: AuditEvent.Reason
+        /// The account with the typed name; nil if there is none.
+        package let person: PersonIdentifier?
+        /// A text for the audit log that explains the reason; nil for none.
+        package var detail: String?
     }
 
     /// The kind of caller, which decides whether the server may report that the account has too many failures.
@@ -62,16 +71,31 @@ package struct SignIn: Sendable {
         try hasher.checkCapacity(for: party)
         let person = try await person(named: name)
         let early = throttle.wait(person?.id, from: source, within: signInsPerMinute, now: now)
-        if let early { return .tooEarly(retryAfter: early) }
+        if let early {
+            return .tooEarly(
+                retryAfter: early,
+                Cause(reason: .throttledUser, person: person?.id, detail: "successful sign-ins from one source"))
+        }
         let keys = SignInKeys(
             name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request, of: person),
             keys: attempts.keys, limits: limits)
         let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
         let verdict = await attempts.admit(attempt, now: now)
-        if case .tooEarly(let seconds) = verdict { return .tooEarly(retryAfter: seconds) }
+        if case .tooEarly(let seconds, let key) = verdict {
+            let reason: AuditEvent.Reason = keys.isOfSource(key) ? .throttledSource : .throttledUser
+            return .tooEarly(retryAfter: seconds, Cause(reason: reason, person: person?.id))
+        }
         do {
-            let proved = try await judge(verdict == .admitted ? person : nil, password: password, for: party)
-            guard let proved else { return .refused(person?.id) }
+            let proved: Person
+            switch try await judge(verdict == .admitted ? person : nil, password: password, for: party) {
+            case .proved(let person): proved = person
+            case .refused(let reason, let detail):
+                let isConcealed = verdict == .concealed
+                return .refused(
+                    Cause(
+                        reason: isConcealed ? .throttledUser : reason, person: person?.id,
+                        detail: isConcealed ? "by username and email address together" : detail))
+            }
             throttle.note(proved.id, from: source, within: signInsPerMinute, now: now)
             await attempts.succeed(clearing: keys.cleared, withdrawing: keys.shared, admittedAt: now)
             return .signedIn(proved)
@@ -81,19 +105,28 @@ package struct SignIn: Sendable {
         }
     }
 
-    /// Verifies a password; returns the user if the password is correct and the account is not disabled.
+    private enum Verdict {
+        case proved(Person)
+        case refused(AuditEvent.Reason, detail: String?)
+    }
+
+    /// Verifies a password; the user is proved if the password is correct and the account is not disabled.
     ///
-    /// Without a user, the hasher does the same work and the result is nil.
+    /// Without a user, the hasher does the same work and the result is a refusal.
     private func judge(
         _ person: Person?, password: String, for party: BoundedQueue.Party
-    ) async throws -> Person? {
+    ) async throws -> Verdict {
+        let isDisabled = person?.disabledAt != nil
         guard let typed = Password(typed: password),
-            let match = try await hasher.verify(typed, against: person?.passwordHash, for: party),
-            let person, person.disabledAt == nil
-        else { return nil }
+            let match = try await hasher.verify(typed, against: person?.passwordHash, for: party), let person
+        else {
+            return .refused(
+                person == nil ? .unknownUser : .wrongPassword, detail: isDisabled ? "the account is disabled" : nil)
+        }
+        if isDisabled { return .refused(.disabled, detail: nil) }
         switch match {
-        case .prepared: return person
-        case .asTyped: return await renewingHash(of: person, with: typed)
+        case .prepared: return .proved(person)
+        case .asTyped: return .proved(await renewingHash(of: person, with: typed))
         }
     }
 

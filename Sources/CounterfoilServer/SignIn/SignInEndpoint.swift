@@ -12,10 +12,9 @@ struct SignInEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do {
             return try await signIn(request, now: now)
-        } catch let refused as AuthorizationFlow.RedirectableError {
-            let error = await flow.completing(refused)
-            guard let refused = error as? AuthorizationFlow.RedirectableError else { throw error }
-            return refused.page(issuer: flow.settings.issuer)
+        } catch var refused as AuthorizationFlow.RedirectableError {
+            refused.isAnswerToForm = true
+            throw await flow.completing(refused)
         }
     }
 
@@ -25,7 +24,7 @@ struct SignInEndpoint: Sendable {
         let authorization = try await flow.receiveAgain(try submission.form.carriedRequest(), in: request, now: now)
         let visit = AuthorizationVisit(
             authorization: authorization, carried: submission.carried, request: request, now: now)
-        if let blocked = pages.blocked(visit) { return blocked }
+        try pages.checkWebView(visit)
         switch try await pages.signInForm.attempt(submission, for: visit.client.id) {
         case .again(let again):
             return pages.signIn(visit, again: again)

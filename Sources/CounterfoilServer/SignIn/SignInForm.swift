@@ -130,16 +130,20 @@ package struct SignInForm: Sendable {
         let outcome = try await people.attempt(
             name: name, password: try form.value("password"), in: request, now: now)
         switch outcome {
-        case .refused(let person):
-            await auditor.note(.signIn, .refused, by: request, person: person, client: client, now: now)
+        case .refused(let cause):
+            await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
             return .again(.wrong(name: name))
-        case .tooEarly(let seconds):
-            await auditor.note(.throttled, .refused, by: request, client: client, detail: "sign-in", now: now)
+        case .tooEarly(let seconds, let cause):
+            await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return .again(.tooEarly(name: name, retryAfter: seconds))
         case .signedIn(let person):
             let event = auditor.event(.signIn, by: request, person: person.id, client: client, now: now)
             let begun = try await sessions.begin(for: person, replacing: request, recording: event, now: now)
-            guard let (session, cookie) = begun else { return .again(.wrong(name: name)) }
+            guard let (session, cookie) = begun else {
+                await auditor.refuse(
+                    .signIn, because: .accountChanged, request, person: person.id, client: client, now: now)
+                return .again(.wrong(name: name))
+            }
             return .signedIn(session, cookies: [cookie, earlierSignIns.remember(person)].compactMap(\.self))
         }
     }

@@ -76,6 +76,9 @@ struct SignInKeys: Sendable {
 
     private var reported: [CountedKey] { [name] + sources }
 
+    /// Returns true if a digest is that of the source, and not of the name or the account.
+    func isOfSource(_ digest: ArtefactDigest) -> Bool { sources.contains { $0.digest == digest } }
+
     /// The keys whose failures a successful sign-in deletes.
     var cleared: [ArtefactDigest] { browser.map { [$0.digest] } ?? [name.digest, account.digest] }
     /// The keys from which a successful sign-in is removed, while the other failures of the source still count.

@@ -89,8 +89,10 @@ public struct CountedAttempt: Sendable, Hashable {
     package func verdict(
         at now: Date, failures: (CountedKey) throws -> [Date]
     ) rethrows -> AttemptVerdict {
-        let wait = try keys.map { $0.limit.wait(after: try failures($0), at: now) }.max() ?? 0
-        if wait > 0 { return .tooEarly(retryAfter: Int(wait.rounded(.up))) }
+        let waits = try keys.map { key in (key: key, wait: key.limit.wait(after: try failures(key), at: now)) }
+        if let longest = waits.max(by: { $0.wait < $1.wait }), longest.wait > 0 {
+            return .tooEarly(retryAfter: Int(longest.wait.rounded(.up)), by: longest.key.digest)
+        }
         guard let concealed else { return .admitted }
         return concealed.limit.wait(after: try failures(concealed), at: now) > 0 ? .concealed : .admitted
     }
@@ -112,8 +114,9 @@ public enum AttemptVerdict: Sendable, Hashable {
     case admitted
     /// The limit of the concealed key is reached: the attempt must fail, and counts under the other keys.
     case concealed
-    /// The limit of a key is reached; nothing was counted. `retryAfter` is the time to wait, in seconds.
-    case tooEarly(retryAfter: Int)
+    /// The limit of a key is reached; nothing was counted. `retryAfter` is the time to wait, in seconds, and `by` the
+    /// digest of the key with the longest wait.
+    case tooEarly(retryAfter: Int, by: ArtefactDigest)
 }
 
 /// The failed attempts to prove a secret, which all servers with this store count together.

@@ -35,6 +35,10 @@ public struct AuditEvent: Sendable, Hashable {
         public static let challengeReuse = Kind(rawValue: "challenge-reuse")
         /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
         public static let codeRedemption = Kind(rawValue: "code-redemption")
+        /// A request of a browser was refused: the user got an error page, or the client an error response.
+        public static let browserRequest = Kind(rawValue: "browser-request")
+        /// A request of a client for tokens or for a sign-in was refused.
+        public static let clientRequest = Kind(rawValue: "client-request")
         /// A user typed the code of a device, but no device waits with this code.
         public static let userCode = Kind(rawValue: "user-code")
         /// A client retried a refresh within the grace period, and the server issued the same new refresh token again.
@@ -64,10 +68,10 @@ public struct AuditEvent: Sendable, Hashable {
 
         /// Every kind that this version records.
         public static let allCases: [Kind] = [
-            .signIn, .signOut, .passwordChange, .consent, .pkceException, .challengeReuse,
-            .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation, .clientAuthentication,
-            .throttled, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting,
-            .auditRemoval,
+            .signIn, .signOut, .passwordChange, .consent, .browserRequest, .clientRequest, .pkceException,
+            .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
+            .clientAuthentication, .throttled, .application, .machineAccess, .applicationSecret, .account,
+            .signingKey, .setting, .auditRemoval,
         ]
     }
 
@@ -110,6 +114,8 @@ public struct AuditEvent: Sendable, Hashable {
     public let requestID: String?
     /// A short text in English with further details, such as the reason of a revocation, at most 200 bytes; nil for
     /// none.
+    ///
+    /// The detail of a refusal begins with its ``reason``, followed by a colon and the ``explanation``, if any.
     public let detail: String?
 
     /// Creates an event; `detail` is truncated to 200 bytes, and gets U+FFFD for NUL, which no database can store.
@@ -226,8 +232,16 @@ public struct AuditQuery: Sendable, Hashable {
     public var personID: PersonIdentifier?
     /// The client of the events; nil for all events, with or without a client.
     public var clientID: ClientIdentifier?
+    /// The outcome of the events; nil for events with every outcome.
+    public var outcome: AuditEvent.Outcome?
+    /// The source address of the events, as it was recorded; nil for all events, with or without a source.
+    public var source: String?
+    /// The request of the events; nil for all events, with or without a request.
+    public var requestID: String?
     /// The earliest time of the events, inclusive; nil for no limit.
     public var since: Date?
+    /// The time before which the events are, exclusive; nil for no limit.
+    public var until: Date?
     /// The position before which the events are; nil to begin with the newest event.
     public var before: AuditPosition?
     /// The maximum number of events to return, 1 to 1000.
@@ -238,12 +252,17 @@ public struct AuditQuery: Sendable, Hashable {
     /// A limit outside 1 to 1000 becomes the nearest valid value.
     public init(
         kind: AuditEvent.Kind? = nil, personID: PersonIdentifier? = nil, clientID: ClientIdentifier? = nil,
-        since: Date? = nil, before: AuditPosition? = nil, limit: Int = 100
+        outcome: AuditEvent.Outcome? = nil, source: String? = nil, requestID: String? = nil,
+        since: Date? = nil, until: Date? = nil, before: AuditPosition? = nil, limit: Int = 100
     ) {
         self.kind = kind
         self.personID = personID
         self.clientID = clientID
+        self.outcome = outcome
+        self.source = source
+        self.requestID = requestID
         self.since = since
+        self.until = until
         self.before = before
         self.limit = min(max(limit, 1), 1000)
     }

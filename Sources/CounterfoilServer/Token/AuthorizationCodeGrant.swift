@@ -26,8 +26,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         case .refuseAndCount(let error):
             try await context.store.countFailedRedemption(digest)
             if let grant = facts?.grant {
-                await context.note(
-                    .codeRedemption, .refused, grant, exchange, detail: "code_verifier does not match")
+                await context.auditor.note(
+                    context.refusal(.codeRedemption, because: .codeVerifier, grant, exchange), by: exchange.request)
             }
             throw error
         case .refuseAndRevoke(let error):
@@ -67,9 +67,10 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
         else { return }
-        await context.note(
-            .challengeReuse, .done, approval.facts.grant, exchange,
+        let event = context.event(
+            .challengeReuse, approval.facts.grant, exchange,
             detail: "one code_challenge served more than one authorization request")
+        await context.auditor.note(event, by: exchange.request)
     }
 
     // MARK: - Checks of the code

@@ -42,11 +42,14 @@ extension GrantContext {
         }
         switch contested {
         case .answered:
-            let event = event(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
+            let event = self.refusal(.codeRedemption, because: .codeReplay, grant, exchange)
             try await revoke(grant, because: .codeReplay, recording: event, exchange)
             return refusal
         case .undecided:
-            await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before, result unknown")
+            let event = self.refusal(
+                .codeRedemption, because: .codeReplay, grant, exchange,
+                detail: "the result of the first redemption is unknown")
+            await auditor.note(event, by: exchange.request)
             // A request that raced with the first redemption has read the code as unused.
             let usedAt = facts.code.usedAt ?? now
             return now < usedAt + CodeRecord.undecidedPeriod ? RedemptionUndecided() : refusal

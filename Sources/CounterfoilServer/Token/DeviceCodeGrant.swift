@@ -29,7 +29,8 @@ struct DeviceCodeGrant: TokenGrant {
             throw error
         case .refuseAndCount(let error, let grant):
             try await context.store.countFailedRedemption(digest)
-            await context.note(.codeRedemption, .refused, grant, exchange, detail: "code_verifier does not match")
+            await context.auditor.note(
+                context.refusal(.codeRedemption, because: .codeVerifier, grant, exchange), by: exchange.request)
             throw error
         case .refuseAndRevoke(let error, let facts):
             throw try await context.refusalOfReplay(of: facts, error, exchange)

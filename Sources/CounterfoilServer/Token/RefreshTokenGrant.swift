@@ -56,7 +56,7 @@ struct RefreshTokenGrant: TokenGrant {
             case .refuseAndRevoke(let error):
                 try RequestDeadline.demandTimeLeft()
                 if let grant = facts?.grant, !wasUnconfirmed {
-                    let event = context.event(.refreshReuse, .refused, grant, exchange)
+                    let event = context.refusal(.refreshReuse, because: .refreshReuse, grant, exchange)
                     try await context.revoke(grant, because: .refreshReuse, recording: event, exchange)
                 }
                 throw error
@@ -86,7 +86,7 @@ struct RefreshTokenGrant: TokenGrant {
         // The facts were read for this request, so a revocation that they do not show came after it.
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
-        let events = approval.isRetry ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
+        let events = approval.isRetry ? [context.event(.refreshRepeat, grant, exchange)] : []
         var sent = 0
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
             sent += 1

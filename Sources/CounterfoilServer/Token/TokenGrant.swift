@@ -129,26 +129,29 @@ struct GrantContext: Sendable {
     func revoke(
         _ grant: Grant, because reason: RevocationReason, recording refusal: AuditEvent, _ exchange: TokenExchange
     ) async throws {
-        let events = [event(.revocation, .done, grant, exchange, detail: reason.rawValue), refusal]
+        let events = [event(.revocation, grant, exchange, detail: reason.rawValue), refusal]
         let outcome = try await store.revokeGrant(grant.id, because: reason, at: exchange.now, recording: events)
-        if outcome.isCommitted { auditor.countRecorded(events) } else { await auditor.note(refusal) }
+        guard outcome.isCommitted else { return await auditor.note(refusal, by: exchange.request) }
+        auditor.countRecorded(events)
+        exchange.request.refusal.note(refusal, isRecorded: true)
     }
 
     /// Creates an event with the user, the client and the identifier of a grant.
     func event(
-        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
-        detail: String? = nil
+        _ kind: AuditEvent.Kind, _ grant: Grant, _ exchange: TokenExchange, detail: String? = nil
     ) -> AuditEvent {
         auditor.event(
-            kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            kind, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
             detail: detail, now: exchange.now)
     }
 
-    /// Records an event that describes no change, with the user, the client and the identifier of a grant.
-    func note(
-        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
+    /// Creates the event of a refusal, with the user, the client and the identifier of a grant.
+    func refusal(
+        _ kind: AuditEvent.Kind, because reason: AuditEvent.Reason, _ grant: Grant, _ exchange: TokenExchange,
         detail: String? = nil
-    ) async {
-        await auditor.note(event(kind, outcome, grant, exchange, detail: detail))
+    ) -> AuditEvent {
+        auditor.refusal(
+            kind, because: reason, of: exchange.request, person: grant.personID, client: grant.clientID,
+            grant: grant.id, detail: detail, now: exchange.now)
     }
 }

@@ -90,8 +90,8 @@ struct ClientDirectory: Sendable {
             return try await document(
                 of: id, by: rules, beside: stored, from: request.countedSource(settings.issuer), now: now)
         } catch ClientDocumentRefusal.tooMany(let retryAfter) {
-            await auditor.note(
-                .throttled, .refused, by: request, client: id, detail: "client documents", now: now)
+            await auditor.refuse(
+                .throttled, because: .throttledSource, request, client: id, detail: "client documents", now: now)
             throw ClientDocumentRefusal.tooMany(retryAfter: retryAfter)
         }
     }

@@ -24,9 +24,9 @@ extension ClientDirectory {
         guard let client = approval.newClient, try await registry.client(client.id) == nil else { return false }
         let (person, now) = (approval.grant.personID, approval.grant.createdAt)
         do { try firstApprovals.note(person, now: now) } catch {
-            await auditor.note(
-                .throttled, .refused, by: request, person: person, client: client.id, detail: "first approvals",
-                now: now)
+            await auditor.refuse(
+                .throttled, because: .throttledUser, request, person: person, client: client.id,
+                detail: "first approvals", now: now)
             throw error
         }
         return true

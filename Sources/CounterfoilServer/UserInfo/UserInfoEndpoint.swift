@@ -87,7 +87,8 @@ struct UserInfoEndpoint: Sendable {
                 do {
                     try throttle.noteForgery(from: request.countedSource(settings.issuer), now: now)
                 } catch {
-                    await auditor.note(.throttled, .refused, by: request, detail: "access tokens", now: now)
+                    await auditor.refuse(
+                        .throttled, because: .throttledSource, request, detail: "access tokens", now: now)
                     throw error
                 }
             }

@@ -79,7 +79,11 @@ extension MemoryStore: AuditStore {
                 return (query.kind == nil || event.kind == query.kind)
                     && (query.personID == nil || event.personID == query.personID)
                     && (query.clientID == nil || event.clientID == query.clientID)
+                    && (query.outcome == nil || event.outcome == query.outcome)
+                    && (query.source == nil || event.source == query.source)
+                    && (query.requestID == nil || event.requestID == query.requestID)
                     && (query.since.map { event.at >= $0 } ?? true)
+                    && (query.until.map { event.at < $0 } ?? true)
                     && (query.before.map { entry.position < $0 } ?? true)
             }
             return Array(wanted.sorted { $0.position > $1.position }.prefix(query.limit))

@@ -1,8 +1,8 @@
 import CounterfoilServer
 import Mustache
 
-/// The values that a template can use: the members of the page, the service and language of its frame, the URLs of
-/// static files, and values that a template cannot compute.
+/// The values that a template can use: the members of the page, the service, language and reference of its frame, the
+/// URLs of static files, and values that a template cannot compute.
 struct PageContext: MustacheParent {
     private let values: [String: Any]
 
@@ -11,6 +11,7 @@ struct PageContext: MustacheParent {
         values["page"] = Members(of: page)
         values["site"] = Members(of: frame.site)
         values["language"] = frame.language.rawValue
+        values["reference"] = frame.reference.map(Shown.init(renderText:))
         values["stylesheet"] = assets.stylesheet
         values["script"] = assets.script
         values["icon"] = assets.icon

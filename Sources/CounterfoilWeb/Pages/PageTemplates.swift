@@ -70,6 +70,7 @@ final class PageTemplates: Sendable {
         "setup-done": PackageResources.setup_done_mustache,
         "note-warning": PackageResources.note_warning_mustache,
         "waiting-device": PackageResources.waiting_device_mustache,
+        "reference": PackageResources.reference_mustache,
         "site-links": PackageResources.site_links_mustache,
         "site-logo": PackageResources.site_logo_mustache,
         "way-to-browser": PackageResources.way_to_browser_mustache,

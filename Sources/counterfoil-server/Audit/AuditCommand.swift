@@ -7,7 +7,7 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Read, export, verify and delete the audit log.",
         discussion: """
-            An event has a time, kind, outcome, user, app and client address. Events contain no secrets, and never \
+            An event has a time, kind, outcome, user, app and client address, and that of a refusal its reason. Events contain no secrets, and never \
             change, except that a pseudonym replaces a deleted user. The server deletes an event when its retention ends (serve --audit-retention); export it before \
             if you need it for longer. Only the oldest events can be deleted, and each deletion is recorded as an \
             event.
@@ -16,6 +16,7 @@ struct AuditCommand: AsyncParsableCommand {
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
+              counterfoil-server audit --request 6f1f0c1f9b7d4c0e --data-dir ./data
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
             """,
         subcommands: [AuditList.self, AuditFollow.self, AuditExport.self, AuditVerify.self, AuditDelete.self],
@@ -26,6 +27,14 @@ struct AuditCommand: AsyncParsableCommand {
 extension AuditEvent.Kind: ExpressibleByArgument {
     /// Parses the name of a kind; nil if this version records no such kind.
     public init?(argument: String) { self.init(known: argument) }
+}
+
+extension AuditEvent.Outcome: ExpressibleByArgument {
+    /// Parses the name of an outcome; nil if this version records no such outcome.
+    public init?(argument: String) {
+        guard let outcome = Self.allCases.first(where: { $0.rawValue == argument }) else { return nil }
+        self = outcome
+    }
 }
 
 extension AuditPosition: ExpressibleByArgument {

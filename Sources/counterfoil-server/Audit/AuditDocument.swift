@@ -10,6 +10,7 @@ struct AuditDocument: Encodable {
     let at: String
     let kind: String
     let outcome: String
+    let reason: String?
     let sub: String?
     let username: String?
     let clientID: String?
@@ -20,9 +21,10 @@ struct AuditDocument: Encodable {
 
     /// Only the text shows it.
     private let origin: String?
+    private let moment: Date
 
     private enum CodingKeys: String, CodingKey {
-        case number, position, at, kind, outcome, sub, username, source, detail
+        case number, position, at, kind, outcome, reason, sub, username, source, detail
         case clientID = "client_id"
         case grantID = "grant_id"
         case requestID = "request_id"
@@ -47,20 +49,24 @@ struct AuditDocument: Encodable {
         at = Moment.text(event.at)
         kind = event.kind.rawValue
         outcome = event.outcome.rawValue
+        reason = event.reason?.rawValue
         sub = event.personID?.rawValue
         username = event.personID.flatMap { names[$0] }
         clientID = event.clientID?.rawValue
         grantID = event.grantID?.rawValue
         source = event.source
         requestID = event.requestID
-        detail = event.detail
+        detail = event.explanation
+        moment = event.at
         origin = event.isFromCommand ? "from a terminal" : event.isFromServer ? "by the server" : nil
     }
 
-    /// The event as one line of text.
-    var words: String {
+    /// Returns the event as one line of text, with its time in a time zone; nil for UTC.
+    func words(in zone: TimeZone?) -> String {
         let origin = source.map { "from \($0)" } ?? origin
+        let time = zone.map { Moment.text(moment, in: $0) } ?? at
+        let result = reason.map { "\(outcome): \($0)" } ?? outcome
         let parts = [username ?? sub, clientID, origin, detail.map { "(\($0))" }]
-        return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
+        return "\(time)  \(kind) \(result)  " + parts.compactMap(\.self).joined(separator: "  ")
     }
 }

@@ -13,7 +13,9 @@ struct AuditExport: AsyncParsableCommand {
             Each line is one JSON object. The events are in the order of their times, and events with the same time \
             in the order of their numbers. Events of the last 10 minutes are not exported, because earlier ones may \
             still be recorded. Without --since, the export begins with the oldest event, and the command prints on \
-            standard error how to delete the exported events with "audit delete".
+            standard error how to delete the exported events with "audit delete". A time is a day, which begins at \
+            00:00 UTC, or a time such as 2027-01-31T03:12, in the time zone of this machine, 2027-01-31T02:12Z or \
+            2027-01-31T03:12+01:00.
 
             Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -24,7 +26,7 @@ struct AuditExport: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Export events since this time: 2027-01-31 or 2027-01-31T09:30:00Z. (default: all)", valueName: "time"))
+            "Export events at this time or later. (default: all)", valueName: "time"))
     var since: String?
 
     @Option(
@@ -42,8 +44,7 @@ struct AuditExport: AsyncParsableCommand {
     func validate() throws {
         for (name, text) in [("--since", since), ("--before", before)] {
             guard text.map({ Moment.parse($0) != nil }) ?? true else {
-                throw ValidationError(
-                    "\(name) must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+                throw ValidationError("\(name) must be \(Moment.forms).")
             }
         }
         guard since != nil || before != nil else {
@@ -52,11 +53,11 @@ struct AuditExport: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let start = since.flatMap(Moment.parse)
+        let start = since.flatMap { Moment.parse($0) }
         try await location.withInstallation(creating: false) { installation in
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
             let settled = AuditPosition.lastSettled(at: installation.store.now())
-            let end = before.flatMap(Moment.parse) ?? settled.time
+            let end = before.flatMap { Moment.parse($0) } ?? settled.time
             var (last, count) = (start.map { AuditPosition(at: $0, number: 0) }, 0)
             while true {
                 let page = Array(

@@ -34,6 +34,9 @@ struct AuditFollow: AsyncParsableCommand {
             valueName: "position"))
     var after: AuditPosition?
 
+    @Flag(name: .long, help: "Show times in the time zone of this machine instead of UTC; --json keeps UTC.")
+    var localTime = false
+
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
@@ -84,7 +87,8 @@ struct AuditFollow: AsyncParsableCommand {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var lines = Data()
         for document in documents {
-            lines += try options.json ? encoder.encode(document) : Data(document.words.utf8)
+            let zone: TimeZone? = localTime ? .current : nil
+            lines += try options.json ? encoder.encode(document) : Data(document.words(in: zone).utf8)
             lines.append(UInt8(ascii: "\n"))
         }
         do { try FileHandle.standardOutput.write(contentsOf: lines) } catch { throw ClosedOutput() }

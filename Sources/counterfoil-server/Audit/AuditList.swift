@@ -10,10 +10,13 @@ struct AuditList: AsyncParsableCommand {
         commandName: "list",
         abstract: "List events, newest first.",
         discussion: """
+            An event must satisfy every given condition. A time is a day, which begins at 00:00 UTC, or a time such \
+            as 2027-01-31T03:12, in the time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
+
             Examples:
-              counterfoil-server audit list --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit list --client CLIENT_ID --since 2027-01-31 \\
-                --json --data-dir ./data
+              counterfoil-server audit list --request 6f1f0c1f9b7d4c0e --data-dir ./data
+              counterfoil-server audit list --person alice --outcome refused \\
+                --since 2027-01-31T03:00 --until 2027-01-31T03:30 --data-dir ./data
             """
     )
 
@@ -29,11 +32,24 @@ struct AuditList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Only events of this app, by client_id.", valueName: "id"))
     var client: String?
 
+    @Option(name: .long, help: ArgumentHelp("Only events with this outcome.", valueName: "outcome"))
+    var outcome: AuditEvent.Outcome?
+
     @Option(
         name: .long,
-        help: ArgumentHelp(
-            "Only events since this time: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
+        help: ArgumentHelp("Only events from this IP address.", valueName: "address"))
+    var source: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only events of the request with this reference.", valueName: "reference"))
+    var request: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only events at this time or later.", valueName: "time"))
     var since: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only events before this time.", valueName: "time"))
+    var until: String?
 
     @Option(
         name: .long,
@@ -44,12 +60,17 @@ struct AuditList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The number of events to list, 1 to 1000.", valueName: "n"))
     var limit = 100
 
+    @Flag(name: .long, help: "Show times in the time zone of this machine instead of UTC; --json keeps UTC.")
+    var localTime = false
+
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
-        guard since.map({ Moment.parse($0) != nil }) ?? true else {
-            throw ValidationError("--since must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+        for (name, text) in [("--since", since), ("--until", until)] {
+            guard text.map({ Moment.parse($0) != nil }) ?? true else {
+                throw ValidationError("\(name) must be \(Moment.forms).")
+            }
         }
         guard person.map({ Username($0) != nil }) ?? true else {
             throw ValidationError("A user name has 1 to 64 letters, digits and . _ - without spaces.")
@@ -62,8 +83,9 @@ struct AuditList: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             var query = AuditQuery(
-                kind: kind, clientID: client.flatMap(ClientIdentifier.init), since: since.flatMap(Moment.parse),
-                before: before, limit: limit)
+                kind: kind, clientID: client.flatMap(ClientIdentifier.init), outcome: outcome, source: source,
+                requestID: request, since: since.flatMap { Moment.parse($0) },
+                until: until.flatMap { Moment.parse($0) }, before: before, limit: limit)
             if let pseudonym = person.flatMap(PersonIdentifier.init), pseudonym.isPseudonym {
                 query.personID = pseudonym
             } else if let person, let username = Username(person) {
@@ -77,7 +99,7 @@ struct AuditList: AsyncParsableCommand {
             let documents = try await AuditDocument.documents(of: entries, in: installation.store)
             if options.json { return try Output.json(documents) }
             if documents.isEmpty { return Output.line("No matching events.") }
-            for document in documents { Output.line(document.words) }
+            for document in documents { Output.line(document.words(in: localTime ? .current : nil)) }
         }
     }
 }

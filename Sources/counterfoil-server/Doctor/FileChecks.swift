@@ -1,3 +1,4 @@
+import CounterfoilServer
 import Foundation
 
 extension ServerFindings {

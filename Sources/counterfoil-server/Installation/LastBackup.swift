@@ -1,3 +1,4 @@
+import CounterfoilServer
 import Foundation
 
 /// The file in a data directory that shows when the last backup was finished.

@@ -45,7 +45,11 @@ struct SamplePage: Sendable {
         SamplePage(name: "setup-done", page: SetupDonePage(username: "alice", signInPath: "/sign-in")),
     ]
 
-    static let frame = Frame(site: CounterfoilServer.Site(name: "Example Photos"))
+    static var frame: Frame {
+        var frame = Frame(site: CounterfoilServer.Site(name: "Example Photos"))
+        frame.reference = "7f3a9c21d0e84b56"
+        return frame
+    }
 
     static let signIn = SignInPage(
         applicationName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
@@ -246,8 +250,7 @@ struct SamplePage: Sendable {
         status: 400, title: "This sign-in link does not fit its application",
         explanation:
             "The address that the answer should go to is not one that the application registered, so nothing was sent.",
-        advice: "Start again from the application. If it happens again, tell its makers and quote the reference below.",
-        requestID: "7f3a9c21d0e84b56"
+        advice: "Start again from the application. If it happens again, tell its makers and quote the reference below."
     )
 
     static var problemForDeveloper: ProblemPage {

@@ -118,16 +118,18 @@ extension HelpText {
         text: #"""
             OVERVIEW: Read, export, verify and delete the audit log.
 
-            An event has a time, kind, outcome, user, app and client address. Events
-            contain no secrets, and never change, except that a pseudonym replaces a
-            deleted user. The server deletes an event when its retention ends (serve
-            --audit-retention); export it before if you need it for longer. Only the oldest
-            events can be deleted, and each deletion is recorded as an event.
+            An event has a time, kind, outcome, user, app and client address, and that of a
+            refusal its reason. Events contain no secrets, and never change, except that a
+            pseudonym replaces a deleted user. The server deletes an event when its
+            retention ends (serve --audit-retention); export it before if you need it for
+            longer. Only the oldest events can be deleted, and each deletion is recorded as
+            an event.
 
             Without a subcommand, events are listed.
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
+              counterfoil-server audit --request 6f1f0c1f9b7d4c0e --data-dir ./data
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
             USAGE: counterfoil-server audit <subcommand>
@@ -153,32 +155,40 @@ extension HelpText {
         text: #"""
             OVERVIEW: List events, newest first.
 
-            Examples:
-              counterfoil-server audit list --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit list --client CLIENT_ID --since 2027-01-31 \
-                --json --data-dir ./data
+            An event must satisfy every given condition. A time is a day, which begins at
+            00:00 UTC, or a time such as 2027-01-31T03:12, in the time zone of this
+            machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
 
-            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--before <position>] [--limit <n>] [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] [--json]
+            Examples:
+              counterfoil-server audit list --request 6f1f0c1f9b7d4c0e --data-dir ./data
+              counterfoil-server audit list --person alice --outcome refused \
+                --since 2027-01-31T03:00 --until 2027-01-31T03:30 --data-dir ./data
+
+            USAGE: counterfoil-server audit list <options>
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
-                                      password-change, consent, pkce-exception,
-                                      challenge-reuse, code-redemption, user-code,
-                                      refresh-repeat, refresh-reuse, revocation,
-                                      client-authentication, throttled, application,
-                                      machine-access, application-secret, account,
-                                      signing-key, setting, audit-removal)
+                                      password-change, consent, browser-request,
+                                      client-request, pkce-exception, challenge-reuse,
+                                      code-redemption, user-code, refresh-repeat,
+                                      refresh-reuse, revocation, client-authentication,
+                                      throttled, application, machine-access,
+                                      application-secret, account, signing-key, setting,
+                                      audit-removal)
               --person <name>         Only events of this user, by user name, or by the
                                       pseudonym of a deleted user.
               --client <id>           Only events of this app, by client_id.
-              --since <time>          Only events since this time: 2027-01-31 or
-                                      2027-01-31T09:30:00Z.
+              --outcome <outcome>     Only events with this outcome. (values: done, refused)
+              --source <address>      Only events from this IP address.
+              --request <reference>   Only events of the request with this reference.
+              --since <time>          Only events at this time or later.
+              --until <time>          Only events before this time.
               --before <position>     Only events before this position of an event, which
                                       --json shows.
               --limit <n>             The number of events to list, 1 to 1000. (default:
                                       100)
+              --local-time            Show times in the time zone of this machine instead
+                                      of UTC; --json keeps UTC.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
@@ -216,12 +226,14 @@ extension HelpText {
               counterfoil-server audit follow --json --after 1801387800123456.1234 \
                 --data-dir ./data
 
-            USAGE: counterfoil-server audit follow [--after <position>] [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server audit follow [--after <position>] [--local-time] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --after <position>      Begin with the events after this position of an
                                       event. (default: new events only)
+              --local-time            Show times in the time zone of this machine instead
+                                      of UTC; --json keeps UTC.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
@@ -249,7 +261,9 @@ extension HelpText {
             events with the same time in the order of their numbers. Events of the last 10
             minutes are not exported, because earlier ones may still be recorded. Without
             --since, the export begins with the oldest event, and the command prints on
-            standard error how to delete the exported events with "audit delete".
+            standard error how to delete the exported events with "audit delete". A time is
+            a day, which begins at 00:00 UTC, or a time such as 2027-01-31T03:12, in the
+            time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
 
             Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -259,8 +273,7 @@ extension HelpText {
             [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
-              --since <time>          Export events since this time: 2027-01-31 or
-                                      2027-01-31T09:30:00Z. (default: all)
+              --since <time>          Export events at this time or later. (default: all)
               --before <time>         Export events before this time. (default: 10 minutes
                                       ago)
               --output <file>         The new file to write; it must not exist. (default:
@@ -373,6 +386,10 @@ extension HelpText {
             health checks of containers. The certificate of a loopback address is not
             verified, because it names the host of the issuer.
 
+            A check after which a server is restarted must ask /livez: a restart does not
+            bring back a database. /readyz also fails while the server cannot serve
+            sign-ins because of its database.
+
             Example:
               counterfoil-server health http://127.0.0.1:8080/livez
 
@@ -386,10 +403,6 @@ extension HelpText {
                                       (default: 5)
               --version               Show the version.
               -h, --help              Show help information.
-            A check after which a server is restarted must ask /livez: a restart does not
-            bring back a database. /readyz also fails while the server cannot serve
-            sign-ins because of its database.
-
 
 
             """#)
@@ -403,13 +416,18 @@ extension HelpText {
             and the server as clients reach it at its issuer. Run it on the machine of the
             server, as the user of the server, while the server runs. It changes nothing.
 
+            With a settings file, it checks the file and the files that it names, and
+            compares it with the settings in use. Without one, it checks the settings of
+            the server that last started or reloaded.
+
             With --tls-authority, the certificate of the server can come from a private
             authority.
 
             Example:
               sudo -u counterfoil counterfoil-server doctor --data-dir /var/lib/counterfoil
 
-            The exit code is 0 if there is no fault, and 3 otherwise. Notes do not count.
+            The exit code is 0 if there is no fault, and 1 if there is one. Notes do not
+            count.
 
             USAGE: counterfoil-server doctor [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] \#
             [--config <file>] [--json] [--tls-authority <file>] [--clock-from <url>]

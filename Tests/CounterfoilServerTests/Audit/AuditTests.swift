@@ -61,7 +61,8 @@ struct AuditTests {
         #expect(try await browser.signIn(on: console, username: "alice", password: "x").status == .tooManyRequests)
         let waits = try await events(.throttled)
         #expect(waits.count >= 2)
-        #expect(waits.allSatisfy { $0.outcome == .refused && $0.detail == "sign-in" && $0.source == "192.0.2.1" })
+        #expect(waits.allSatisfy { $0.outcome == .refused && $0.reason == .throttledUser && $0.source == "192.0.2.1" })
+        #expect(waits.allSatisfy { $0.personID == test.alice.id })
         #expect(waits.first?.clientID == nil)
         #expect(waits.last?.clientID == test.lightbox.id)
     }
@@ -211,7 +212,7 @@ struct AuditTests {
         var browser = test.browser()
         _ = try await browser.signIn(
             on: try await browser.open(Attempt(test).url), username: "alice", password: "not the password")
-        #expect(try await events(.codeRedemption).map(\.detail) == ["redeemed before"])
+        #expect(try await events(.codeRedemption).map(\.reason) == [.codeReplay])
         #expect(try await events(.signIn).filter { $0.outcome == .refused }.map(\.personID) == [test.alice.id])
 
         func failures() async throws -> [AuditEvent] {

@@ -31,7 +31,7 @@ struct PKCEPolicyTests {
     }
 
     private static func exceptions(_ test: TestServer) -> [String] {
-        test.log.lines.filter { $0.hasPrefix("notice ") && $0.contains("app_darkroom") }
+        test.log.lines.filter { $0.hasPrefix("notice issued code without S256") && $0.contains("app_darkroom") }
     }
 
     // B-04, SEC-05: without an exemption, every other challenge method is refused with the same error.

@@ -126,16 +126,6 @@ struct RefusedRequestDetailsTests {
         #expect(escaped.hasSuffix("}…"))
     }
 
-    // Strangers can send any number of such requests.
-    @Test func `at most ten lines a minute have the level notice`() async throws {
-        let test = try await TestServer()
-        for _ in 0..<12 { _ = try await page(Attempt(test, at: "https://app.example/")) }
-        #expect(refusals(test).map { $0.hasPrefix("notice ") } == Array(repeating: true, count: 10) + [false, false])
-        test.clock.advance(by: 60)
-        _ = try await page(Attempt(test, at: "https://app.example/"))
-        #expect(refusals(test).last?.hasPrefix("notice ") == true)
-    }
-
     // AZ-44: the limit of the request answers first.
     @Test func `of a redirect URI of 100 KB nothing is shown or logged`() async throws {
         let test = try await TestServer()

@@ -133,7 +133,7 @@ struct ClientThrottleTests {
         #expect(await ask(forged, source: "198.51.100.7").status == .unauthorized)
         let event = try #require(try await party.test.store.audit(AuditQuery(kind: .throttled)).first).event
         #expect(event.source == "192.0.2.1")
-        #expect(event.detail == "access tokens")
+        #expect(event.explanation == "access tokens")
         party.test.clock.advance(by: 61)
         #expect(await ask(forged).status == .unauthorized)
     }

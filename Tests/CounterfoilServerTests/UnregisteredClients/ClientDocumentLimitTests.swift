@@ -146,7 +146,7 @@ struct ClientDocumentLimitTests {
                 try refused.developerReason?.contains("too many client documents from this address") == true)
         }
         #expect(world.files.requests.count == 11)
-        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.detail == "client documents")
+        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.explanation == "client documents")
         // A copy in the cache costs nothing.
         #expect(try await Self.status(test, known, by: 1) == 200)
         #expect(world.files.requests.count == 11)
@@ -243,7 +243,7 @@ struct ClientDocumentLimitTests {
         let refused = try await allow(20)
         #expect(refused.status == .tooManyRequests)
         #expect(refused.fields[.retryAfter] == "3600")
-        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.detail == "first approvals")
+        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.explanation == "first approvals")
         // A client that is stored is no new one.
         _ = try await allow(0).code
         test.clock.advance(by: 3600)

@@ -10,7 +10,7 @@ import Testing
 @Suite("The contract: the audit log")
 struct AuditContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `events are returned newest first, and by kind, user, client and time`(_ kind: StoreKind) async throws {
+    func `events are returned newest first, and by each condition of a query`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
             let first = AuditEvent(
@@ -27,6 +27,13 @@ struct AuditContractTests {
             #expect(try await asked(AuditQuery(personID: world.person.id)) == [second, first])
             #expect(try await asked(AuditQuery(clientID: world.client.id)) == [third, second])
             #expect(try await asked(AuditQuery(since: World.now + 60)) == [third, second])
+            #expect(try await asked(AuditQuery(until: World.now + 60)) == [first])
+            #expect(try await asked(AuditQuery(since: World.now, until: World.now + 120)) == [second, first])
+            #expect(try await asked(AuditQuery(outcome: .refused)) == [first])
+            #expect(try await asked(AuditQuery(outcome: .done, source: "192.0.2.1")) == [second])
+            #expect(try await asked(AuditQuery(source: "192.0.2.2")).isEmpty)
+            #expect(try await asked(AuditQuery(requestID: "r2")) == [second])
+            #expect(try await asked(AuditQuery(kind: .signIn, requestID: "r2")).isEmpty)
             let newest = try await store.audit(AuditQuery(limit: 1))
             #expect(newest.map(\.event) == [third])
             #expect(try await asked(AuditQuery(before: newest.first?.position, limit: 1)) == [second])

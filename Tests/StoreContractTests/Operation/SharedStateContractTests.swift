@@ -13,6 +13,10 @@ struct SharedStateContractTests {
             limit: AttemptLimit(failures: failures, window: 60, delayFromFailure: delayFrom))
     }
 
+    private static func tooEarly(_ seconds: Int, by name: String = "alice") -> AttemptVerdict {
+        .tooEarly(retryAfter: seconds, by: key(name).digest)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `attempts are admitted up to the limit of each key, and again after the window`(_ kind: StoreKind) async throws
     {
@@ -21,13 +25,13 @@ struct SharedStateContractTests {
             for second in 0..<3 {
                 #expect(try await store.admitAttempt(attempt, at: World.now + Double(second)) == .admitted)
             }
-            #expect(try await store.admitAttempt(attempt, at: World.now + 10) == .tooEarly(retryAfter: 50))
+            #expect(try await store.admitAttempt(attempt, at: World.now + 10) == Self.tooEarly(50))
             // A refused attempt counts for no key, so the source has two left.
             let other = CountedAttempt([Self.key("bob"), Self.key("192.0.2.1", failures: 5)])
             for _ in 0..<2 { #expect(try await store.admitAttempt(other, at: World.now + 11) == .admitted) }
-            #expect(try await store.admitAttempt(other, at: World.now + 12) == .tooEarly(retryAfter: 48))
+            #expect(try await store.admitAttempt(other, at: World.now + 12) == Self.tooEarly(48, by: "192.0.2.1"))
             #expect(try await store.admitAttempt(attempt, at: World.now + 60) == .admitted)
-            #expect(try await store.admitAttempt(attempt, at: World.now + 60) == .tooEarly(retryAfter: 1))
+            #expect(try await store.admitAttempt(attempt, at: World.now + 60) == Self.tooEarly(1))
         }
     }
 
@@ -39,7 +43,7 @@ struct SharedStateContractTests {
             #expect(try await store.admitAttempt(attempt, at: World.now) == .admitted)
             var now = World.now
             for wait in [1, 2, 4] {
-                #expect(try await store.admitAttempt(attempt, at: now) == .tooEarly(retryAfter: wait))
+                #expect(try await store.admitAttempt(attempt, at: now) == Self.tooEarly(wait))
                 now += Double(wait)
                 #expect(try await store.admitAttempt(attempt, at: now) == .admitted)
             }
@@ -58,7 +62,7 @@ struct SharedStateContractTests {
             #expect(try await store.admitAttempt(byEmail, at: World.now) == .admitted)
             #expect(try await store.admitAttempt(byName, at: World.now) == .concealed)
             #expect(try await store.admitAttempt(byName, at: World.now) == .concealed)
-            #expect(try await store.admitAttempt(byName, at: World.now) == .tooEarly(retryAfter: 60))
+            #expect(try await store.admitAttempt(byName, at: World.now) == Self.tooEarly(60))
         }
     }
 
@@ -72,13 +76,13 @@ struct SharedStateContractTests {
                 forgetting: [], withdrawing: [name.digest, source.digest], admittedAt: World.now)
             // One attempt was withdrawn, although three were admitted at the same time.
             #expect(try await store.admitAttempt(attempt, at: World.now + 1) == .admitted)
-            #expect(try await store.admitAttempt(attempt, at: World.now + 1) == .tooEarly(retryAfter: 59))
+            #expect(try await store.admitAttempt(attempt, at: World.now + 1) == Self.tooEarly(59))
             try await store.settleAttempt(
                 forgetting: [name.digest], withdrawing: [source.digest], admittedAt: World.now + 1)
             #expect(try await store.admitAttempt(attempt, at: World.now + 2) == .admitted)
             let alone = CountedAttempt([name])
             for _ in 0..<2 { #expect(try await store.admitAttempt(alone, at: World.now + 3) == .admitted) }
-            #expect(try await store.admitAttempt(attempt, at: World.now + 3) == .tooEarly(retryAfter: 59))
+            #expect(try await store.admitAttempt(attempt, at: World.now + 3) == Self.tooEarly(59))
         }
     }
 
@@ -91,7 +95,7 @@ struct SharedStateContractTests {
                 try await (number.isMultiple(of: 2) ? store : other).admitAttempt(attempt, at: World.now)
             }
             #expect(verdicts[.admitted] == 5)
-            #expect(verdicts[.tooEarly(retryAfter: 60)] == 35)
+            #expect(verdicts[Self.tooEarly(60)] == 35)
         }
     }
 
@@ -116,7 +120,7 @@ struct SharedStateContractTests {
             let attempt = CountedAttempt([Self.key("alice", failures: 1)])
             #expect(try await store.admitAttempt(attempt, at: World.now + 86_400) == .admitted)
             #expect(try await store.admitAttempt(attempt, at: World.now) == .admitted)
-            #expect(try await store.admitAttempt(attempt, at: World.now + 1) == .tooEarly(retryAfter: 59))
+            #expect(try await store.admitAttempt(attempt, at: World.now + 1) == Self.tooEarly(59))
         }
     }
 

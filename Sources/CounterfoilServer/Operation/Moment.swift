@@ -1,0 +1,64 @@
+package import Foundation
+
+/// The text format of times in the arguments and the output of commands, and in the filters of pages.
+package enum Moment {
+    /// The forms that ``parse(_:in:)`` accepts, for error messages.
+    package static let forms =
+        "a day, such as 2027-01-31, a time with its time zone, such as 2027-01-31T09:30Z, or a local time, such as "
+        + "2027-01-31T09:30"
+
+    /// Formats a time in UTC, to the second: `2027-01-31T09:30:00Z`.
+    package static func text(_ moment: Date) -> String { moment.formatted(.iso8601) }
+
+    /// Formats a time in a time zone, to the second: `2027-01-31T10:30:00+01:00`.
+    package static func text(_ moment: Date, in zone: TimeZone) -> String {
+        let seconds = zone.secondsFromGMT(for: moment)
+        // The wall clock of the time zone is that of UTC, so much later.
+        let wall = text(moment.addingTimeInterval(TimeInterval(seconds))).dropLast()
+        let minutes = abs(seconds) / 60
+        let digits = [minutes / 60, minutes % 60].map { ($0 < 10 ? "0" : "") + "\($0)" }
+        return wall + (seconds < 0 ? "-" : "+") + digits.joined(separator: ":")
+    }
+
+    /// Parses a day, which begins at 00:00 UTC, or a time to the minute or the second; nil for any other text.
+    ///
+    /// - Parameters:
+    ///   - text: A time such as `2027-01-31T09:30`, with `Z` or an offset such as `+01:00`, or without a time zone.
+    ///   - zone: The time zone of a time without one.
+    package static func parse(_ text: String, in zone: TimeZone = .current) -> Date? {
+        if let day = CalendarDay(text) { return date(day, [0, 0, 0], in: .gmt) }
+        guard let day = CalendarDay(String(text.prefix(10))) else { return nil }
+        let rest = text.dropFirst(10)
+        guard rest.first == "T" || rest.first == " " else { return nil }
+        var clock = rest.dropFirst()
+        var zone = zone
+        if clock.last == "Z" {
+            (clock, zone) = (clock.dropLast(), .gmt)
+        } else if let sign = clock.firstIndex(where: { $0 == "+" || $0 == "-" }) {
+            guard let offset = numbers(clock[clock.index(after: sign)...]), offset.count == 2, offset[0] < 24,
+                let offsetZone = TimeZone(
+                    secondsFromGMT: (offset[0] * 60 + offset[1]) * (clock[sign] == "-" ? -60 : 60))
+            else { return nil }
+            (clock, zone) = (clock[..<sign], offsetZone)
+        }
+        guard let time = numbers(clock), (2...3).contains(time.count), time[0] < 24 else { return nil }
+        return date(day, time + (time.count == 2 ? [0] : []), in: zone)
+    }
+
+    /// Parses numbers of two digits with colons between them, each below 60.
+    private static func numbers(_ text: Substring) -> [Int]? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in
+            part.count == 2 && part.allSatisfy { ("0"..."9").contains($0) } ? Int(part) : nil
+        }
+        return numbers.count == parts.count && numbers.allSatisfy { $0 < 60 } ? numbers : nil
+    }
+
+    private static func date(_ day: CalendarDay, _ time: [Int], in zone: TimeZone) -> Date? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        return calendar.date(
+            from: DateComponents(
+                year: day.year, month: day.month, day: day.day, hour: time[0], minute: time[1], second: time[2]))
+    }
+}

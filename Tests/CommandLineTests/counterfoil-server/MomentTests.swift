@@ -1,0 +1,45 @@
+import CounterfoilServer
+import Foundation
+import Testing
+
+/// The times that commands and pages accept and print.
+struct MomentTests {
+    private static let zone = TimeZone(secondsFromGMT: 3600)
+
+    @Test(arguments: [
+        ("2027-01-31", "2027-01-31T00:00:00Z"), ("2027-01-31T03:12", "2027-01-31T02:12:00Z"),
+        ("2027-01-31 03:12", "2027-01-31T02:12:00Z"), ("2027-01-31T03:12:05", "2027-01-31T02:12:05Z"),
+        ("2027-01-31T03:12Z", "2027-01-31T03:12:00Z"), ("2027-01-31T03:12:05Z", "2027-01-31T03:12:05Z"),
+        ("2027-01-31T03:12+05:30", "2027-01-30T21:42:00Z"), ("2027-01-31T03:12:05-03:00", "2027-01-31T06:12:05Z"),
+    ])
+    func `a day begins in UTC, and a time is in its time zone or in the local one`(text: String, utc: String) throws {
+        let zone = try #require(Self.zone)
+        let time = try #require(Moment.parse(text, in: zone))
+        #expect(Moment.text(time) == utc)
+    }
+
+    @Test(arguments: [
+        "", "tomorrow", "2027-02-30", "2027-01-31T", "2027-01-31T3:12", "2027-01-31T24:00", "2027-01-31T03:60",
+        "2027-01-31T03:12:61", "2027-01-31T03", "2027-01-31T03:12X", "2027-01-31T03:12+1", "2027-01-31T+03:12",
+        "2027-01-31T03:12:00:00", "2027-01-31x03:12", "31.01.2027",
+    ])
+    func `any other text is no time`(text: String) { #expect(Moment.parse(text, in: .gmt) == nil) }
+
+    @Test(arguments: [
+        (0, "2027-01-31T03:12:00+00:00"), (19_800, "2027-01-31T08:42:00+05:30"), (-12_600, "2027-01-30T23:42:00-03:30"),
+    ])
+    func `a time is printed with the offset of its time zone`(offset: Int, text: String) throws {
+        let time = try #require(Moment.parse("2027-01-31T03:12Z"))
+        #expect(Moment.text(time, in: try #require(TimeZone(secondsFromGMT: offset))) == text)
+    }
+
+    @Test func `a time zone with daylight saving time applies that of the day`() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        for (text, utc) in [("2027-01-31T03:12", "2027-01-31T02:12:00Z"), ("2027-07-31T03:12", "2027-07-31T01:12:00Z")]
+        {
+            let time = try #require(Moment.parse(text, in: zone))
+            #expect(Moment.text(time) == utc)
+            #expect(Moment.text(time, in: zone).hasPrefix(text))
+        }
+    }
+}
