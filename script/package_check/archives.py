@@ -85,7 +85,7 @@ def install(system: System, packages: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
     settings = system.path(SETTINGS)
     settings.write_text(f"{settings.read_text('utf-8')}\nissuer: http://{address}\nlisten: {address}\n", "utf-8")
-    system.run("counterfoil-server", "config", "check", "--config", SETTINGS, user="counterfoil")
+    system.run("counterfoil-server", "config", "check", user="counterfoil")
     system.run("systemctl", "enable", "--now", SERVER)
     system.run("counterfoil-server", "health", f"http://{address}/readyz")
     program = system.run("readlink", f"/proc/{main_process(system)}/exe").strip()

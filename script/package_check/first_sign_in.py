@@ -43,7 +43,7 @@ def configure(system: System, running: Pebble, port: int) -> None:
         expect(count == 1, f"{SETTINGS} has no line for {key}")
     file.write_text(text + MARK, "utf-8")
     system.run("install", "-d", "-m", "700", "-o", "counterfoil", "-g", "counterfoil", JOURNAL)
-    system.run("counterfoil-server", "config", "check", "--config", SETTINGS, user="counterfoil")
+    system.run("counterfoil-server", "config", "check", user="counterfoil")
 
 
 def start(system: System) -> None:
@@ -61,7 +61,7 @@ def register(system: System) -> str:
     """Step 6: registers an app; its client_id."""
     scopes = [word for scope in SCOPES for word in ("--scope", scope)]
     said = system.run(
-        "counterfoil-server", "app", "create", "--config", SETTINGS, "--type", "native", "--name", "Terminal",
+        "counterfoil-server", "app", "create", "--type", "native", "--name", "Terminal",
         "--redirect-uri", "http://127.0.0.1/callback", *scopes, user="counterfoil",
     )
     found = re.search(r"client_id: (\S+)", said)
@@ -102,7 +102,7 @@ def stay_signed_in(system: System) -> None:
 
 def examine(system: System) -> None:
     """Step 8: `doctor` finds no fault, and notes only what the guide and this machine explain."""
-    said = system.run("counterfoil-server", "doctor", "--config", SETTINGS, "--tls-authority", TRUSTED, "--json",
+    said = system.run("counterfoil-server", "doctor", "--tls-authority", TRUSTED, "--json",
                       user="counterfoil")
     findings = [each for each in json.loads(said)["findings"] if each["weight"] != "sound"]
     topics = {each["topic"] for each in findings}

@@ -64,8 +64,8 @@ def reload(system: System, port: int) -> None:
     file.write_text(file.read_text("utf-8").replace("#log-level: notice", "log-level: info"), "utf-8")
     system.run("systemctl", "reload", SERVER)
     until("the reload", lambda: "read the settings again" in journal(system))
-    # A command outside of the unit finds the same data by the settings file.
-    said = system.run("counterfoil-server", "key", "list", "--config", SETTINGS, user="counterfoil")
+    # A command outside of the unit finds the same data by the settings file, which it reads without being told.
+    said = system.run("counterfoil-server", "key", "list", user="counterfoil")
     expect("ES256" in said, f"a command finds other data: {said}")
     owners = system.run("find", DATA, "-not", "-user", "counterfoil")
     expect(not owners.strip(), f"files of other users: {owners}")
@@ -139,7 +139,7 @@ def upgrade(system: System, package: Path, version: str) -> None:
     before = main_process(system)
     settings = system.path(SETTINGS).read_text("utf-8")
     expect(MARK in settings and FORMER_COMMENT in settings, "the settings are not those of the former package, changed")
-    users = system.run("counterfoil-server", "user", "list", "--config", SETTINGS, user="counterfoil")
+    users = system.run("counterfoil-server", "user", "list", user="counterfoil")
     system.install(package)
     shown = system.run("dpkg-query", "--show", "--showformat=${Version}", SERVER)
     expect(shown == version, f"the version is {shown}, not {version}")
@@ -152,7 +152,7 @@ def upgrade(system: System, package: Path, version: str) -> None:
     expect(main_process(system) != before, "the upgrade did not restart the server")
     program = system.run("readlink", f"/proc/{main_process(system)}/exe").strip()
     expect(program == "/usr/bin/counterfoil-server", f"the server runs {program}")
-    after = system.run("counterfoil-server", "user", "list", "--config", SETTINGS, user="counterfoil")
+    after = system.run("counterfoil-server", "user", "list", user="counterfoil")
     expect(after == users, f"the upgrade changed the users: {after}")
 
 
