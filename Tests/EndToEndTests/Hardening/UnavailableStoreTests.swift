@@ -46,6 +46,7 @@ struct UnavailableStoreTests {
         }
     }
 
+    // SEC-614
     @Test func `a full disk gives 503, and all earlier records exist when it has space again`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -68,7 +69,6 @@ struct UnavailableStoreTests {
                 #expect(answer.header("retry-after") == "1")
                 #expect(answer.newCookies.isEmpty)
                 #expect(try await browser.open(site.issuer + "/healthz").status == 200)
-                // SEC-614
                 let body = try await Waiting.until("that the server is not ready") {
                     let ready = try await browser.open(site.issuer + "/readyz")
                     return ready.status == 503 ? ready.body : nil

@@ -14,6 +14,7 @@ struct StartWithoutDatabaseTests {
         return try await agent.send(.get, site.issuer + path)
     }
 
+    // SEC-614, SEC-615
     @Test func `a server that starts without its database waits for it, and is not ready meanwhile`() async throws {
         let database = try await PostgreSQLServer.start()
         try await StoreOfSite.make(in: database) { site in
@@ -56,7 +57,7 @@ struct StartWithoutDatabaseTests {
                 let keys = try await Self.answer(site, "/oauth2/jwks")
                 #expect(keys.status == 200)
 
-                // SEC-614, SEC-615; an outage after that ends readiness, and the metadata and the keys stay.
+                // An outage after that ends readiness, and the metadata and the keys stay.
                 try await database.stop()
                 let outage = try await Waiting.until("that the server is not ready") {
                     let page = try await Self.answer(site, "/readyz")
