@@ -40,12 +40,25 @@ package struct DraftFile: Sendable {
         removeCompanions()
     }
 
+    /// Returns when the file is on the disk under the path of the draft, so that a crash of the machine leaves it.
+    package func keep() throws(Failure) { try Self.syncDirectory(of: path) }
+
+    /// Empties the file, which keeps the path of the draft.
+    package func empty() {
+        ftruncate(descriptor, 0)
+        removeCompanions()
+    }
+
     /// Opens and locks the file that is left, or a new one; returns nil if what had the path has lost it.
     private static func openLeft(_ path: String) throws(Failure) -> CInt? {
         // Without O_NONBLOCK, a FIFO would wait for another program.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
-            guard [ELOOP, EACCES, ENXIO].contains(errno), unlink(path) == 0 else { throw .system(path: path, errno) }
+            let reason = errno
+            // It is the cause that counts, not that nothing could be removed.
+            guard [ELOOP, EACCES, ENXIO].contains(reason), unlink(path) == 0 else {
+                throw .system(path: path, reason)
+            }
             return nil
         }
         var own = stat()
@@ -105,10 +118,14 @@ package struct DraftFile: Sendable {
                 }
             }
         }
-        let directory = open(URL(fileURLWithPath: name).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard directory >= 0 else { throw .system(path: name, errno) }
+        try Self.syncDirectory(of: name)
+    }
+
+    private static func syncDirectory(of path: String) throws(Failure) {
+        let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { throw .system(path: path, errno) }
         defer { _ = Foundation.close(directory) }
-        guard fsync(directory) == 0 else { throw .system(path: name, errno) }
+        guard fsync(directory) == 0 else { throw .system(path: path, errno) }
     }
 
     /// Deletes the file, unless it has got its name.

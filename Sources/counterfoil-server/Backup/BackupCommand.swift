@@ -78,7 +78,7 @@ struct BackupCommand: AsyncParsableCommand {
         let draft: DraftFile
         do {
             draft = try DraftFile(at: output == "-" ? store.path + ".backup" : file.draft)
-        } catch { throw CommandFailure.temporary("\(error)") }
+        } catch { throw CommandFailure(error) }
         defer {
             draft.discard()
             draft.close()
@@ -117,7 +117,7 @@ struct BackupCommand: AsyncParsableCommand {
     private func failure(_ error: any Error) -> CommandFailure {
         switch error {
         case let failure as CommandFailure: failure
-        case let failure as DraftFile.Failure: .temporary("cannot write the copy: \(failure)")
+        case let failure as DraftFile.Failure: CommandFailure(failure)
         case let failure as CopyFailure: .temporary("cannot write the copy: \(failure)")
         case CopyRefusal.otherSchema(let names):
             .refused(

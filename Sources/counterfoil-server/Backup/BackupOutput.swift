@@ -101,3 +101,17 @@ struct BackupOutput {
                 + "another file, or move this one away; nothing was changed")
     }
 }
+
+extension CommandFailure {
+    /// Creates a failure from an error of a draft; a retry solves none that is for want of a permission or a directory.
+    ///
+    /// - Parameter beginning: The beginning of the message.
+    init(_ failure: DraftFile.Failure, _ beginning: String = "") {
+        switch failure {
+        case .system(_, let code) where EndingsOptions.lastingErrors.contains(code):
+            self = .refused(
+                "\(beginning)\(failure); let this user write to its directory, or name another place")
+        case .system, .isInUse: self = .temporary("\(beginning)\(failure)")
+        }
+    }
+}

@@ -26,9 +26,11 @@ struct EndingsOptions: ParsableArguments {
     /// Returns true if this user cannot write a journal, which another attempt does not change: the user may not, the
     /// path leads nowhere, or there is something else.
     static func forbids(_ path: String) -> Bool {
-        let lasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG]
-        return obstacle(to: path).map { obstacle in obstacle.error.map(lasting.contains) ?? true } ?? false
+        obstacle(to: path).map { obstacle in obstacle.error.map(lastingErrors.contains) ?? true } ?? false
     }
+
+    /// The errors of the system that another attempt to write a file does not change.
+    static let lastingErrors = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG]
 
     /// A file or directory that keeps this user from writing a journal.
     struct Obstacle: CustomStringConvertible {

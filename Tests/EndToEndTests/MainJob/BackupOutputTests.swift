@@ -24,6 +24,53 @@ struct BackupOutputTests {
         }
     }
 
+    /// Runs the server program as a user without rights.
+    private static func runAsNobody(_ arguments: [String], in folder: TemporaryDirectory) async throws -> EndedProgram {
+        try await RunningProgram(
+            at: "/usr/bin/setpriv",
+            ["--reuid=65534", "--regid=65534", "--clear-groups", try Product.server.executable.path] + arguments, in: folder
+        ).ended()
+    }
+
+    /// Returns true if this process may run the program as that user, who can read it.
+    @Sendable private static func canRunAsNobody() async -> Bool {
+        guard geteuid() == 0, let folder = try? TemporaryDirectory() else { return false }
+        return (try? await runAsNobody(["--version"], in: folder))?.status == 0
+    }
+
+    @Test(.enabled("only root can run it as another user") { await canRunAsNobody() })
+    func `a missing permission is the reason in the messages of backup and restore`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let denied = try site.folder.makeFolder("denied")
+            chmod(site.folder.url.path, 0o711)
+            chmod(denied.url.path, 0o755)
+            for name in try FileManager.default.contentsOfDirectory(atPath: site.dataDirectory) + [""] {
+                #expect(chown(site.dataDirectory + "/" + name, 65534, 65534) == 0)
+            }
+            let copy = denied.path("c")
+            let copied = try await Self.runAsNobody(
+                ["backup", "--output", copy, "--data-dir", site.dataDirectory], in: site.folder)
+            #expect(copied.status == 3)
+            #expect(
+                copied.errors == """
+                    counterfoil-server: cannot write \(copy).partial: Permission denied; let this user write to its \
+                    directory, or name another place
+
+                    """)
+            chmod(denied.url.path, 0o700)
+            let restored = try await Self.runAsNobody(
+                ["restore", "/etc/hosts", "--data-dir", denied.url.path, "--end-sign-ins"], in: site.folder)
+            #expect(restored.status == 3)
+            #expect(
+                restored.errors == """
+                    counterfoil-server: cannot read the data directory \(denied.url.path) (Permission denied); run the \
+                    command as the user of the server; nothing was changed
+
+                    """)
+        }
+    }
+
     @Test func `backup --replace replaces a copy and an empty file, and no other file`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
