@@ -7,7 +7,7 @@ extension SQLiteStore {
         case directoryNotUsable(path: String, reason: String)
         /// The file cannot be read or written.
         case fileNotUsable(path: String, reason: String)
-        /// The file does not exist, and `createIfMissing` is false.
+        /// The file does not exist or has no content, and `createIfMissing` is false.
         case missing(path: String)
         /// The file is not an SQLite database.
         case notADatabase(path: String)

@@ -33,8 +33,8 @@ public final class SQLiteStore: SQLStore {
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite keeps two more files beside it, with the suffixes `-wal` and `-shm`.
-    ///   - createIfMissing: Whether to create a store that does not exist. If false, opening throws
-    ///     `OpeningRefusal.missing`.
+    ///   - createIfMissing: Whether to create a store that does not exist, or in a file without content. If false,
+    ///     opening throws `OpeningRefusal.missing`.
     ///   - upgrading: Whether to migrate a store of an earlier version. If false, opening throws
     ///     `OpeningRefusal.earlierVersion`. Before a migration, end all processes of the earlier version that have the
     ///     store open, because they would no longer find their tables.
@@ -54,7 +54,7 @@ public final class SQLiteStore: SQLStore {
         self.path = path
         var formerCopy: FormerCopy?
         switch try FileIdentity(ofFileAt: path) {
-        case .missing where !createIfMissing: throw .missing(path: path)
+        case .missing where !createIfMissing, .empty where !createIfMissing: throw .missing(path: path)
         case .missing: try Self.createFile(at: path)
         case .empty: break
         case .sqlite(let applicationID, let version) where applicationID == Self.applicationID:

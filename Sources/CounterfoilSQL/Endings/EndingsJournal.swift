@@ -76,9 +76,12 @@ package final class EndingsJournal: Sendable {
         of store: some SQLStore, at path: String, marking marks: Bool, sizeLimit: Int64 = 16 << 20,
         patience: Duration = .seconds(3), reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws(JournalFailure) -> EndingsJournal {
+        // The file is read first, so that it is not ahead because of what is written meanwhile.
+        let end = try? JournalFile.lastLine(ofFileAt: path)
         let position: EndingsPosition
         do { position = try await store.read { try $0.endingsPosition() } } catch { throw .store("\(error)") }
         guard position.restoringFrom == nil else { throw .store("\(UnfinishedRestore())") }
+        guard !position.isBehind(end) else { throw .aheadOfStore(path: path) }
         let journal = EndingsJournal(
             store.database.engine, position: position, path: path, sizeLimit: sizeLimit, patience: patience,
             reporting: report)

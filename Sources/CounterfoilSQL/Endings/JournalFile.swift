@@ -123,7 +123,10 @@ final class JournalFile {
         guard fstat(descriptor, &status) == 0 else { throw failure("read") }
         if let known, known.size == status.st_size { return known.end }
         let (end, size) = try Self.end(of: descriptor, size: status.st_size, path: path)
-        if end != nil, try !isFirstLineValid() { throw .notAJournal(path: path) }
+        if end != nil, !isChecked {
+            isChecked = try Self.isFirstLineValid(of: descriptor, path: path)
+            guard isChecked else { throw .notAJournal(path: path) }
+        }
         if size < status.st_size {
             // No process has confirmed this line: the one that began it was killed, or its disk was full.
             guard ftruncate(descriptor, size) == 0 else { throw failure("repair") }
@@ -163,21 +166,21 @@ final class JournalFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .failed(path: path, reason: "it is not a regular file") }
-        return try end(of: descriptor, size: status.st_size, path: path).line
+        let line = try end(of: descriptor, size: status.st_size, path: path).line
+        if line != nil, try !isFirstLineValid(of: descriptor, path: path) { throw .notAJournal(path: path) }
+        return line
     }
 
-    /// Returns true if the first line is one of a journal; the file has a line.
-    private func isFirstLineValid() throws(JournalFailure) -> Bool {
-        guard !isChecked else { return true }
+    /// Returns true if the first line of an open file is one of a journal; the file has a line.
+    private static func isFirstLineValid(of descriptor: CInt, path: String) throws(JournalFailure) -> Bool {
         var bytes: [UInt8] = []
         for length in [4096, JournalLine.limit + 1] {
             bytes = [UInt8](repeating: 0, count: length)
             let count = pread(descriptor, &bytes, length, 0)
-            guard count >= 0 else { throw failure("read") }
+            guard count >= 0 else { throw failure("read", path) }
             bytes.removeLast(length - count)
             guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
-            isChecked = JournalLine(Data(bytes[..<end])) != nil
-            return isChecked
+            return JournalLine(Data(bytes[..<end])) != nil
         }
         return false
     }
@@ -244,6 +247,8 @@ package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible 
     case notAJournal(path: String)
     /// The file is the journal of another store, or of this one before it was restored without it.
     case ofAnotherStore(path: String)
+    /// The file has endings that its store lacks.
+    case aheadOfStore(path: String)
     /// The store cannot be read.
     case store(String)
 
@@ -253,7 +258,11 @@ package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case .notAJournal(let path):
             "\(path) is not an endings journal, or a newer version has written it; name a new file"
         case .ofAnotherStore(let path):
-            "\(path) is the endings journal of another server, or of this one before a restore; name a new file"
+            "\(path) is the endings journal of another server, or of this one before a restore; restore the database "
+                + "of that server, or name a new file"
+        case .aheadOfStore(let path):
+            "the store is older than its endings journal \(path), so what had ended since is valid in it; stop every "
+                + "server, and run after-restore"
         case .store(let reason): reason
         }
     }

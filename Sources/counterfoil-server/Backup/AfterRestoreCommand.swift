@@ -73,6 +73,6 @@ struct AfterRestoreCommand: AsyncParsableCommand {
             default: throw error
             }
         }
-        Output.note("The store is ready. Start the server, and let it write a new endings journal.")
+        Output.note(answer.remaining)
     }
 }

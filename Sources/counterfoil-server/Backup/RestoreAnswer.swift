@@ -64,6 +64,15 @@ struct RestoreAnswer: ParsableArguments {
         show(report, until: until)
     }
 
+    /// The steps that are left to the operator.
+    var remaining: String {
+        let journal =
+            endsSignIns
+            ? "Move the files of the former endings journal away: the server does not continue it. Then start the server"
+            : "Start the server with the same endings journal, which it continues, or with a new one"
+        return "The restore is complete. \(journal), run doctor, and make a backup."
+    }
+
     private func show(_ report: RestoreReport, until: String) {
         Output.note(
             "Ended again what had ended since the copy: \(report.endings). The journal knows every ending until \(until)."

@@ -11,7 +11,8 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             The directory must be empty, except for server.key: put the key of the server there first, with mode \
             0600, or set COUNTERFOIL_SERVER_KEY. The copy is checked before anything else, and the database appears \
-            in the directory when everything is done.
+            in the directory when everything is done. Until then, no server starts on it. The command can be repeated if \
+            it is interrupted.
 
             A copy knows nothing of what was revoked later. Choose what happens with it:
               --endings-journal ends again what the journal of the server names (serve --endings-journal). Name \
@@ -38,6 +39,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @OptionGroup var answer: RestoreAnswer
 
+    @OptionGroup var settingsFile: SettingsFileOption
+
     func validate() throws {
         guard !file.isEmpty else { throw ValidationError("The name of the copy cannot be empty.") }
         guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
@@ -46,13 +49,10 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try openInput()
         let target = try RestoreTarget(directory)
-        defer { target.leave() }
-        let draft: DraftFile
-        do { draft = try DraftFile(at: target.draft) } catch { throw CommandFailure.temporary("\(error)") }
-        defer {
-            draft.discard()
-            draft.close()
-        }
+        var begun: DraftFile?
+        defer { target.leave(begun) }
+        let draft = try target.begin()
+        begun = draft
         let record = try read(input, into: draft)
         let store = try open(draft)
         defer { if let copy = store.copyOfEarlierVersion { unlink(copy) } }
@@ -66,11 +66,10 @@ struct RestoreCommand: AsyncParsableCommand {
             await store.close()
             throw error
         }
-        try target.finish(draft)
+        try target.finish(draft, issuer: record.issuer)
         Output.note(
             "Restored \(record.rows["people"] ?? 0) users into \(directory), as of \(Self.time(of: record))"
-                + (record.issuer.map { ", of the server \($0)" } ?? "")
-                + ". Start the server, and let it write a new endings journal.")
+                + (record.issuer.map { ", of the server \($0)" } ?? "") + ".\n" + answer.remaining)
     }
 
     private static func time(of record: CopyRecord) -> String {

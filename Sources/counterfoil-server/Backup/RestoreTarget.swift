@@ -3,9 +3,12 @@ import CounterfoilServer
 import Foundation
 
 /// A data directory that is restored: it has no database yet, and no server can start on it meanwhile.
+///
+/// The draft of the database is the mark by which a server recognizes that. It is on the disk before anything else, and
+/// the database gets its name as the last step. So a machine that fails in between starts no server without its data.
 final class RestoreTarget {
     /// The path of the database until it is complete.
-    let draft: String
+    private let draft: String
     /// The key of the server whose copy is restored.
     let serverKey: ServerKey
     private let directory: String
@@ -14,6 +17,8 @@ final class RestoreTarget {
     /// The directories that this restore has created, the innermost first.
     private let created: [String]
     private let createsLock: Bool
+    /// Whether only the mark shows that the directory is not a new one.
+    private let needsMark: Bool
     private var isFinished = false
 
     /// The names of files in a directory that counts as empty.
@@ -38,22 +43,24 @@ final class RestoreTarget {
                     atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             } catch { throw CommandFailure.refused("cannot create the data directory \(directory)") }
         }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
-            throw CommandFailure.refused("cannot read the data directory \(directory); check that it is a directory")
+        let names = try Self.names(in: directory)
+        let isRestoring = names.contains(Self.draftName)
+        let others = names.filter { name in
+            !Self.allowed.contains(name) && !name.hasPrefix(Self.draftName)
+                && !(isRestoring && name == DataDirectory.notedSettings)
         }
-        let others = names.filter { !Self.allowed.contains($0) && !$0.hasPrefix(Self.draftName) }.sorted()
-        if let other = others.first {
+        if let other = others.min() {
             throw CommandFailure.refused(
                 "the data directory \(directory) is not empty (\(other)); move its content away, except for server.key; "
                     + "nothing was changed")
         }
-        let keyFile = url.appendingPathComponent("server.key").path
         if let givenKey {
             serverKey = givenKey
         } else {
-            guard FileManager.default.fileExists(atPath: keyFile) else { throw Self.missingKey(directory) }
-            serverKey = try ServerKeyFile(path: keyFile).read()
+            guard names.contains("server.key") else { throw Self.missingKey(directory) }
+            serverKey = try ServerKeyFile(path: url.appendingPathComponent("server.key").path).read()
         }
+        needsMark = !isNew && !names.contains("server.key")
         createsLock = !names.contains("server.lock")
         lock = try ServingLock(
             path: url.appendingPathComponent("server.lock").path,
@@ -61,6 +68,23 @@ final class RestoreTarget {
         guard !FileManager.default.fileExists(atPath: database) else {
             throw CommandFailure.refused("the data directory \(directory) is not empty (counterfoil.db)")
         }
+    }
+
+    private static func names(in directory: String) throws(CommandFailure) -> [String] {
+        guard let stream = opendir(directory) else {
+            let reason = errno
+            let advice =
+                reason == EACCES || reason == EPERM
+                ? "run the command as the user of the server" : "name a directory with --data-dir"
+            throw .refused(
+                "cannot read the data directory \(directory) (\(String(cString: strerror(reason)))); \(advice); nothing "
+                    + "was changed")
+        }
+        closedir(stream)
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            throw .temporary("cannot read the data directory \(directory); try again; nothing was changed")
+        }
+        return names
     }
 
     /// Returns the directories that a path lacks, the innermost first.
@@ -79,22 +103,47 @@ final class RestoreTarget {
                 + "\(ServerKey.variable); nothing was changed")
     }
 
+    /// Marks the directory as one that is restored, with an empty draft of its database.
+    func begin() throws(CommandFailure) -> DraftFile {
+        do throws(DraftFile.Failure) {
+            let draft = try DraftFile(at: draft)
+            try draft.keep()
+            return draft
+        } catch { throw CommandFailure(error) }
+    }
+
     /// Makes the restored database the one of the directory.
-    func finish(_ draft: DraftFile) throws {
+    ///
+    /// - Parameter issuer: The issuer of the server in the copy, which the next server compares with its own.
+    func finish(_ draft: DraftFile, issuer: String?) throws {
         let wal =
             (try? FileManager.default.attributesOfItem(atPath: draft.path + "-wal")[.size] as? NSNumber)?.intValue ?? 0
         guard wal == 0 else {
             throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
         }
+        if let issuer {
+            let noted = NotedSettings { $0 == "issuer" ? issuer : nil }
+            do { try DataDirectory.note(noted, in: directory) } catch {
+                throw CommandFailure.temporary("cannot write to \(directory); check that the disk is not full")
+            }
+        }
         do { try draft.finish(as: database, replacing: false) } catch {
-            throw CommandFailure.temporary("cannot complete the restore: \(error)")
+            throw CommandFailure(error, "cannot complete the restore: ")
         }
         isFinished = true
     }
 
-    /// Removes what this restore has created, unless it is finished.
-    func leave() {
+    /// Removes what this restore has created, unless it is finished, and closes the draft.
+    ///
+    /// The mark stays in a directory that would count as a new one without it.
+    func leave(_ draft: DraftFile?) {
+        defer { draft?.close() }
         guard !isFinished else { return }
+        unlink(DataDirectory.file(DataDirectory.notedSettings, in: directory))
+        if let draft {
+            if needsMark { draft.empty() } else { draft.discard() }
+            if created.isEmpty { Output.note("No server starts on \(directory) before a restore has succeeded.") }
+        }
         if createsLock { lock.remove() }
         // Only empty directories can be removed.
         for directory in created { rmdir(directory) }

@@ -29,33 +29,35 @@ struct DataDirectory {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
         let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
-        let isNew = !FileManager.default.fileExists(atPath: database)
+        let state = DataDirectoryState(of: path)
+        let isNew = state == .new
+        if let refusal = state.refusal(of: path) { throw refusal }
         guard creating || !isNew else {
             throw CommandFailure.refused(
                 "no data directory found at \(path); check --data-dir, or start the server there first")
         }
-        // A server that began with an empty database here would replace the one that is restored.
-        guard !isNew || !FileManager.default.fileExists(atPath: Self.file(RestoreTarget.draftName, in: path)) else {
-            throw CommandFailure.refused(
-                "a restore into \(path) is not complete; run restore again, or delete \(RestoreTarget.draftName) there "
-                    + "to begin with an empty database")
-        }
         try Self.make(path)
         // Create the key before the database, so that an interrupted start never leaves a database without its key.
         let givenKey = try serverKey ?? ServerKey.given()
-        if isNew, givenKey == nil { try keyFile.makeIfMissing() }
+        if isNew, givenKey == nil { try keyFile.prepare() }
         do {
             store = try SQLiteStore(
-                at: database, upgrading: lock != nil, clockStart: lock == nil ? nil : Date(), reporting: unsupported)
+                at: database, createIfMissing: !state.isUsed, upgrading: lock != nil,
+                clockStart: lock == nil ? nil : Date(), reporting: unsupported)
         } catch .earlierVersion {
             store = try Self.upgrade(database, in: path, reporting: unsupported)
+        } catch .missing {
+            throw DataDirectoryState.lost(path)
         } catch {
             throw CommandFailure(error)
         }
+        if givenKey == nil { try keyFile.adopt() }
         self.serverKey = try givenKey ?? keyFile.read()
     }
 
-    /// Opens a data directory of this version, which is not upgraded; throws ``CommandFailure`` for any other.
+    /// Opens a data directory of this version for an examination; throws ``CommandFailure`` for any other.
+    ///
+    /// The permissions of the server key are a finding of their own.
     init(existing path: String) throws {
         try Self.checkUser(of: path)
         self.path = path
@@ -64,7 +66,8 @@ struct DataDirectory {
                 at: Self.file("counterfoil.db", in: path), createIfMissing: false, upgrading: false,
                 reporting: UnsupportedValues { Output.note("warning: not shown: \($0)") })
         } catch { throw CommandFailure(error) }
-        serverKey = try ServerKey.given() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read()
+        serverKey =
+            try ServerKey.given() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read(checkingMode: false)
     }
 
     /// The key in the directory; nil if it has none, because the environment contains the key of its server.
@@ -125,19 +128,20 @@ struct DataDirectory {
         do {
             return try SQLiteStore(at: database, createIfMissing: false, upgrading: false)
         } catch .missing {
-            throw CommandFailure.refused("no data directory found at \(path); check --data-dir")
+            throw DataDirectoryState(of: path).refusal(of: path)
+                ?? CommandFailure.refused("no data directory found at \(path); check --data-dir")
         } catch {
             throw CommandFailure(error)
         }
     }
 
     /// The name of the file with the settings of the server that last ran on the directory.
-    private static let notedSettings = "last-settings.json"
+    static let notedSettings = "last-settings.json"
 
     /// Stores the settings of this server that administration commands need.
     ///
     /// One file replaces the former one, so an error leaves all settings as they were.
-    private static func note(_ settings: NotedSettings, in path: String) throws {
+    static func note(_ settings: NotedSettings, in path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(settings.named) + Data("\n".utf8)
@@ -188,9 +192,9 @@ struct DataDirectory {
     /// Locks an existing directory for a command during which no server may run; the message is for one that does.
     static func lock(existing path: String, orRefuse refusal: String) throws -> ServingLock {
         try checkUser(of: path)
-        guard FileManager.default.fileExists(atPath: file("counterfoil.db", in: path)) else {
-            throw CommandFailure.refused("no data directory found at \(path); check the path")
-        }
+        let state = DataDirectoryState(of: path)
+        if let refusal = state.refusal(of: path) { throw refusal }
+        guard state != .new else { throw CommandFailure.refused("no data directory found at \(path); check the path") }
         return try lock(path, orRefuse: refusal)
     }
 
@@ -227,7 +231,7 @@ struct DataDirectory {
         }
     }
 
-    private static func file(_ name: String, in directory: String) -> String {
+    static func file(_ name: String, in directory: String) -> String {
         URL(fileURLWithPath: directory).appendingPathComponent(name).path
     }
 }

@@ -69,7 +69,8 @@ extension Installation {
     ) async throws -> EndingsJournal {
         do { return try await EndingsJournal.open(of: store, at: path, marking: true, reporting: report) } catch {
             switch error {
-            case .notAJournal, .ofAnotherStore: throw CommandFailure.refused("--endings-journal: \(error)")
+            case .notAJournal, .ofAnotherStore, .aheadOfStore:
+                throw CommandFailure.refused("--endings-journal: \(error)")
             case .failed where EndingsOptions.forbids(path): throw CommandFailure.refused("--endings-journal: \(error)")
             case .failed, .store: throw CommandFailure.temporary("--endings-journal: \(error)")
             }

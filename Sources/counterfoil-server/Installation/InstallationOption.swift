@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilPostgreSQL
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
@@ -40,6 +41,13 @@ struct InstallationOption: ParsableArguments {
             case .directory: "data_dir"
             case .database: "database"
             }
+        }
+
+        /// Returns the place with a maximum number of connections, if it is a database.
+        func limited(to connections: Int) -> Place {
+            guard case .database(var database) = self else { return self }
+            database.connections = connections
+            return .database(database)
         }
     }
 
@@ -93,12 +101,16 @@ struct InstallationOption: ParsableArguments {
         }
         do {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
+            try await installation.store.checkRestored()
             // Root opens only directories of its own.
             await installation.followJournal(trusting: place.key == "data_dir")
             let result = try await work(installation)
             await installation.store.close()
             return result
         } catch let refusal as KeyRing.Refusal {
+            await installation.store.close()
+            throw CommandFailure.refused("\(refusal)")
+        } catch let refusal as UnfinishedRestore {
             await installation.store.close()
             throw CommandFailure.refused("\(refusal)")
         } catch let fault as StoreFault {

@@ -25,17 +25,38 @@ struct ServerKeyFile {
         return FileManager.default.fileExists(atPath: file.path) ? file : nil
     }
 
-    func makeIfMissing() throws {
-        if !FileManager.default.fileExists(atPath: path) { try make() }
+    /// The path of a new key until its database is there.
+    ///
+    /// A key under its own name shows that there was a database. So a start that is interrupted before can be repeated,
+    /// and a lost database is noticed.
+    private var draft: String { path + ".new" }
+
+    /// Creates the key of a new database, unless there is one.
+    func prepare() throws {
+        guard ![path, draft].contains(where: FileManager.default.fileExists(atPath:)) else { return }
+        try make()
     }
 
-    func read() throws -> ServerKey {
+    /// Gives the key of a new database its name, now that the database is there.
+    func adopt() throws {
+        guard FileManager.default.fileExists(atPath: draft) else { return }
+        // Unlike `rename`, `link` never replaces the key of another process.
+        guard link(draft, path) == 0 || [EEXIST, ENOENT].contains(errno) else {
+            throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
+        }
+        unlink(draft)
+    }
+
+    /// Reads the key.
+    ///
+    /// - Parameter checksMode: Whether to refuse a file that other users can access.
+    func read(checkingMode checksMode: Bool = true) throws -> ServerKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure.refused(
                 "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
         }
         let file = try RegularFile(at: path, called: "the server key", advice: "run the command as its owner")
-        guard file.mode & (isCredential ? 0o027 : 0o077) == 0 else {
+        guard !checksMode || file.mode & (isCredential ? 0o027 : 0o077) == 0 else {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         guard let key = ServerKey(bytes: try file.bytes(limit: Self.limit)) else {
@@ -46,25 +67,27 @@ struct ServerKeyFile {
         return key
     }
 
-    /// Writes a new key to a temporary file and links it to its path.
+    /// Writes a new key to a temporary file and links it to the path of the draft.
     ///
     /// If two processes do this at the same time, exactly one of them creates the key, and neither reads an incomplete
     /// key.
     private func make() throws {
-        let draft = path + ".\(getpid())"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let written = path + ".\(getpid())"
+        // A process with this number can have left it, which was killed.
+        unlink(written)
+        let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
         }
-        defer { unlink(draft) }
+        defer { unlink(written) }
         let bytes = ServerKey.newBytes()
-        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         let synced = fsync(descriptor)
         close(descriptor)
-        guard written == bytes.count, synced == 0 else {
+        guard count == bytes.count, synced == 0 else {
             throw CommandFailure.temporary("cannot write the server key \(path); check that the disk is not full")
         }
-        guard link(draft, path) == 0 || errno == EEXIST else {
+        guard link(written, draft) == 0 || errno == EEXIST else {
             throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
         }
     }

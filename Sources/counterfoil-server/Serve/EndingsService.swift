@@ -37,6 +37,14 @@ struct EndingsService: Service {
             })
     }
 
+    /// Refuses a journal that has lines, for a directory without a database: it is that of a database which is lost.
+    static func checkNew(_ directory: String, journal path: String?) throws(CommandFailure) {
+        guard let path, DataDirectoryState(of: directory) == .new, EndingsJournal.hasLines(at: path) else { return }
+        throw .refused(
+            "--endings-journal: \(path) has the endings of a database, and there is none in \(directory); restore a copy "
+                + "with restore, or for a new server name another file")
+    }
+
     /// The failures to write the journal, and the seconds since it had every ending of the store.
     var measurements: (failures: Int, age: Double) {
         let progress = journal.currentProgress

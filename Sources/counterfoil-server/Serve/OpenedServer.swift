@@ -45,6 +45,7 @@ struct OpenedServer: Sendable {
         switch opening.place {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
+            try EndingsService.checkNew(path, journal: opening.noted.value.endingsJournal)
             let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
             self.lock = lock
             installation = directory.installation
@@ -61,14 +62,13 @@ struct OpenedServer: Sendable {
             // The settings are those of a server that has the right key.
             endings = try await EndingsService.open(
                 opening.noted.value.endingsJournal, of: installation, logger: logger)
+            if let former = installation.noted.issuer, former != opening.settings.issuer {
+                logger.warning(
+                    "started with another issuer than before, so clients that know the former one refuse this server",
+                    metadata: ["issuer": "\(opening.settings.issuer)", "former": "\(former)"])
+            }
             try await installation.note(opening.noted.value)
             server = Self.server(opening, on: installation, keys: keys)
-            // Several servers may start on a database, and the link that one shows must work at the others.
-            setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
-            orders = opening.acme.map { [installation] acme in
-                CertificateOrders(
-                    acme, store: installation.store, serverKey: installation.serverKey, current: opening.certificate,
-                    logger: logger)
             comparison = installation.database.map { [installation, server] database in
                 SettingsComparison(
                     store: database, serverKey: installation.serverKey, settings: { server.settings }, logger: logger)
@@ -81,6 +81,12 @@ struct OpenedServer: Sendable {
                         "advice": "add it as the last key, unless it was stolen",
                     ])
             }
+            // Several servers may start on a database, and the link that one shows must work at the others.
+            setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
+            orders = opening.acme.map { [installation] acme in
+                CertificateOrders(
+                    acme, store: installation.store, serverKey: installation.serverKey, current: opening.certificate,
+                    logger: logger)
             }
         } catch {
             await installation.store.close()

@@ -51,7 +51,8 @@ extension HelpText {
             The directory must be empty, except for server.key: put the key of the server
             there first, with mode 0600, or set COUNTERFOIL_SERVER_KEY. The copy is checked
             before anything else, and the database appears in the directory when everything
-            is done.
+            is done. Until then, no server starts on it. The command can be repeated if it
+            is interrupted.
 
             A copy knows nothing of what was revoked later. Choose what happens with it:
               --endings-journal ends again what the journal of the server names (serve
@@ -68,7 +69,7 @@ extension HelpText {
                 counterfoil-server restore - --data-dir ./data --end-sign-ins
 
             USAGE: counterfoil-server restore <file> --data-dir <directory> [--endings-journal <file> ...] \#
-            [--end-sign-ins]
+            [--end-sign-ins] [--config <file>]
 
             ARGUMENTS:
               <file>                  The copy, or - for standard input.
@@ -81,6 +82,9 @@ extension HelpText {
                                       they name ends again.
               --end-sign-ins          End every session and revoke every token. Users sign
                                       in again.
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or
+                                      /etc/counterfoil/server.yaml for the user counterfoil)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -136,8 +140,6 @@ extension HelpText {
 
 
             """#)
-}
-            """#)
 
     private static let pruneJournal = HelpText(
         command: ["prune-journal"],
@@ -173,3 +175,5 @@ extension HelpText {
               -h, --help              Show help information.
 
 
+            """#)
+}

@@ -20,8 +20,11 @@ struct FullDiskTests {
             let full = try await RunningProgram(.server, restore, fileSizeLimit: 64 * 1024, in: site.folder).ended()
             #expect(full.status == 6)
             #expect(
-                full.errors
-                    == "counterfoil-server: cannot write to \(target.url.path); check that the disk is not full\n")
+                full.errors == """
+                    No server starts on \(target.url.path) before a restore has succeeded.
+                    counterfoil-server: cannot write to \(target.url.path); check that the disk is not full
+
+                    """)
             let left = try FileManager.default.contentsOfDirectory(atPath: target.url.path)
             #expect(left == ["server.key"])
             let restored = try await site.server(restore)

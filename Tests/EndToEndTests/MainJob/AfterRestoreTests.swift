@@ -28,7 +28,7 @@ struct AfterRestoreTests {
         }
     }
 
-    // SEC-411, SEC-412
+    // SEC-411, SEC-412, SEC-632
     @Test(arguments: StoreOfSite.allCases)
     func `after-restore ends again what the journal names, and says what it cannot bring back`(
         _ kind: StoreOfSite
@@ -70,6 +70,9 @@ struct AfterRestoreTests {
             }
 
             try await snapshot.bringBack()
+            let early = try await serve(site, journal)
+            #expect(early.status == 3)
+            #expect(early.errors.contains("the store is older than its endings journal \(journal)"), "\(early.errors)")
             let other = site.folder.path("other-endings")
             let line = #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"#
             try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: other))
@@ -77,11 +80,7 @@ struct AfterRestoreTests {
             #expect(refused.status == 3)
             #expect(refused.errors.contains("is not that of the server of this copy"), "\(refused.errors)")
 
-            let served = try await RunningProgram(
-                .server,
-                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--endings-journal", other]
-                    + site.storeOptions, environment: site.storeEnvironment, in: site.folder
-            ).ended()
+            let served = try await serve(site, other)
             #expect(served.status == 3)
             #expect(served.errors.contains("is the endings journal of another server"), "\(served.errors)")
             #expect(try String(contentsOfFile: other, encoding: .utf8) == line + "\n")
@@ -112,16 +111,23 @@ struct AfterRestoreTests {
         These APIs were changed after the copy and are registered as before. Compare them with "resource list":
           \(api)
         The policy for unregistered apps was changed after the copy and is as before. Compare it with "unregistered show".
-        The store is ready. Start the server, and let it write a new endings journal.
+        The restore is complete. Start the server with the same endings journal, which it continues, or with a new one, \
+        run doctor, and make a backup.
 
         """
     }
 
     /// Adds Alice and the client Lightbox, and returns the identifier of the client.
-    private static func prepare(_ site: Site) async throws -> String {
+    static func prepare(_ site: Site) async throws -> String {
         try await site.add(.alice)
         try await site.addScope("photos.read", "See your photos and albums")
         return try await site.registerClient(options: ["--refresh-tokens", "always"])
+    }
+
+    /// Starts a server with an endings journal, which it must refuse.
+    private func serve(_ site: Site, _ journal: String) async throws -> EndedProgram {
+        try await site.administer(
+            ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--endings-journal", journal])
     }
 
     private func create(_ name: String, _ options: [String], at site: Site) async throws {
@@ -142,7 +148,7 @@ struct AfterRestoreTests {
 /// The store of a site at one point in time, as a snapshot of the disk or a backup of PostgreSQL has it.
 ///
 /// No server runs while it is taken or brought back.
-private struct Snapshot {
+struct Snapshot {
     private let site: Site
     /// The name of the database; nil for a data directory.
     private let database: String?
@@ -169,6 +175,6 @@ private struct Snapshot {
             return try FileManager.default.moveItem(atPath: copiedDirectory, toPath: site.dataDirectory)
         }
         try await PostgreSQLServer.shared.value.sql(
-            "DROP DATABASE \(database)", "ALTER DATABASE \(database)_copy RENAME TO \(database)")
+            "DROP DATABASE \(database) WITH (FORCE)", "ALTER DATABASE \(database)_copy RENAME TO \(database)")
     }
 }

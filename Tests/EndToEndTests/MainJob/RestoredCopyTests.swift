@@ -13,7 +13,7 @@ struct RestoredCopyTests {
     }
 
     /// A site that was copied, with tokens from before the copy.
-    private struct Copied {
+    struct Copied {
         let site: Site
         let clientID: String
         let copy: String
@@ -26,7 +26,7 @@ struct RestoredCopyTests {
 
     // SEC-411, SEC-412
     @Test func `a restore keeps what was acknowledged before the copy, and ends again what had ended`() async throws {
-        try await copied { copied async throws in
+        try await Self.copied { copied async throws in
             let site = copied.site
             for (answer, isKept) in [(["--endings-journal", copied.journal], true), (["--end-sign-ins"], false)] {
                 _ = try Self.prepareDirectory(of: site)
@@ -34,7 +34,15 @@ struct RestoredCopyTests {
                     ["restore", copied.copy, "--data-dir", site.dataDirectory] + answer)
                 #expect(restored.status == 0, "\(restored.errors)")
                 #expect(restored.errors.contains(isKept ? "knows every ending until" : "Ended every sign-in."))
-                try await site.serving {
+                #expect(restored.errors.contains("The restore is complete. \(isKept ? "Start" : "Move")"))
+                let serve = ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)"]
+                if !isKept {
+                    // The command says that this journal is moved away.
+                    let former = try await site.administer(serve + ["--endings-journal", copied.journal])
+                    #expect(former.status == 3 && former.errors.contains("before a restore"), "\(former.errors)")
+                }
+                let journal = isKept ? ["--endings-journal", copied.journal] : []
+                try await site.start(options: journal).whileRunning {
                     #expect(try await Self.refresh(copied.revoked, of: copied.clientID, at: site).status == 400)
                     // The token is two rotations ahead of the copy.
                     let kept = try await Self.refresh(copied.kept, of: copied.clientID, at: site)
@@ -50,7 +58,7 @@ struct RestoredCopyTests {
 
     // SEC-413
     @Test func `restore refuses without an answer, a key, or an empty directory, and changes nothing`() async throws {
-        try await copied { copied async throws in
+        try await Self.copied { copied async throws in
             let site = copied.site
             let restore = ["restore", copied.copy, "--data-dir", site.dataDirectory]
             let silent = try await site.server(restore)
@@ -73,7 +81,7 @@ struct RestoredCopyTests {
 
     // SEC-413
     @Test func `no server begins with an empty database where a restore was interrupted`() async throws {
-        try await copied { copied async throws in
+        try await Self.copied { copied async throws in
             let site = copied.site
             _ = try Self.prepareDirectory(of: site)
             // A process that is killed leaves the database under the name of an incomplete one.
@@ -95,7 +103,7 @@ struct RestoredCopyTests {
     }
 
     @Test func `a file that is not a whole copy of this version is refused with its reason`() async throws {
-        try await copied { copied async throws in
+        try await Self.copied { copied async throws in
             let site = copied.site
             let bytes = try Data(contentsOf: URL(fileURLWithPath: copied.copy))
             let bad = site.folder.path("bad.copy")
@@ -135,8 +143,9 @@ struct RestoredCopyTests {
         }
     }
 
-    @Test func `a refused restore leaves no directory and no lock file`() async throws {
-        try await copied { copied async throws in
+    // SEC-630, SEC-632
+    @Test func `a refused restore leaves nothing but the mark that a database is missing`() async throws {
+        try await Self.copied { copied async throws in
             let site = copied.site
             let key = Base64URL.encode(Array(try Self.prepareDirectory(of: site)))
             let bad = site.folder.path("bad.copy")
@@ -151,14 +160,28 @@ struct RestoredCopyTests {
                 #expect(ended.status == 3 && ended.errors.contains("nothing was changed"), "\(ended.errors)")
             }
             #expect(!FileManager.default.fileExists(atPath: outer))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: empty).isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: empty) == ["counterfoil.db.restoring"])
+            let serve = ["serve", "--data-dir", empty, "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)"]
+            func start(_ options: [String]) async throws -> EndedProgram {
+                try await RunningProgram(
+                    .server, serve + options, environment: ["COUNTERFOIL_SERVER_KEY": key], in: site.folder
+                ).ended()
+            }
+            let marked = try await start([])
+            #expect(marked.status == 3 && marked.errors.contains("is not complete; run restore again"))
+            // Without the mark, only the journal shows that the directory is not a new one.
+            try FileManager.default.removeItem(atPath: empty + "/counterfoil.db.restoring")
+            let unmarked = try await start(["--endings-journal", copied.journal])
+            #expect(unmarked.status == 3)
+            #expect(unmarked.errors.contains("has the endings of a database, and there is none in \(empty)"))
+            #expect(!FileManager.default.fileExists(atPath: empty + "/counterfoil.db"))
         }
     }
 
     @Test func `a restore says what a journal can lack that was cut, and refuses an empty one and a directory`()
         async throws
     {
-        try await copied { copied async throws in
+        try await Self.copied { copied async throws in
             let site = copied.site
             let journal = site.folder.path("shipped")
             func restore() async throws -> EndedProgram {
@@ -191,7 +214,7 @@ struct RestoredCopyTests {
     }
 
     /// Runs a test with a site that was copied while its server ran, and has stopped.
-    private func copied(_ test: (Copied) async throws -> Void) async throws {
+    static func copied(_ test: (Copied) async throws -> Void) async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

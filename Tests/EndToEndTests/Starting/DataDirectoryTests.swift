@@ -223,6 +223,78 @@ struct DataDirectoryTests {
     }
 }
 
+/// Data directories that have lost their database, and those whose first start was interrupted.
+@Suite(.timeLimit(.minutes(10)))
+struct LostDatabaseTests {
+    // SEC-631
+    @Test(arguments: ["server.key", "last-settings.json"])
+    func `no server and no command begins with an empty database where one was lost`(left: String) async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let kept = site.folder.path("kept")
+            try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
+            for name in try site.contents().keys where name != left {
+                try FileManager.default.moveItem(atPath: site.dataDirectory + "/" + name, toPath: kept + "/" + name)
+            }
+            for hasEmptyFile in [false, true] {
+                // A file system can leave an empty file after a failure of the machine.
+                if hasEmptyFile { try Data().write(to: URL(fileURLWithPath: site.database)) }
+                let before = try site.contents()
+                for ended in [
+                    try await site.startInVain(),
+                    try await site.administer(["scope", "create", "a", "--description", "b"]),
+                    try await site.administer(["scope", "list"]),
+                    try await site.administer(["backup", "--output", site.folder.path("copy")]),
+                    try await site.administer(["after-restore", "--end-sign-ins"]),
+                ] {
+                    #expect(ended.status == 3)
+                    #expect(
+                        ended.errors == """
+                            counterfoil-server: the database of \(site.dataDirectory) is lost: there are files of a server, \
+                            and no counterfoil.db; put it back, or restore a copy with restore; for a new server, name \
+                            another directory or empty this one
+
+                            """)
+                }
+                #expect(try site.contents() == before)
+                let examined = try await site.administer(["doctor"])
+                #expect(examined.status == 1)
+                #expect(examined.output.contains("FAULT  the database of \(site.dataDirectory) is lost"))
+                #expect(examined.output.contains("→ put it back, or restore a copy with restore"))
+            }
+            try FileManager.default.removeItem(atPath: site.database)
+            for name in try FileManager.default.contentsOfDirectory(atPath: kept) {
+                try FileManager.default.moveItem(atPath: kept + "/" + name, toPath: site.dataDirectory + "/" + name)
+            }
+            try await site.serving {}
+        }
+    }
+
+    // SEC-631: a start that is interrupted before its database is complete has lost nothing.
+    @Test func `a first start that was interrupted is repeated with the same key`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let key = try Data(contentsOf: URL(fileURLWithPath: site.serverKey))
+            let draft = site.serverKey + ".new"
+            try FileManager.default.moveItem(atPath: site.serverKey, toPath: draft)
+            for hasEmptyFile in [nil, false, true] {
+                if let hasEmptyFile {
+                    try FileManager.default.removeItem(atPath: site.dataDirectory)
+                    try FileManager.default.createDirectory(
+                        atPath: site.dataDirectory, withIntermediateDirectories: true,
+                        attributes: [.posixPermissions: 0o700])
+                    try key.write(to: URL(fileURLWithPath: draft))
+                    chmod(draft, 0o600)
+                    if hasEmptyFile { try Data().write(to: URL(fileURLWithPath: site.database)) }
+                }
+                try await site.serving {}
+                #expect(try Data(contentsOf: URL(fileURLWithPath: site.serverKey)) == key)
+                #expect(!FileManager.default.fileExists(atPath: draft))
+            }
+        }
+    }
+}
+
 extension Site {
     fileprivate var database: String { dataDirectory + "/counterfoil.db" }
     fileprivate var serverKey: String { dataDirectory + "/server.key" }
