@@ -2,7 +2,8 @@ import CounterfoilServer
 import Foundation
 
 extension ServerFindings {
-    /// The age in seconds after which a backup is called old: a day, and the time until an operator looks.
+    /// The age in seconds after which a backup is called old, as in the alert: a day, and the time until an operator
+    /// looks.
     private static let backupAge: TimeInterval = 2 * 86_400
     /// The smallest number of free bytes with which a disk is not called full soon.
     private static let freeBytesWanted = 512 << 20
@@ -16,6 +17,12 @@ extension ServerFindings {
     ///
     /// - Parameter noted: The settings of the server that last ran on the directory.
     mutating func check(_ files: DataDirectoryFiles, noted: NotedSettings) {
+        let state = DataDirectoryState(of: files.path)
+        if let refusal = state.refusal(of: files.path) {
+            return fault(
+                state == .restoring ? "restore-incomplete" : "database-lost", saying: refusal.message,
+                orElse: "restore a copy")
+        }
         guard let directory = files.state(), let database = files.state(of: "counterfoil.db") else {
             return fault(
                 "data-directory-missing", "there is no data directory at \(files.path)",
@@ -147,8 +154,8 @@ extension ServerFindings {
                         + "machine")
         }
         let text = "the last backup was made on \(Moment.text(time))"
-        guard now.timeIntervalSince(time) < Self.backupAge else {
-            return advise(
+        guard now.timeIntervalSince(time) <= Self.backupAge else {
+            return fault(
                 "backup-old", text,
                 mend: isTimed
                     ? "see why \(BackupTimer.unit) made no copy since: journalctl --unit \(BackupTimer.service)"

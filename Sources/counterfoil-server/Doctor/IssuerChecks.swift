@@ -10,6 +10,8 @@ extension ServerFindings {
     /// A certificate of 90 days and one of six days are renewed after the same part of their validity.
     private static let certificateNote = 0.25
     private static let certificateFault = 0.1
+    /// The time in seconds for which a change of the issuer is a fault; if it is intended, the clients know it then.
+    private static let issuerAge: TimeInterval = 7 * 86_400
 
     /// Checks the server as clients reach it: name, certificate, metadata, keys, clock and addresses.
     ///
@@ -17,10 +19,11 @@ extension ServerFindings {
     ///   - keys: The identifiers of the keys that sign, by the store.
     ///   - expected: The metadata by the store and the settings of the server; nil if those are not known.
     ///   - host: The other machine whose server has noted these settings; nil for this machine.
+    ///   - isServed: Whether a server runs on the store; nil if that is not known.
     ///   - serverKey: The key of the servers on the store, which proves to them that an operator asks.
     mutating func checkIssuer(
-        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?, serverKey: ServerKey,
-        trusting authorities: OutboundAuthorities
+        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?, isServed: Bool?,
+        serverKey: ServerKey, trusting authorities: OutboundAuthorities
     ) async {
         guard let issuer else {
             return advise(
@@ -31,13 +34,31 @@ extension ServerFindings {
         await checkCertificate(probe, of: issuer)
         let found: IssuerProbe.Found
         do { found = try await probe.metadata() } catch {
+            guard isServed != false else {
+                return fault(
+                    "issuer-unreachable", "the metadata of \(issuer) cannot be read, and no server runs on this store",
+                    mend: "start counterfoil-server serve, and run this command again")
+            }
             return fault(
                 "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
-                mend: "check the DNS entry, the reverse proxy, the firewall, and that the server runs")
+                mend: "check the DNS entry, the reverse proxy and the firewall")
         }
         let isOurs = judge(found, of: issuer, keys: keys, metadata: expected, notedOn: host, now: Date())
         // The proof is for the servers on this store, not for one that answers in their place.
         if isOurs { await checkAddresses(probe, of: issuer, serverKey: serverKey) }
+    }
+
+    /// Judges the issuer of the server by that of the servers before.
+    mutating func judgeIssuer(of noted: NotedSettings, now: Date) {
+        guard let issuer = noted.issuer, let former = noted.formerIssuer,
+            now.timeIntervalSince(former.until) <= Self.issuerAge
+        else { return }
+        fault(
+            "issuer-changed",
+            "the issuer is \(issuer) since \(Moment.text(former.until)), and was \(former.issuer): apps and APIs that "
+                + "know the former one refuse the answers and tokens of this server",
+            mend: "start the server with --issuer \(former.issuer); if the change is intended, configure the new "
+                + "issuer in every app and API (this finding ends after a week)")
     }
 
     /// Judges the metadata, the keys and the clock of the server at an issuer.

@@ -50,8 +50,8 @@ extension ServerFindings {
                 mend: "give \(obstacle.place) to the user of the server, or run this command as that user")
         case .unusable(let failure):
             fault(
-                "endings-journal-unusable", "\(failure)",
-                mend: "name a new file with --endings-journal, or correct what the finding names; then make a backup")
+                "endings-journal-unusable", saying: "\(failure)",
+                orElse: "name another file with --endings-journal, restart the server, and make a backup")
         case .compared(.lacks(let count, let oldest)) where now.timeIntervalSince(oldest) > Self.journalAge:
             fault(
                 "endings-journal-behind",

@@ -1,5 +1,16 @@
 import CounterfoilWeb
 
+extension DataDirectoryFiles {
+    /// Whether a server runs on the directory, by its lock; nil if the system does not say.
+    var isServed: Bool? {
+        #if os(Linux)
+            ProcessOfLock(ofFileAt: path(of: "server.lock")) != nil
+        #else
+            nil
+        #endif
+    }
+}
+
 /// The limit of open files of the process of a server.
 struct DescriptorUse {
     let process: Int

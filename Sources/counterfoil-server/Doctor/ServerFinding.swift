@@ -32,6 +32,8 @@ struct ServerFinding: Encodable {
 /// The results of all checks so far.
 struct ServerFindings {
     private(set) var all: [ServerFinding] = []
+    /// The settings of the file that the command names; nil without one.
+    var settings: NotedSettings?
 
     /// The number of findings with a weight.
     func count(_ weight: ServerFinding.Weight) -> Int { all.count { $0.weight == weight } }
@@ -46,5 +48,13 @@ struct ServerFindings {
 
     mutating func fault(_ topic: String, _ text: String, mend: String) {
         all.append(ServerFinding(weight: .fault, topic: topic, text: text, mend: mend))
+    }
+
+    /// Adds a fault from an error message, whose remedy is behind its first semicolon.
+    ///
+    /// - Parameter remedy: The remedy of a message without one.
+    mutating func fault(_ topic: String, saying message: String, orElse remedy: String) {
+        let parts = message.split(separator: "; ", maxSplits: 1).map(String.init)
+        fault(topic, parts.first ?? message, mend: parts.count > 1 ? parts[1] : remedy)
     }
 }

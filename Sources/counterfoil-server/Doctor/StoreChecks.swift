@@ -16,46 +16,50 @@ extension ServerFindings {
     /// The age in seconds of events that a server should have sealed, as in the alert.
     private static let sealAge: TimeInterval = 900
 
-    /// The remedy of a finding whose text is an error message with its own remedy.
-    private static let mendNamed = "correct what the finding names, and run this command again"
-
     /// Checks the store in a data directory, and the server at its issuer.
     ///
     /// A store of another version is not changed.
     mutating func check(directory path: String, trusting authorities: OutboundAuthorities) async {
-        let files = DataDirectoryFiles(path: path)
-        guard files.state(of: "counterfoil.db") != nil else { return }
+        // Any other state is a finding of the files.
+        guard case .database = DataDirectoryState(of: path) else { return }
+        let remedy = "run this command as the user of the server"
         let installation: Installation
         do { installation = try DataDirectory(existing: path).installation } catch let failure as CommandFailure {
-            return fault("store-unusable", failure.message, mend: Self.mendNamed)
+            return fault("store-unusable", saying: failure.message, orElse: remedy)
         } catch {
-            return fault("store-unusable", "\(error)", mend: "run this command as the user of the server")
+            return fault("store-unusable", "\(error)", mend: remedy)
         }
-        await check(installation, serverKeyFile: nil, isSharedByHosts: false, trusting: authorities)
+        await check(installation, in: DataDirectoryFiles(path: path), serverKeyFile: nil, trusting: authorities)
     }
 
     /// Checks the store in a database, and the server at its issuer.
     mutating func check(database: Database, trusting authorities: OutboundAuthorities) async {
+        let remedy = "check --database and the rights of its user"
         do {
             await check(
-                try await database.open(), serverKeyFile: database.serverKeyFile, isSharedByHosts: true,
+                try await database.open(checkingKeyMode: false), in: nil, serverKeyFile: database.serverKeyFile,
                 trusting: authorities)
         } catch let failure as CommandFailure {
-            fault("store-unusable", failure.message, mend: Self.mendNamed)
+            fault("store-unusable", saying: failure.message, orElse: remedy)
         } catch {
-            fault("store-unusable", "\(error)", mend: "check --database and the rights of its user")
+            fault("store-unusable", "\(error)", mend: remedy)
         }
     }
 
+    /// - Parameter files: The files of the data directory; nil for a database, which servers of several hosts share.
     private mutating func check(
-        _ installation: Installation, serverKeyFile: String?, isSharedByHosts: Bool,
+        _ installation: Installation, in files: DataDirectoryFiles?, serverKeyFile: String?,
         trusting authorities: OutboundAuthorities
     ) async {
-        let (store, noted) = (installation.store, installation.noted)
-        let host = isSharedByHosts ? noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 } : nil
+        let store = installation.store
+        if let settings { judgeSettings(settings, inUse: installation.noted) }
+        // Those of the file are the settings of this machine.
+        let noted = settings ?? installation.noted
+        let host = files == nil ? noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 } : nil
         checkFiles(namedIn: noted, onHost: host, serverKeyFile: serverKeyFile)
         do {
             try await KeyRing.check(store, serverKey: installation.serverKey)
+            try await store.checkRestored()
             sound("store", "the store answers, has the tables of this version, and belongs to this server key")
             let versions = try await store.versions()
             sound("store-version", "\(versions)")
@@ -63,25 +67,32 @@ extension ServerFindings {
             judgeStoreClock(differingBy: now.timeIntervalSince(Date()))
             let keys = try await store.signingKeys().filter { $0.state(at: now).state == .signing }
             judgeKeys(signingSince: keys.map(\.signsFrom), now: now)
-            let backlog = try await store.logoutBacklog()
-            judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
-            judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
-            if host == nil, let path = noted.endingsJournal {
             judgeServerKeys(try await ServerKeyState.all(of: installation))
             if let database = installation.database {
                 judgeServers(try await database.serverNotes(at: now).compactMap(\.server))
             }
+            if let free = try await store.space().free, let file = files?.state(of: "counterfoil.db") {
+                judgeSpace(free: free, of: file.bytes)
+            }
+            let backlog = try await store.logoutBacklog()
+            judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
+            judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
+            if host == nil, let path = noted.endingsJournal {
                 judgeJournal(await JournalState(ofFileAt: path, of: store), at: path, now: now)
             }
+            judgeIssuer(of: installation.noted, now: now)
+            let isServed: Bool? = if let files { files.isServed } else { try await store.isServed() }
             let expected: [UInt8]? =
                 if let settings = noted.ofMetadata {
                     try await MetadataDocument.served(by: settings, on: store)
                 } else { nil }
             await checkIssuer(
-                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, notedOn: host,
+                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, notedOn: host, isServed: isServed,
                 serverKey: installation.serverKey, trusting: authorities)
+        } catch let refusal as UnfinishedRestore {
+            fault("restore-incomplete", saying: "\(refusal)", orElse: "run after-restore")
         } catch {
-            fault("store-fails", "\(error)", mend: "see the log of the server for the cause")
+            fault("store-fails", saying: "\(error)", orElse: "see the log of the server for the cause")
         }
         await store.close()
     }

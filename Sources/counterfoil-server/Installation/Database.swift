@@ -15,6 +15,8 @@ struct Database {
     let string: ConnectionString
     /// The file with the server key; nil if the environment contains the key.
     let serverKeyFile: String?
+    /// The maximum number of connections of this process.
+    var connections = PostgreSQLStore.standardConnections
 
     /// Parses a connection string; throws `ValidationError` if it is wrong or contains a password.
     ///
@@ -27,14 +29,18 @@ struct Database {
 
     /// Opens the store.
     ///
-    /// - Parameter unsupported: The reporter of values that a newer version has written; by default it prints a
-    ///   warning.
+    /// - Parameters:
+    ///   - checksKeyMode: Whether to refuse a file of the server key that other users can access.
+    ///   - unsupported: The reporter of values that a newer version has written; by default it prints a warning.
     func open(
+        checkingKeyMode checksKeyMode: Bool = true,
         reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
     ) async throws -> Installation {
-        let serverKey = try serverKey()
+        let serverKey = try serverKey(checkingMode: checksKeyMode)
         let store: PostgreSQLStore
-        do { store = try await PostgreSQLStore.open(string, reporting: unsupported) } catch {
+        do {
+            store = try await PostgreSQLStore.open(string, connections: connections, reporting: unsupported)
+        } catch {
             throw CommandFailure(error)
         }
         do {
@@ -58,14 +64,14 @@ struct Database {
             + (serverKeyFile.map { " --server-key-file \(ShellText.quoted($0))" } ?? "")
     }
 
-    func serverKey() throws -> ServerKey {
+    func serverKey(checkingMode checksMode: Bool = true) throws -> ServerKey {
         if let serverKeyFile {
             guard FileManager.default.fileExists(atPath: serverKeyFile) else {
                 throw CommandFailure.refused(
                     "there is no server key at \(serverKeyFile), which --server-key-file names; correct the path, or "
                         + "before the first start create the file: 32 random bytes, mode 600")
             }
-            return try ServerKeyFile(path: serverKeyFile).read()
+            return try ServerKeyFile(path: serverKeyFile).read(checkingMode: checksMode)
         }
         guard let key = try ServerKey.given() else {
             throw CommandFailure.refused(

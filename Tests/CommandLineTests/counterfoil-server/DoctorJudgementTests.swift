@@ -26,6 +26,34 @@ struct DoctorJudgementTests {
         FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now)
     }
 
+    @Test func `half a database file that is free is a note from a gibibyte on`() {
+        let gibibyte = 1 << 30
+        for (free, size, expected) in [
+            (0, 4096, []), (gibibyte, 3 * gibibyte, []), (gibibyte / 2, gibibyte, []),
+            (gibibyte, 2 * gibibyte, ["advice store-space"]),
+        ] {
+            #expect(Self.topics { $0.judgeSpace(free: free, of: size) } == expected)
+        }
+    }
+
+    @Test func `different settings of servers are faults, and server keys in excess or missing are notes`() {
+        let servers = ["1h", "5m"].map {
+            ServerOnDatabase(host: $0, process: 7, settings: ["code-lifetime": "1m", "access-token-lifetime": $0])
+        }
+        #expect(Self.topics { $0.judgeServers(servers) } == ["fault settings-differ"])
+        #expect(Self.topics { $0.judgeServers([servers[0], servers[0]]) } == [])
+        func key(_ state: ServerKeyState.State, _ needs: [ServerKeyNeed]) -> ServerKeyState {
+            ServerKeyState(fingerprint: "0a1b2c3d", state: state, firstUntil: Self.now, needs: needs)
+        }
+        let tokens = ServerKeyNeed(kind: .refreshTokens, count: 1, until: Self.now)
+        let judged = Self.topics {
+            $0.judgeServerKeys([
+                key(.current, []), key(.former, [tokens]), key(.former, []), key(.next, []), key(.missing, [tokens]),
+            ])
+        }
+        #expect(judged == ["advice server-key-unneeded", "advice server-key-missing"])
+    }
+
     @Test func `a nearly full disk is a fault, and one with little space a note`() {
         func judged(_ free: Int?, database: Int = 1 << 20) -> [String] {
             Self.topics { $0.judgeDisk(free: free, database: database, log: 0) }
@@ -90,8 +118,46 @@ struct DoctorJudgementTests {
     ) {
         var findings = ServerFindings()
         findings.judgeBackup(at: days.map { Self.now - $0 * Self.day }, isTimed: isTimed, now: Self.now)
-        #expect(findings.all.map(\.weight) == [.advice])
+        #expect(findings.all.map(\.weight) == [days == nil ? .advice : .fault])
         #expect(findings.all.first?.mend?.contains(remedy) == true)
+    }
+
+    @Test func `a backup is old from the age at which the alert fires`() throws {
+        let rules = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Monitoring/alerts.yaml")
+                .standardizedFileURL, encoding: .utf8)
+        let rule = try #require(rules.components(separatedBy: "- alert: CounterfoilBackupOld\n").last)
+        let expression = try #require(rule.firstMatch(of: /> (\d+) \* (\d+)/))
+        let age = try #require(Double(expression.1)) * (try #require(Double(expression.2)))
+        func judged(_ age: TimeInterval) -> [String] {
+            Self.topics { $0.judgeBackup(at: Self.now - age, isTimed: false, now: Self.now) }
+        }
+        #expect(judged(age) == [])
+        #expect(judged(age + 1) == ["fault backup-old"])
+    }
+
+    @Test func `a change of the issuer is a fault for a week`() throws {
+        func noted(_ issuer: String) throws -> NotedSettings {
+            NotedSettings(ServerSettings(issuer: try Issuer(issuer)), connections: 1, files: [:])
+        }
+        let (before, settings) = (try noted("https://a.example.com"), try noted("https://b.example.com"))
+        let changed = settings.following(before, at: Self.now)
+        func judged(_ noted: NotedSettings, _ days: Double) -> [String] {
+            Self.topics { $0.judgeIssuer(of: noted, now: Self.now + days * Self.day) }
+        }
+        #expect(judged(before, 0) == [])
+        #expect(judged(changed, 7) == ["fault issuer-changed"])
+        #expect(judged(settings.following(changed, at: Self.now + Self.day), 7) == ["fault issuer-changed"])
+        #expect(judged(changed, 7.1) == [])
+        #expect(judged(before.following(changed, at: Self.now), 0) == [])
+    }
+
+    @Test func `a fault from an error message has the remedy of the message`() {
+        var findings = ServerFindings()
+        findings.fault("a", saying: "it failed; do this; or that", orElse: "look")
+        findings.fault("b", saying: "it failed", orElse: "look")
+        #expect(findings.all.map(\.text) == ["it failed", "it failed"])
+        #expect(findings.all.map(\.mend) == ["do this; or that", "look"])
     }
 
     @Test func `the files in the settings of another machine are not judged here`() throws {
@@ -281,7 +347,7 @@ struct DoctorJudgementTests {
         #expect(try judged() == [])
         try FileManager.default.setAttributes(
             [.modificationDate: Date() - 2 * Self.day - 60], ofItemAtPath: directory.path("last-backup"))
-        #expect(try judged() == ["advice backup-old"])
+        #expect(try judged() == ["fault backup-old"])
         try put("last-backup")
         // A sparse file.
         try put("counterfoil.db-wal", bytes: 129 << 20)
