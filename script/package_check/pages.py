@@ -22,8 +22,8 @@ PACKAGES = ("sudo", "dbus", "curl", "jq", "openssl", "sqlite3", "iproute2", "psm
 LAST = ("backup.md", "restore.md", "keys.md", "in-other-hands.md", "upgrade.md")
 POSTGRESQL = "postgresql.md"
 GUIDE = "docs/guide/postgresql.md"
-#: Pages and commands of which a data directory is the subject.
-OF_A_FILE = ("/backup.md", "/restore.md", "fuser", "prune-journal", "sqlite3")
+#: Pages and commands of which a data directory or a client is the subject.
+NOT_OF_A_DATABASE = ("/backup.md", "/restore.md", "fuser", "prune-journal", "sqlite3", "counterfoil doctor https")
 SECONDS = 60
 
 #: What runs nowhere here: a part of a line, and the reason.
@@ -93,6 +93,8 @@ sed -i 's/^listen: .*/listen: systemd:https/' {SETTINGS}
 systemctl list-sockets --no-pager | grep {SERVER}.service
 systemctl disable --now {SERVER}.socket {SERVER}.service
 cp -p settings {SETTINGS}
+rm -r /etc/systemd/system/{SERVER}.socket.d
+systemctl daemon-reload
 systemctl enable --now {SERVER}
 """,
     # A copy has the second in its name, and an operator does not make two in one.
@@ -118,12 +120,14 @@ sudo -u counterfoil {SERVER} backup --output - >counterfoil.copy
 mkdir journal
 cp {JOURNAL}/endings* journal/
 {{}}""",
-    ">server.key)": "rm -f server.key\n{}",
+    # With another PostgreSQL on this machine, whose network the system shares, it has another port than the standard one.
+    ">server.key)": "rm -f server.key\nexport PGPORT=$(pg_lsclusters --no-header | awk '{print $3}')\n{}",
     "/dev/urandom >/var/lib/counterfoil/server.key'": f"mv {DATA}/server.key kept.key\n{{}}",
+    # The page has begun with an empty database. The directory has its own key and journal, which continues.
     "migrate --from sqlite:": f"""
 systemctl stop {SERVER}
-install -m 600 -o counterfoil -g counterfoil kept.key {DATA}/server.key
-rm -f {JOURNAL}/endings*
+mv kept.key {DATA}/server.key
+mv kept.endings {JOURNAL}/endings
 {_EMPTY_DATABASE}{{}}
 """,
     # The new key seals the end of the audit log within seconds, before an operator types the next command.
@@ -253,21 +257,23 @@ def follow_postgresql(system: System, port: int) -> None:
     shell(system, "the role", f"""
 sudo -u postgres psql --command "CREATE ROLE counterfoil LOGIN PASSWORD '{NAME}'"
 systemctl stop {SERVER}
-rm -f {JOURNAL}/endings*
+mv {JOURNAL}/endings kept.endings
 """)
     page = f"docs/operations/{POSTGRESQL}"
-    uri = f"postgresql://counterfoil@127.0.0.1/counterfoil?passfile={DATA}/pgpass"
+    at = f"127.0.0.1:{system.run('pg_lsclusters', '--no-header').split()[2]}"
+    uri = f"postgresql://counterfoil@{at}/counterfoil?passfile={DATA}/pgpass"
     for command in of_page(page):
         text = script(command, port)
         if text:
             shell(system, command.place, text)
         if "/dev/null /var/lib/counterfoil/pgpass" in command.text:
             shell(system, "the settings", f"""
-printf '*:5432:counterfoil:counterfoil:{NAME}\\n' | tee {DATA}/pgpass >.pgpass
+printf '*:*:counterfoil:counterfoil:{NAME}\\n' | tee {DATA}/pgpass >.pgpass
 chmod 600 .pgpass
 sed -i 's#^data-dir:.*#database: {uri}\\nserver-key-file: {DATA}/server.key#' {SETTINGS}
 """)
-    follow(system, [GUIDE, *pages()], port, left_out=OF_A_FILE)
+    follow(system, [GUIDE, *pages()], port, left_out=NOT_OF_A_DATABASE)
+    shell(system, "the end", f"rm -r {DATA}.before")
 
 
 def shell(system: System, place: str, text: str) -> None:
