@@ -19,6 +19,21 @@ extension ServerFindings {
         }
     }
 
+    /// The space in a database file in bytes that is worth a note, if it is half of the file.
+    private static let freeSpace = 1 << 30
+
+    /// Judges the space in a database file that deleted records have left.
+    mutating func judgeSpace(free: Int, of size: Int) {
+        let text = "of the database file of \(ByteCount(size)), \(ByteCount(free)) are free for new records"
+        if free >= Self.freeSpace, free >= size / 2 {
+            advise(
+                "store-space", text,
+                mend: "nothing, if the database grows again; to make the file smaller, restore a backup of it")
+        } else {
+            sound("store-space", text)
+        }
+    }
+
     /// Judges what still needs the server keys besides the current one.
     mutating func judgeServerKeys(_ keys: [ServerKeyState]) {
         for key in keys.dropFirst() {

@@ -2,7 +2,7 @@ import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
-/// What still needs a server key.
+/// A kind of records that still needs a server key.
 struct ServerKeyNeed: Sendable, Hashable, Encodable {
     /// The kinds of what a server key has made.
     enum Kind: String, Encodable {
@@ -32,7 +32,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(until.map(Moment.text), forKey: .until)
     }
 
-    /// What needs the key, until when, and what shortens it.
+    /// The records, the time until which they need the key, and a way to shorten it.
     var words: String {
         func counted(_ one: String) -> String { "\(count ?? 0) \(one)\(count == 1 ? "" : "s")" }
         let limit = until.map { " until \(Moment.text($0)) at the latest" } ?? ""

@@ -6,7 +6,7 @@ import Testing
 
 import struct TestSupport.Site
 
-/// What `counterfoil-server key list` says about former server keys.
+/// The part of `counterfoil-server key list` about former server keys.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerKeyListTests {
     private struct Report: Decodable {
