@@ -178,7 +178,7 @@ struct AuditLog: Sendable {
                         ? words(AuditMessage.terminal) : event.isFromServer ? words(AuditMessage.server) : ""),
                 reason: event.reason?.rawValue,
                 detail: event.explanation,
-                request: event.requestID
+                request: event.outcome == .refused ? event.requestID : nil
             )
         }
     }

@@ -48,7 +48,7 @@ package struct AuditPage: ConsolePage, Hashable {
         package var reason: String?
         /// The detail of the event, in English.
         package var detail: String?
-        /// The reference of the request; nil if no request caused the event.
+        /// The reference that the page of a refused request has shown; nil for any other event.
         package var request: String?
     }
 }

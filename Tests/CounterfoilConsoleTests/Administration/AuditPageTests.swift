@@ -45,6 +45,25 @@ struct AuditPageTests {
         #expect(try await page("?person=nobody", status: .badRequest).isFiltered)
     }
 
+    @Test mutating func `a refusal shows its reason and reference, and every filter of the command has a field`()
+        async throws
+    {
+        var browser = test.browser(source: "198.51.100.7")
+        let reply = try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: "alice", password: "not the password")
+        let reference = try #require(reply.frame?.reference)
+        let row = try #require(try await page("?request=\(reference)&outcome=refused").rows.first)
+        #expect(row.reason == "wrong_password" && row.detail == nil && row.request == reference && row.isRefused)
+        #expect(try await page("?source=198.51.100.7").rows == [row])
+        #expect(try await page("?outcome=refused").rows == [row])
+        #expect(try await page("?outcome=done").rows.allSatisfy { $0.request == nil && $0.reason == nil })
+        let time = test.clock.now.formatted(.iso8601).dropLast(4)
+        #expect(try await page("?outcome=refused&since=\(time)").since.value == time + ":00")
+        #expect(try await page("?until=\(time)").rows.isEmpty)
+        #expect(try await page("?since=2027-01-01T03:12&outcome=refused").rows == [row])
+        #expect(try await page("?until=soon", status: .badRequest).until.problem != nil)
+    }
+
     @Test mutating func `the events of a deleted user are found by the pseudonym`() async throws {
         _ = try await Attempt(test).authorize()
         let terms = try World.terms(of: test.alice)
