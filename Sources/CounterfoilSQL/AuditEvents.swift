@@ -92,8 +92,10 @@ extension SQLConnection {
     }
 
     private func withoutDeletedPerson(_ event: AuditEvent) throws -> AuditEvent {
+        // A refusal without a user takes the same time, so that it does not reveal whether an account exists.
+        guard event.personID != nil || event.outcome == .refused else { return event }
+        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", event.personID?.rawValue ?? "")
         guard let person = event.personID, !person.isPseudonym else { return event }
-        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", person.rawValue)
         guard exists != [true] else { return event }
         return try removedPerson(person)?.pseudonymized(event) ?? event.withoutPerson
     }
