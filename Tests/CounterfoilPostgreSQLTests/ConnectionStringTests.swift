@@ -119,20 +119,24 @@ struct ConnectionStringTests {
         try server.sql(
             "CREATE ROLE without_rights LOGIN", "CREATE DATABASE closed",
             "REVOKE CONNECT ON DATABASE closed FROM public")
-        for (uri, words) in [
-            (try server.uri(user: "unknown_user"), "role \"unknown_user\" does not exist"),
-            (try server.uri(database: "nowhere"), "database \"nowhere\" does not exist"),
-            (try server.uri(user: "without_rights", database: "closed"), "permission denied for database"),
-            (try server.uri(user: "with_other_password", "passfile=\(file)"), "password authentication failed"),
+        for (uri, words, obstacle) in [
+            (try server.uri(user: "unknown_user"), "role \"unknown_user\" does not exist", ConnectionObstacle.noRule),
+            (try server.uri(database: "nowhere"), "database \"nowhere\" does not exist", .noDatabase),
+            (try server.uri(user: "without_rights", database: "closed"), "permission denied for database", .noRight),
+            (
+                try server.uri(user: "with_other_password", "passfile=\(file)"), "password authentication failed",
+                .password
+            ),
+            (try server.uri(user: "with_other_password", "passfile=%2Fnowhere"), "no password supplied", .password),
         ] {
             let refusal = try #require(#expect(throws: OpeningRefusal.self) { try Connection.open(uri) })
-            guard case .rejected(_, let reason) = refusal else {
+            guard case .rejected(_, let reason, obstacle) = refusal else {
                 Issue.record("\(refusal)")
                 continue
             }
             #expect(reason.contains(words), "\(reason)")
             #expect(!reason.contains("LOCATION") && !reason.contains(/\b(28P01|28000|3D000|42501)\b/), "\(reason)")
-            #expect("\(refusal)".contains("correct the user, the password file or the name of the database"))
+            #expect("\(refusal)".hasSuffix("; \(obstacle.remedy)"))
         }
     }
 }

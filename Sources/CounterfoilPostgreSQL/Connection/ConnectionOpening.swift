@@ -55,19 +55,24 @@ extension Connection {
 /// The text of libpq about connections that failed, with the last SQLSTATE in it.
 private struct LoginError {
     let message: String
+    /// The text about the last of the servers.
+    let last: String
     /// The SQLSTATE that the last of the servers has answered; nil if it has answered none.
     let state: SQLState?
 
     /// Parses a text in the form of `PQERRORS_VERBOSE`: `FATAL:  28P01: password authentication failed …` and then the
     /// place in the source of the server, which is left out.
     init(_ text: UnsafePointer<CChar>?) {
-        let place = /LOCATION:\x20{2}\S+, \S+:\d+/
+        let source = /LOCATION:\x20{2}\S+, \S+:\d+/
         let code = /:\x20{2}([0-9A-Z]{5}):\x20/
-        let parts = LibPQText.line(text).split(separator: "; ").filter { $0.wholeMatch(of: place) == nil }
+        let parts = LibPQText.line(text).split(separator: "; ").filter { $0.wholeMatch(of: source) == nil }
         // The text about each server begins like this, and can have several lines.
-        let last = parts.lastIndex { $0.hasPrefix("connection to server") } ?? parts.startIndex
-        state = parts[last...].lazy.compactMap { $0.firstMatch(of: code) }.first.map { SQLState(String($0.output.1)) }
-        message = parts.map { $0.replacing(code, maxReplacements: 1) { _ in ": " } }.joined(separator: "; ")
+        let place = parts.lastIndex { $0.hasPrefix("connection to server") } ?? parts.startIndex
+        last = parts[place...].joined(separator: ", ")
+        state = parts[place...].lazy.compactMap { $0.firstMatch(of: code) }.first.map { SQLState(String($0.output.1)) }
+        // The remedy follows the first semicolon of an error message.
+        message = parts.filter { !$0.hasPrefix("Is the server running ") }
+            .map { $0.replacing(code, maxReplacements: 1) { _ in ": " } }.joined(separator: ", ")
     }
 }
 
@@ -132,12 +137,19 @@ private final class ConnectionAttempt {
     private func refusal(_ handle: OpaquePointer, reason: String? = nil) -> OpeningRefusal {
         tried = place(of: handle) + 1
         let answer = LoginError(PQerrorMessage(handle))
-        let messages = [answer.message, reason ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
-        let isRejected = answer.state?.refusesLogin == true || PQconnectionNeedsPassword(handle) == 1
-        if reason == nil, isRejected {
-            return .rejected(database: "\(string)", reason: messages)
+        let messages = [answer.message, reason ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+        // A server that is silent has answered nothing, though one before it may have.
+        let obstacle =
+            reason != nil
+            ? .silence
+            : PQconnectionNeedsPassword(handle) == 1
+                ? .password : ConnectionObstacle(answer.state, saying: answer.last)
+        switch obstacle {
+        case .readOnly: return .readOnly(database: "\(string)")
+        case .password, .noRule, .noDatabase, .noRight:
+            return .rejected(database: "\(string)", reason: messages, obstacle: obstacle)
+        default: return .unreachable(database: "\(string)", reason: messages, obstacle: obstacle)
         }
-        return .unreachable(database: "\(string)", reason: messages)
     }
 
     /// The place of the server that libpq is trying in the list of this attempt; the last one if libpq does not tell.

@@ -28,7 +28,9 @@ extension Connection {
         } catch StoreFault.unavailable(let reason) {
             throw .unreachable(database: database, reason: reason)
         } catch let error as ServerError where error.state.isPassing {
-            throw .unreachable(database: database, reason: error.description)
+            throw .unreachable(
+                database: database, reason: error.description,
+                obstacle: ConnectionObstacle(error.state, saying: error.message))
         } catch {
             throw .otherProduct(database: database, found: "a server without its functions (\(error))")
         }

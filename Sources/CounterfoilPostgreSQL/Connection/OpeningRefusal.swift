@@ -8,10 +8,10 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidOptions(reason: String)
     /// The password file cannot be used; its path, and the reason.
     case passwordFile(path: String, reason: String)
-    /// No server answers, or it refuses the connection; each reason is one of libpq or of the server.
-    case unreachable(database: String, reason: String)
+    /// No server gives a connection, which can pass by itself; each reason is one of libpq or of the server.
+    case unreachable(database: String, reason: String, obstacle: ConnectionObstacle = .other)
     /// The server answers, and refuses the user or the name of the database.
-    case rejected(database: String, reason: String)
+    case rejected(database: String, reason: String, obstacle: ConnectionObstacle)
     /// The server, or each of several, is a standby or otherwise read-only.
     case readOnly(database: String)
     /// The server is not PostgreSQL.
@@ -54,18 +54,12 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             the password file \(path) cannot be used: \(reason); \
             make it private (chmod 600 FILE), or set PGPASSFILE to another file
             """
-        case .unreachable(let database, let reason):
-            "no connection to the database \(database) (\(reason)); check that the server runs and accepts this user"
-        case .rejected(let database, let reason):
-            """
-            the server of the database \(database) refuses the connection (\(reason)); correct the user, the password \
-            file or the name of the database, or allow the user in pg_hba.conf
-            """
+        case .unreachable(let database, let reason, let obstacle):
+            "no connection to the database \(database) (\(reason)); \(obstacle.remedy)"
+        case .rejected(let database, let reason, let obstacle):
+            "the server of the database \(database) refuses the connection (\(reason)); \(obstacle.remedy)"
         case .readOnly(let database):
-            """
-            the database \(database) is read-only; connect to the primary, or name all servers in the connection \
-            string: postgresql://USER@HOST1,HOST2/DATABASE
-            """
+            "the database \(database) is read-only; \(ConnectionObstacle.readOnly.remedy)"
         case .otherProduct(let database, let found):
             "the database \(database) is not PostgreSQL but \(found); use PostgreSQL 14 or later"
         case .tooOld(let database, let found, let minimum):

@@ -11,9 +11,6 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     /// The first two characters, which name a class of errors.
     private var family: Substring { code.prefix(2) }
 
-    /// Whether a server refuses the user, the password or the database, which does not pass by itself.
-    var refusesLogin: Bool { family == "28" || self == SQLState("3D000") || self == SQLState("42501") }
-
     static let uniqueViolation = SQLState("23505")
     static let lockNotAvailable = SQLState("55P03")
     static let duplicateTable = SQLState("42P07")
