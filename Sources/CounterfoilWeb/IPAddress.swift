@@ -99,6 +99,12 @@ struct IPNetwork: Sendable, Hashable {
         guard Self.masked(base, to: bits) == base else { return nil }
     }
 
+    /// Whether the network is larger than any that one organization has: it is shorter than 8 bits for IPv4, or than 16
+    /// bits for IPv6, and not one of private addresses (RFC 4193 §3.1).
+    var isBoundless: Bool {
+        base.count == 4 ? bits < 8 : bits < 16 && !(bits >= 7 && base.first.map { $0 & 0xFE } == 0xFC)
+    }
+
     func contains(_ address: IPAddress) -> Bool {
         address.bytes.count == base.count && Self.masked(address.bytes, to: bits) == base
     }

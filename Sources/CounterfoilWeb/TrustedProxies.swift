@@ -3,9 +3,10 @@ import HTTPTypes
 
 /// The reverse proxies whose forwarding fields name the client address (RFC 9700 §4.13).
 ///
-/// The fields of all other senders are ignored: a client that could choose its address could evade rate limits.
+/// The fields of all other senders are ignored: a client that could choose its address could evade rate limits. So a
+/// network that includes clients of any place, such as `0.0.0.0/0`, is refused.
 public struct TrustedProxies: Sendable, Hashable {
-    /// An error for a text that is not an IP address or a network in CIDR notation.
+    /// An error for a text that is not an IP address or a network in CIDR notation, or for a network of all clients.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
         /// The text and the expected format.
         public let description: String
@@ -38,6 +39,12 @@ public struct TrustedProxies: Sendable, Hashable {
             guard let network = IPNetwork(text) else {
                 throw Refusal(
                     description: "\(text) is not an address or a network, such as 127.0.0.1 or 10.0.0.0/8, nor unix")
+            }
+            guard !network.isBoundless else {
+                throw Refusal(
+                    description:
+                        "\(text) includes clients, which could then choose their address and evade the limits; name the "
+                        + "addresses of the proxies, such as 127.0.0.1 or 10.0.0.0/8")
             }
             networks.append(network)
         }

@@ -21,7 +21,7 @@ struct TrustedProxyTests {
     // SEC-430: who can reach the socket decides the permissions of its file, so the operator must name it.
     @Test func `the peer of a Unix socket is a proxy only if it is named`() throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
-        for (proxies, source) in [([], "unix"), (["0.0.0.0/0", "::/0"], "unix"), (["unix"], "203.0.113.9")] {
+        for (proxies, source) in [([], "unix"), (["10.0.0.0/8", "fc00::/7"], "unix"), (["unix"], "203.0.113.9")] {
             let trusted = try TrustedProxies(proxies)
             #expect(trusted.source(of: [field: "203.0.113.9"], from: .unixSocket) == source)
         }
@@ -91,5 +91,17 @@ struct TrustedProxyTests {
     ])
     func `a text that is not a network is refused`(text: String) {
         #expect(throws: TrustedProxies.Refusal.self) { _ = try TrustedProxies([text]) }
+    }
+
+    // SEC-640
+    @Test(arguments: ["0.0.0.0/0", "::/0", "128.0.0.0/1", "2000::/3", "::ffff:0.0.0.0/0", "8.0.0.0/7", "f000::/7"])
+    func `a network of all clients is refused`(network: String) throws {
+        let refusal = try #require(#expect(throws: TrustedProxies.Refusal.self) { try TrustedProxies([network]) })
+        #expect(refusal.description.hasPrefix("\(network) includes clients, which could then choose their address"))
+    }
+
+    @Test(arguments: ["10.0.0.0/8", "172.16.0.0/12", "fd00::/8", "fc00::/7", "2a06:98c0::/29", "104.16.0.0/13"])
+    func `a network of one organization is accepted`(network: String) throws {
+        _ = try TrustedProxies([network])
     }
 }
