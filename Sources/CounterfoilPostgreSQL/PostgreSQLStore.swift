@@ -20,17 +20,22 @@ public final class PostgreSQLStore: SQLStore {
         database = SQLDatabase(engine, reporting: unsupported)
     }
 
+    /// The number of connections that a store opens at most, unless ``open(_:connections:reporting:)`` gets another.
+    public static let standardConnections = 8
+
     /// Connects to a database, which must have the tables of this version.
     ///
     /// - Parameters:
     ///   - string: The connection string.
+    ///   - connections: The maximum number of connections, at least 1. Each is opened when it is needed.
     ///   - unsupported: The reporter of values that a newer version has written, and because of which this store does
     ///     not use a record.
     /// - Throws: ``OpeningRefusal``, which says what to do.
     public static func open(
-        _ string: ConnectionString, reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
+        _ string: ConnectionString, connections: Int = standardConnections,
+        reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) async throws(OpeningRefusal) -> PostgreSQLStore {
-        try await open(string, settings: ConnectionThreads.Settings(), reporting: unsupported)
+        try await open(string, settings: ConnectionThreads.Settings(threads: connections), reporting: unsupported)
     }
 
     /// Connects to a database as the public function does, with another number of connections or other limits.

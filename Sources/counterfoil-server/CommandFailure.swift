@@ -2,16 +2,42 @@ import CounterfoilPostgreSQL
 import CounterfoilSQLite
 import CounterfoilServer
 
+/// The exit codes of all commands.
+///
+/// A script reads the result of a check as 0 or ``found``. No error has either code, whether the command line, the
+/// settings or the database cause it.
+enum CommandExit {
+    /// A check has found something: a fault, a difference, something to do.
+    static let found: Int32 = 1
+    /// The command, the server or the store refuses, or the settings file is wrong; a retry does not help.
+    static let refused: Int32 = 3
+    /// A temporary failure; a retry can help.
+    static let temporary: Int32 = 6
+    /// A mistake in the command line, or in the value of an environment variable.
+    static let usage: Int32 = 64
+    /// An error that no command expects.
+    static let unexpected: Int32 = 70
+}
+
 /// A failure of a command, with a message for people and an exit code for scripts.
+///
+/// ``CommandExit`` has all exit codes.
 struct CommandFailure: Error {
     let message: String
     let exitCode: Int32
 
     /// Whether a retry may solve it.
-    var isTemporary: Bool { exitCode == 6 }
+    var isTemporary: Bool { exitCode == CommandExit.temporary }
 
-    /// Creates a failure that a retry does not solve, with exit code 3.
-    static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
+    /// Creates a failure that a retry does not solve, with ``CommandExit/refused``.
+    static func refused(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, exitCode: CommandExit.refused)
+    }
+
+    /// Creates the end of a check that has found something.
+    static func found(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, exitCode: CommandExit.found)
+    }
 
     /// Creates a failure from an error of opening the store; a retry can succeed only if the store is locked, or could
     /// not be copied.
@@ -44,6 +70,8 @@ struct CommandFailure: Error {
         self.exitCode = exitCode
     }
 
-    /// Creates a failure that a retry may solve, with exit code 6.
-    static func temporary(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }
+    /// Creates a failure that a retry may solve, with ``CommandExit/temporary``.
+    static func temporary(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, exitCode: CommandExit.temporary)
+    }
 }

@@ -15,7 +15,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
             Example:
               counterfoil-server demo
 
-            Exit codes: 0 success, 3 refused, 6 temporary failure (try again), 64 usage error.
+            Exit codes: 0 success, 1 a check has found something, 3 refused, 6 temporary failure (try again), 64 usage \
+            error, 70 unexpected error.
             """,
         version: Build.version,
         subcommands: [
@@ -34,7 +35,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         do {
             let settings = try invocation.resolve()
             resolved = settings
-            var command = try parseAsRoot(invocation.arguments(with: settings))
+            var command = try invocation.command(with: settings)
             if let configured = command as? any ConfiguredCommand {
                 try await configured.run(with: SettingsContext(invocation: invocation, settings: settings))
             } else if var asynchronous = command as? any AsyncParsableCommand {
@@ -47,11 +48,18 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
             Output.note("counterfoil-server: \(message)")
             Foundation.exit(failure.exitCode)
         } catch {
-            guard exitCode(for: error) == .validationFailure,
-                let explanation = resolved?.explanation(of: message(for: error))
-            else { exit(withError: error) }
+            guard let explanation = resolved?.explanation(of: error) else { end(with: error) }
             Output.note((explanation.isInFile ? "counterfoil-server: " : "Error: ") + explanation.text)
-            Foundation.exit(explanation.isInFile ? 3 : ExitCode.validationFailure.rawValue)
+            Foundation.exit(explanation.isInFile ? CommandExit.refused : CommandExit.usage)
         }
+    }
+
+    /// Ends the process as ArgumentParser does, unless nothing has expected the error.
+    ///
+    /// ArgumentParser gives such an error the code 1, which is the result of a check.
+    private static func end(with error: any Error) -> Never {
+        guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
+        Output.note("counterfoil-server: \(message(for: error))")
+        Foundation.exit(CommandExit.unexpected)
     }
 }

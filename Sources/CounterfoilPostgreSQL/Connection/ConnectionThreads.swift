@@ -8,7 +8,7 @@ import Foundation
 final class ConnectionThreads: Sendable {
     struct Settings: Sendable {
         /// The number of threads, and with it of connections.
-        var threads = 8
+        var threads = PostgreSQLStore.standardConnections
         /// The maximum number of requests that wait for a connection.
         var queueLimit = 10_000
         /// The time after which a connection is replaced, so that load moves to other servers behind one name.

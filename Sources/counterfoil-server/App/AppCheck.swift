@@ -31,7 +31,7 @@ struct AppCheck: AsyncParsableCommand {
                 allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
             return try report(verdict, of: client)
         }
-        guard matches else { throw ExitCode(1) }
+        guard matches else { throw ExitCode(CommandExit.found) }
     }
 
     private func report(_ verdict: RedirectURIMatching.MatchVerdict, of client: RegisteredClient) throws -> Bool {

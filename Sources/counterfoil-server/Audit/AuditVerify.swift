@@ -48,7 +48,7 @@ struct AuditVerify: AsyncParsableCommand {
             if options.json { try Output.json(AuditVerdictDocument(verdict)) } else { print(verdict) }
             return verdict.findingCount == 0
         }
-        if !isSound { throw ExitCode(1) }
+        if !isSound { throw ExitCode(CommandExit.found) }
     }
 
     private func print(_ verdict: AuditVerdict) {

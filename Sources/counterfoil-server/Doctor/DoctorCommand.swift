@@ -4,7 +4,7 @@ import CounterfoilWeb
 import Foundation
 
 /// The command `doctor`, which checks an installation and changes nothing.
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorCommand: ConfiguredCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check the installation of a server, and say how to fix its faults.",
@@ -13,12 +13,15 @@ struct DoctorCommand: AsyncParsableCommand {
             it at its issuer. Run it on the machine of the server, as the user of the server, while the server runs. It \
             changes nothing.
 
+            With a settings file, it checks the file and the files that it names, and compares it with the settings in \
+            use. Without one, it checks the settings of the server that last started or reloaded.
+
             With --tls-authority, the certificate of the server can come from a private authority.
 
             Example:
               sudo -u counterfoil counterfoil-server doctor --data-dir /var/lib/counterfoil
 
-            The exit code is 0 if there is no fault, and 3 otherwise. Notes do not count.
+            The exit code is 0 if there is no fault, and 1 if there is one. Notes do not count.
             """
     )
 
@@ -44,13 +47,21 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let authorities = try authorities()
+    func run() async throws { try await run(ServerFindings()) }
+
+    func run(with context: SettingsContext) async throws {
         var findings = ServerFindings()
+        await findings.readSettings(context)
+        try await run(findings)
+    }
+
+    private func run(_ former: ServerFindings) async throws {
+        let authorities = try authorities()
+        var findings = former
         findings.sound("version", "this is version \(Build.version)")
         switch try options.location.place {
         case .directory(let path):
-            findings.check(DataDirectoryFiles(path: path), noted: DataDirectory.noted(in: path))
+            findings.check(DataDirectoryFiles(path: path), noted: findings.settings ?? DataDirectory.noted(in: path))
             await findings.check(directory: path, trusting: authorities)
         case .database(let database):
             await findings.check(database: database, trusting: authorities)
@@ -81,7 +92,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Output.line("")
             Output.line("\(Self.count(faults, "fault")), \(Self.count(notes, "note"))")
         }
-        if faults > 0 { throw ExitCode(3) }
+        if faults > 0 { throw ExitCode(CommandExit.found) }
     }
 
     private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }

@@ -19,6 +19,9 @@ struct MigrateCommand: AsyncParsableCommand {
             server first. Afterwards no server starts on the directory. Use its server key for the database: users then \
             stay signed in.
 
+            With --check, the exit code is 0 if the tables are up to date, and 1 if there is something to do. The \
+            server key is needed with --from only.
+
             Examples:
               counterfoil-server migrate \\
                 --database postgresql://counterfoil@db.example.com/counterfoil
@@ -28,12 +31,6 @@ struct MigrateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The database: postgresql://USER@HOST/NAME. (default: $\(Database.variable))", valueName: "uri"))
-    var database: String?
-
     @Flag(name: .long, help: "Only check whether the tables are those of this version.")
     var check = false
 
@@ -42,24 +39,7 @@ struct MigrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The data directory to move from: sqlite:DIRECTORY.", valueName: "sqlite:directory"))
     var from: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The file with the server key that the servers on the database will have, for --from. "
-                + "(default: $\(ServerKey.variable))", valueName: "file"))
-    var serverKeyFile: String?
-
-    @OptionGroup var settingsFile: SettingsFileOption
-
-    private var chosen: Database {
-        get throws {
-            if let database { return try Database(database, givenBy: "--database", serverKeyFile: serverKeyFile) }
-            guard let text = ProcessInfo.processInfo.environment[Database.variable] else {
-                throw ValidationError("Name the database with --database or \(Database.variable).")
-            }
-            return try Database(text, givenBy: Database.variable, serverKeyFile: serverKeyFile)
-        }
-    }
+    @OptionGroup var location: InstallationOption
 
     /// The data directory to move from; nil without `--from`.
     private var directory: String? {
@@ -73,21 +53,28 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        _ = try chosen
         let directory = try directory
         guard directory == nil || !check else { throw ValidationError("--from and --check cannot be combined.") }
-        guard directory != nil || serverKeyFile == nil else {
-            throw ValidationError("--server-key-file requires --from.")
+        // Without a name, the standard data directory would count, and the database would stay as it is.
+        let environment = ProcessInfo.processInfo.environment
+        let isNamed =
+            location.database ?? location.directory ?? environment[Database.variable]
+            ?? environment[StandardDataDirectory.variable]
+        guard isNamed != nil else {
+            throw ValidationError("Name the database with --database or \(Database.variable).")
         }
-        guard serverKeyFile?.isEmpty != true else { throw ValidationError("--server-key-file cannot be empty.") }
+        guard case .directory = try location.place, directory != nil else { return }
+        throw ValidationError("--from requires --database.")
     }
 
     func run() async throws {
-        let database = try chosen
-        guard !check else {
-            do { try await PostgreSQLStore.check(database.string) } catch { throw CommandFailure(error) }
-            return Output.note("The tables in \(database.string) are up to date.")
+        let database: Database
+        switch try location.place {
+        case .directory(let path):
+            return Output.note("There is nothing to do: a server upgrades its data directory \(path) when it starts.")
+        case .database(let named): database = named
         }
+        guard !check else { return try await report(on: database) }
         guard let directory = try directory else { return try await migrate(database) }
         let serverKey = try database.serverKey()
         let lock = try DataDirectory.lock(existing: directory, orRefuse: "a server runs on \(directory); stop it first")
@@ -100,6 +87,19 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             await origin.store.close()
             throw error
+        }
+    }
+
+    /// Reports whether there is something to do.
+    private func report(on database: Database) async throws {
+        do {
+            try await PostgreSQLStore.check(database.string)
+            Output.note("The tables in \(database.string) are up to date.")
+        } catch {
+            switch error {
+            case .noTables, .earlierTables: throw CommandFailure.found("\(error)")
+            default: throw CommandFailure(error)
+            }
         }
     }
 

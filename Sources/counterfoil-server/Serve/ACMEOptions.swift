@@ -64,7 +64,7 @@ struct ACMEOptions: ParsableArguments {
             throw ValidationError("\(option) requires --acme-contact.")
         }
         guard EmailAddress(acmeContact) != nil else {
-            throw ValidationError("--acme-contact \(acmeContact): not an email address.")
+            throw ValidationError("--acme-contact \(acmeContact): not an email address, such as owner@example.com.")
         }
         guard acmeTermsAgreed else {
             throw ValidationError(

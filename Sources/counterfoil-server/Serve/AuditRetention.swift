@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// The retention of audit log events, as given with `--audit-retention`.
+/// The retention of audit log events, as given with `--audit-retention`: ``Days``, or forever.
 struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
-    /// The number of days, 1 to 36500; nil means forever.
+    /// The number of days; nil means forever.
     let days: Int?
 
     init(days: Int?) { self.days = days }
@@ -10,8 +10,8 @@ struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
     init?(argument: String) {
         if argument == "forever" {
             days = nil
-        } else if let number = Int(argument), (1...36_500).contains(number) {
-            days = number
+        } else if let time = Days(argument: argument) {
+            days = time.value
         } else {
             return nil
         }

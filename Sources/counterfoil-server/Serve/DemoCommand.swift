@@ -23,6 +23,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(name: .long, help: "The port to listen on.")
     var port = 8080
 
+    // Accepted as by every command, and not read.
+    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+
     func validate() throws {
         guard (1...65535).contains(port) else { throw ValidationError("--port must be a number from 1 to 65535.") }
     }

@@ -59,31 +59,22 @@ struct LifetimeOptions: ParsableArguments {
     var deviceCodeLifetime = Seconds(600)
 
     func validate() throws {
-        let (minute, hour, day) = (60, 3600, 86_400)
-        try Self.check(codeLifetime, 10...10 * minute, of: "--code-lifetime")
-        try Self.check(accessTokenLifetime, minute...day, of: "--access-token-lifetime")
-        try Self.check(idTokenLifetime, minute...day, of: "--id-token-lifetime")
-        try Self.check(refreshIdleLifetime, 10 * minute...365 * day, of: "--refresh-idle-lifetime")
-        try Self.check(refreshLifetime, 10 * minute...730 * day, of: "--refresh-lifetime")
-        try Self.check(sessionIdleLifetime, 5 * minute...30 * day, of: "--session-idle-lifetime")
-        try Self.check(sessionLifetime, 10 * minute...365 * day, of: "--session-lifetime")
-        try Self.check(recentSignIn, minute...24 * hour, of: "--recent-sign-in")
-        try Self.check(pageLifetime, 5 * minute...day, of: "--page-lifetime")
-        try Self.check(pushedRequestLifetime, 10...10 * minute, of: "--pushed-request-lifetime")
-        try Self.check(deviceCodeLifetime, minute...30 * minute, of: "--device-code-lifetime")
+        try SettingForm.check(codeLifetime.value, of: "code-lifetime")
+        try SettingForm.check(accessTokenLifetime.value, of: "access-token-lifetime")
+        try SettingForm.check(idTokenLifetime.value, of: "id-token-lifetime")
+        try SettingForm.check(refreshIdleLifetime.value, of: "refresh-idle-lifetime")
+        try SettingForm.check(refreshLifetime.value, of: "refresh-lifetime")
+        try SettingForm.check(sessionIdleLifetime.value, of: "session-idle-lifetime")
+        try SettingForm.check(sessionLifetime.value, of: "session-lifetime")
+        try SettingForm.check(recentSignIn.value, of: "recent-sign-in")
+        try SettingForm.check(pageLifetime.value, of: "page-lifetime")
+        try SettingForm.check(pushedRequestLifetime.value, of: "pushed-request-lifetime")
+        try SettingForm.check(deviceCodeLifetime.value, of: "device-code-lifetime")
         guard refreshIdleLifetime.value <= refreshLifetime.value else {
             throw ValidationError("--refresh-idle-lifetime cannot be longer than --refresh-lifetime.")
         }
         guard sessionIdleLifetime.value <= sessionLifetime.value else {
             throw ValidationError("--session-idle-lifetime cannot be longer than --session-lifetime.")
-        }
-    }
-
-    static func check(_ time: Seconds, _ range: ClosedRange<Int>, of option: String) throws {
-        guard range.contains(time.value) else {
-            throw ValidationError(
-                "\(option) must be a time from \(Seconds(range.lowerBound)) to \(Seconds(range.upperBound)), such as "
-                    + "90s, 10m, 8h or 30d.")
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilPostgreSQL
 import CounterfoilWeb
 
 /// The options of `serve` for rate limits and the connection limit.
@@ -29,18 +30,18 @@ struct LimitOptions: ParsableArguments {
             "The number of connections open at once. One client address may have a tenth of them.", valueName: "n"))
     var connections = ConnectionLimits.standard.total
 
-    func validate() throws {
-        try Self.check(failuresPerPerson, of: "--failures-per-person")
-        try Self.check(failuresPerSource, of: "--failures-per-source")
-        try Self.check(approvalsPerUser, of: "--approvals-per-user")
-        guard (ConnectionLimits.minimum...1_000_000).contains(connections) else {
-            throw ValidationError("--connections must be a number from \(ConnectionLimits.minimum) to 1000000.")
-        }
-    }
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The number of connections that this server opens to its PostgreSQL database at most, 1 to 200.",
+            valueName: "n"))
+    var databaseConnections = PostgreSQLStore.standardConnections
 
-    static func check(_ number: Int, of option: String) throws {
-        guard (1...1_000_000).contains(number) else {
-            throw ValidationError("\(option) must be a number from 1 to 1000000.")
-        }
+    func validate() throws {
+        try SettingForm.check(failuresPerPerson, of: "failures-per-person")
+        try SettingForm.check(failuresPerSource, of: "failures-per-source")
+        try SettingForm.check(approvalsPerUser, of: "approvals-per-user")
+        try SettingForm.check(connections, of: "connections")
+        try SettingForm.check(databaseConnections, of: "database-connections")
     }
 }

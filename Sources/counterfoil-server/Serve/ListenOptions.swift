@@ -14,17 +14,17 @@ struct ListenOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The seconds between SIGTERM and the end of listening, in which a load balancer notices that /readyz "
-                + "fails.",
-            valueName: "seconds"))
-    var drainDelay = 0
+            "The time between SIGTERM and the end of listening, in which a load balancer notices that /readyz fails, "
+                + "0s to 10m.",
+            valueName: "time"))
+    var drainDelay = Seconds(0)
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The seconds in which the last requests are answered; then their connections are closed.",
-            valueName: "seconds"))
-    var stopTimeout = 30
+            "The time in which the last requests are answered, 1s to 1h; then their connections are closed.",
+            valueName: "time"))
+    var stopTimeout = Seconds(30)
 
     /// A place to listen, as in the option.
     enum Choice {
@@ -77,12 +77,8 @@ struct ListenOptions: ParsableArguments {
         for text in listen {
             do { _ = try Choice(text) } catch { throw ValidationError("--listen \(text): \(error).") }
         }
-        guard (0...600).contains(drainDelay) else {
-            throw ValidationError("--drain-delay must be a number of seconds from 0 to 600.")
-        }
-        guard (1...3600).contains(stopTimeout) else {
-            throw ValidationError("--stop-timeout must be a number of seconds from 1 to 3600.")
-        }
+        try SettingForm.check(drainDelay.value, of: "drain-delay")
+        try SettingForm.check(stopTimeout.value, of: "stop-timeout")
     }
 
     /// Whether a TCP port can be among the listeners; the kinds of sockets of systemd are known at the start only.
@@ -144,7 +140,7 @@ struct ListenOptions: ParsableArguments {
         }
         do { try passed.checkThatAllAreTaken() } catch { throw CommandFailure.refused("\(error)") }
         return Listeners(
-            requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(drainDelay),
-            stop: StopLimits(patience: .seconds(stopTimeout)), manager: .ofThisProcess())
+            requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(drainDelay.value),
+            stop: StopLimits(patience: .seconds(stopTimeout.value)), manager: .ofThisProcess())
     }
 }

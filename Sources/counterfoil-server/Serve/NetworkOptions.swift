@@ -38,7 +38,8 @@ struct NetworkOptions: ParsableArguments {
 
     func validate() throws {
         for name in crossOriginFields where HTTPField.Name(name) == nil {
-            throw ValidationError("--cors-header \(name.debugDescription): this is not the name of a header.")
+            throw ValidationError(
+                "--cors-header \(name.debugDescription): this is not the name of a header, such as X-Request-Id.")
         }
         do { _ = try TrustedProxies(trustedProxies) } catch { throw ValidationError("--trusted-proxy: \(error).") }
         do { _ = try OutboundNetworks(outboundNetworks) } catch {

@@ -44,11 +44,9 @@ struct RegistrationOptions: ParsableArguments {
     var registrationsPerHour = 1000
 
     func validate() throws {
-        try LimitOptions.check(applicationsPerDeveloper, of: "--applications-per-developer")
-        try LimitOptions.check(registrationsPerSource, of: "--registrations-per-source")
-        guard (2...1_000_000).contains(registrationsPerHour) else {
-            throw ValidationError("--registrations-per-hour must be a number from 2 to 1000000.")
-        }
+        try SettingForm.check(applicationsPerDeveloper, of: "applications-per-developer")
+        try SettingForm.check(registrationsPerSource, of: "registrations-per-source")
+        try SettingForm.check(registrationsPerHour, of: "registrations-per-hour")
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
             throw ValidationError(
                 "--plain-scheme \(scheme): a plain scheme has 2 to 64 lowercase letters, digits, + and -, starts with "

@@ -96,12 +96,16 @@ struct ServeCommand: ConfiguredCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The age at which a signing key is rotated.", valueName: "days"))
-    var keyLifetime = SigningKeyLifecycle.standardLifetime
+        help: ArgumentHelp(
+            "The age at which a signing key is rotated, 1 to 3650 days. A number without a unit is in days.",
+            valueName: "days"))
+    var keyLifetime = Days(SigningKeyLifecycle.standardLifetime)
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The number of days to keep audit log events, or forever.", valueName: "days"))
+        help: ArgumentHelp(
+            "The time to keep audit log events, 1 to 36500 days, or forever. A number without a unit is in days.",
+            valueName: "days"))
     var auditRetention = AuditRetention(days: ServerSettings.standardAuditRetention)
 
     @OptionGroup(title: "App registration") var registration: RegistrationOptions
@@ -134,9 +138,8 @@ struct ServeCommand: ConfiguredCommand {
         try acme.check(
             issuer, callbackOrigin: callbackOrigin.map { try CallbackOrigin($0, issuer: issuer) }, tls: tls,
             listening: listening)
-        guard (1...3650).contains(keyLifetime) else {
-            throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
-        }
+        try SettingForm.check(keyLifetime.value, of: "key-lifetime")
+        if let days = auditRetention.days { try SettingForm.check(days, of: "audit-retention") }
     }
 
     func run() async throws { try await run(reloading: nil, settingsFile: nil) }
@@ -156,7 +159,7 @@ struct ServeCommand: ConfiguredCommand {
         let outbound = try network.outboundRules()
         let log = monitoring.log
         let traces = try TraceExport(logger: log.logger)
-        let place = try location.place
+        let place = try location.place.limited(to: limits.databaseConnections)
         let listeners = try listening.listeners(redirecting: tls.redirectListen)
         try acme.check(listeners)
         let server = try await RunningServer(
@@ -193,6 +196,11 @@ struct ServeCommand: ConfiguredCommand {
         }
     }
 
+    /// The settings that administration commands need, from a settings file.
+    func noted(in settingsFile: String) throws -> NotedSettings {
+        NotedSettings(try settings(), connections: limits.connections, files: files(besides: settingsFile))
+    }
+
     /// The files outside of the data directory that the server uses.
     private func files(besides settingsFile: String?) -> NotedSettings.Files {
         let paths: [NotedSettings.File: String?] = [
@@ -222,14 +230,14 @@ struct ServeCommand: ConfiguredCommand {
         settings.crossOriginFields += network.crossOriginFields.filter { !known.contains($0.lowercased()) }
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
-        settings.keyLifetime = keyLifetime
+        settings.keyLifetime = keyLifetime.value
         settings.auditRetention = auditRetention.days
         settings.signInLimits.failuresPerPerson = limits.failuresPerPerson
         settings.signInLimits.failuresPerSource = limits.failuresPerSource
         settings.approvalsPerMinute = limits.approvalsPerUser
         signIn.apply(to: &settings.signInLimits)
         lifetimes.apply(to: &settings)
-        settings.strictTransportAge = tls.hstsMaxAge
+        settings.strictTransportAge = tls.hstsMaxAge.value
         return settings
     }
 }

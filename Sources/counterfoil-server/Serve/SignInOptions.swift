@@ -17,8 +17,8 @@ struct SignInOptions: ParsableArguments {
     var signInDelayFrom = SignInLimits().delayFromFailure
 
     func validate() throws {
-        try LifetimeOptions.check(signInWindow, 60...86_400, of: "--sign-in-window")
-        try LimitOptions.check(signInDelayFrom, of: "--sign-in-delay-from")
+        try SettingForm.check(signInWindow.value, of: "sign-in-window")
+        try SettingForm.check(signInDelayFrom, of: "sign-in-delay-from")
     }
 
     func apply(to limits: inout SignInLimits) {

@@ -27,10 +27,10 @@ struct TLSOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The seconds for which browsers use only https, in Strict-Transport-Security of an https issuer, 0 to "
-                + "315360000. With 0, browsers forget it.",
-            valueName: "seconds"))
-    var hstsMaxAge = ServerSettings.standardStrictTransportAge
+            "The time for which browsers use only https, in Strict-Transport-Security of an https issuer, 0s to 3650d. "
+                + "With 0, browsers forget it.",
+            valueName: "time"))
+    var hstsMaxAge = Seconds(ServerSettings.standardStrictTransportAge)
 
     func validate() throws {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
@@ -39,9 +39,7 @@ struct TLSOptions: ParsableArguments {
         guard tlsCertificate?.isEmpty != true, tlsKey?.isEmpty != true else {
             throw ValidationError("--tls-certificate and --tls-key cannot be empty.")
         }
-        guard (0...315_360_000).contains(hstsMaxAge) else {
-            throw ValidationError("--hsts-max-age must be a number of seconds from 0 to 315360000.")
-        }
+        try SettingForm.check(hstsMaxAge.value, of: "hsts-max-age")
         if let redirectListen {
             do { try ListenOptions.Choice(redirectListen).checkForRedirect() } catch {
                 throw ValidationError("--redirect-listen \(redirectListen): \(error).")

@@ -131,13 +131,15 @@ struct CommandInvocation: Sendable {
         }
     }
 
-    /// The complete arguments of the command with its settings.
+    /// Parses the command with its settings.
     ///
     /// After an unknown subcommand there are none: the parser would report the first option as unknown, and not the
     /// subcommand.
-    func arguments(with resolved: ResolvedSettings) -> [String] {
-        if let unknownSubcommand, !asksForHelp { return command + [unknownSubcommand] }
-        return command + resolved.arguments + options
+    func command(with resolved: ResolvedSettings) throws -> any ParsableCommand {
+        if let unknownSubcommand, !asksForHelp {
+            return try CounterfoilServerCommand.parseAsRoot(command + [unknownSubcommand])
+        }
+        return try CounterfoilServerCommand.parseAsRoot(command + resolved.arguments + options)
     }
 }
 

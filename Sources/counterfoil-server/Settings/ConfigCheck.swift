@@ -36,16 +36,23 @@ struct ConfigCheck: ConfiguredCommand {
 }
 
 extension ServeCommand {
+    /// Reads the files for TLS, for the orders of a certificate and for outbound requests; returns the certificate.
+    func loadFiles() async throws -> ServerCertificate? {
+        let settings = try settings()
+        let certificate = try await tls.files(for: settings)?.load()
+        _ = try acme.settings(for: settings)
+        _ = try network.outboundRules()
+        return certificate
+    }
+
     /// Reads the files that the settings name, as a start of the server does.
     func checkFiles() async throws {
         let settings = try settings()
-        if let issuer = try await tls.files(for: settings)?.load().unknownIssuer {
+        if let issuer = try await loadFiles()?.unknownIssuer {
             Output.note(
                 "warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
         }
-        let ordersCertificate = try acme.settings(for: settings) != nil
         try endings.checkWritable()
-        _ = try network.outboundRules()
         try TraceExport.check(ProcessInfo.processInfo.environment)
         switch try location.place {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)
@@ -53,7 +60,7 @@ extension ServeCommand {
         }
         // Whether a socket of systemd is a TCP port is known at the start only.
         let plainHTTP = PlainHTTPWarning(
-            settings.issuer, hasCertificate: ordersCertificate || tls.files(for: settings) != nil,
+            settings.issuer, hasCertificate: try acme.settings(for: settings) != nil || tls.files(for: settings) != nil,
             trustedProxies: try TrustedProxies(network.trustedProxies),
             listeners: try listening.listen.compactMap { try ListenOptions.Choice($0).address })
         if let plainHTTP {

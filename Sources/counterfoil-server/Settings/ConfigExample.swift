@@ -13,6 +13,9 @@ struct ConfigExample: ParsableCommand {
             """
     )
 
+    // Accepted as by every command, and not read.
+    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+
     func run() throws { Output.line(Self.text) }
 
     /// Examples of settings that have no default.
@@ -24,7 +27,7 @@ struct ConfigExample: ParsableCommand {
         "callback-origin": "https://apps.example.com",
         "cors-header": "X-Datadog-Trace-Id",
         "data-dir": "/var/lib/counterfoil",
-        "database": "postgresql://counterfoil@db.example.com/counterfoil",
+        "database": "postgresql://counterfoil@db.example.com/counterfoil?passfile=/var/lib/counterfoil/pgpass",
         "default-audience": "https://api.example.com",
         "endings-journal": "/var/lib/counterfoil-journal/endings",
         "endpoint-alias": "token=/connect/token",

@@ -15,7 +15,8 @@ struct ConfigSchema: ParsableCommand {
             """
     )
 
-    @Option(name: .customLong("config"), help: .hidden) var settingsFile: String?
+    // Accepted as by every command, and not read.
+    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
 
     func run() throws {
         let data = try JSONSerialization.data(

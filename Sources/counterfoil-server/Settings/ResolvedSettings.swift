@@ -22,6 +22,10 @@ struct ResolvedSettings: Sendable {
     let path: String?
     /// The settings that are set, by name.
     let values: [String: Value]
+    /// Whether these are all settings of a server.
+    ///
+    /// Options of other commands can have the same names and other ranges.
+    let isOfServer: Bool
     /// The options for what the environment and the file set.
     let arguments: [String]
 
@@ -29,6 +33,7 @@ struct ResolvedSettings: Sendable {
         _ settings: [Setting], options: CommandLineOptions, environment: [String: String], file: SettingsFile?
     ) throws(CommandFailure) {
         path = file?.path
+        isOfServer = settings == Setting.all
         var values: [String: Value] = [:]
         let lookUp = try Self.lookUp(settings, environment: environment, file: file)
         for setting in settings {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 extension ResolvedSettings {
@@ -29,13 +30,17 @@ extension ResolvedSettings {
     /// `server.yaml, line 3: listen x: must be …`, or `COUNTERFOIL_LISTEN x: must be …`. A setting that is not set has
     /// the form of the first one that is.
     ///
-    /// - Returns: The message; nil if it names nothing from the file or the environment.
+    /// - Returns: The message; nil if it names nothing from the file or the environment, and says what is right.
     func explanation(of message: String) -> Explanation? {
         guard !message.hasPrefix("Unknown option") else { return nil }
+        let given = message
+        let message = isOfServer ? SettingForm.explained(given) : given
         let option = /--([a-z0-9][a-z0-9\-]*)/
         let origins = message.matches(of: option).compactMap { values[String($0.output.1)]?.origin }
             .filter { $0 != .option }
-        guard let first = origins.first else { return nil }
+        guard let first = origins.first else {
+            return message == given ? nil : Explanation(text: message, isInFile: false)
+        }
         let prefix = origins.lazy.compactMap { place(of: $0) }.first
         // A setting that is missing belongs beside the one that requires it.
         let other = origins.first { place(of: $0) != nil } ?? first
@@ -45,6 +50,12 @@ extension ResolvedSettings {
             return name(of: setting, from: values[setting]?.origin ?? other)
         }
         return Explanation(text: (prefix ?? "") + text, isInFile: prefix != nil)
+    }
+
+    /// Explains an error of the parser; nil as for a message, or if the command line is not wrong.
+    func explanation(of error: any Error) -> Explanation? {
+        guard CounterfoilServerCommand.exitCode(for: error) == .validationFailure else { return nil }
+        return explanation(of: CounterfoilServerCommand.message(for: error))
     }
 
     /// Returns an error message for the places that set the settings that it names.

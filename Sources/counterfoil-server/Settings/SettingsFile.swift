@@ -97,7 +97,8 @@ struct SettingsFile: Sendable {
             }
             if setting.isNumber {
                 guard scalar.style == .plain, Int(scalar.string) != nil else {
-                    throw .init(line: line, reason: "\(setting.name) must be a whole number")
+                    let form = SettingForm.all[setting.name].map { "\($0)" } ?? "a whole number"
+                    throw .init(line: line, reason: "\(setting.name) must be \(form)")
                 }
             }
             return setting.kind == .list ? .many([scalar.string]) : .one(scalar.string)

@@ -43,10 +43,9 @@ final class SettingsReload: Sendable {
         let resolved = try invocation.resolve()
         let command: ServeCommand
         do {
-            guard
-                let parsed = try CounterfoilServerCommand.parseAsRoot(invocation.arguments(with: resolved))
-                    as? ServeCommand
-            else { throw CommandFailure.refused("the settings are not those of serve") }
+            guard let parsed = try invocation.command(with: resolved) as? ServeCommand else {
+                throw CommandFailure.refused("the settings are not those of serve")
+            }
             command = parsed
         } catch let failure as CommandFailure {
             throw failure
@@ -82,9 +81,9 @@ struct LiveParts: Sendable {
     /// The settings that administration commands need, as they were stored last.
     let noted: Shared<NotedSettings>
     /// Stores the settings that administration commands need.
+    let note: @Sendable (NotedSettings) async throws -> Void
     /// The service that compares the settings with those of other servers; nil if there can be none.
     let comparison: SettingsComparison?
-    let note: @Sendable (NotedSettings) async throws -> Void
     let logger: Logger
 
     /// Applies settings.
@@ -112,8 +111,8 @@ struct LiveParts: Sendable {
             noted.change { $0 = newlyNoted }
         }
 
-        await comparison?.compare()
         server.replaceSettings(by: settings)
+        await comparison?.compare()
         connections.change(limits: connectionLimits, trustedProxies: proxies)
         log.value = command.monitoring.log.level.value
         if let renewal, let (files, stamp, certificate) = replacement {

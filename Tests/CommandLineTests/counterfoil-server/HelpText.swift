@@ -24,8 +24,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             Example:
               counterfoil-server demo
 
-            Exit codes: 0 success, 3 refused, 6 temporary failure (try again), 64 usage
-            error.
+            Exit codes: 0 success, 1 a check has found something, 3 refused, 6 temporary
+            failure (try again), 64 usage error, 70 unexpected error.
 
             USAGE: counterfoil-server <subcommand>
 
@@ -79,6 +79,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             which must be empty. Stop the server first. Afterwards no server starts on the
             directory. Use its server key for the database: users then stay signed in.
 
+            With --check, the exit code is 0 if the tables are up to date, and 1 if there
+            is something to do. The server key is needed with --from only.
+
             Examples:
               counterfoil-server migrate \
                 --database postgresql://counterfoil@db.example.com/counterfoil
@@ -86,20 +89,22 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                 --database postgresql://counterfoil@db.example.com/counterfoil \
                 --server-key-file /etc/counterfoil/server.key
 
-            USAGE: counterfoil-server migrate [--database <uri>] [--check] [--from <sqlite:directory>] \#
-            [--server-key-file <file>] [--config <file>]
+            USAGE: counterfoil-server migrate [--check] [--from <sqlite:directory>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
-              --database <uri>        The database: postgresql://USER@HOST/NAME. (default:
-                                      $COUNTERFOIL_DATABASE)
               --check                 Only check whether the tables are those of this
                                       version.
               --from <sqlite:directory>
                                       The data directory to move from: sqlite:DIRECTORY.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
               --server-key-file <file>
-                                      The file with the server key that the servers on the
-                                      database will have, for --from. (default:
-                                      $COUNTERFOIL_SERVER_KEY)
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
                                       $COUNTERFOIL_SERVER_CONFIG, or
                                       /etc/counterfoil/server.yaml for the user counterfoil)
@@ -173,12 +178,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --listen <address>      An address to listen on: HOST:PORT, unix:PATH, or
                                       systemd or systemd:NAME for sockets of systemd. Can
                                       be repeated.
-              --drain-delay <seconds> The seconds between SIGTERM and the end of listening,
-                                      in which a load balancer notices that /readyz fails.
-                                      (default: 0)
-              --stop-timeout <seconds>
-                                      The seconds in which the last requests are answered;
-                                      then their connections are closed. (default: 30)
+              --drain-delay <time>    The time between SIGTERM and the end of listening, in
+                                      which a load balancer notices that /readyz fails, 0s
+                                      to 10m. (default: 0s)
+              --stop-timeout <time>   The time in which the last requests are answered, 1s
+                                      to 1h; then their connections are closed. (default:
+                                      30s)
 
             APP REGISTRATION:
               --registration <who>    Who may register apps at /apps. (values: everyone,
@@ -259,6 +264,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       address. (default: 60)
               --connections <n>       The number of connections open at once. One client
                                       address may have a tenth of them. (default: 10000)
+              --database-connections <n>
+                                      The number of connections that this server opens to
+                                      its PostgreSQL database at most, 1 to 200. (default:
+                                      8)
 
             SIGN-IN:
               --sign-in-window <time> The time in which wrong passwords count together, 1m
@@ -278,11 +287,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The address that redirects plain http to https:
                                       HOST:PORT, such as 0.0.0.0:80, or systemd:NAME.
                                       (default: none)
-              --hsts-max-age <seconds>
-                                      The seconds for which browsers use only https, in
-                                      Strict-Transport-Security of an https issuer, 0 to
-                                      315360000. With 0, browsers forget it. (default:
-                                      63072000)
+              --hsts-max-age <time>   The time for which browsers use only https, in
+                                      Strict-Transport-Security of an https issuer, 0s to
+                                      3650d. With 0, browsers forget it. (default: 730d)
 
             CERTIFICATE OF AN AUTHORITY (ACME):
               --acme-contact <email>  The email address for the account at the authority;
@@ -360,11 +367,13 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --callback-origin <origin>
                                       A second https origin, only for redirect URIs of
                                       native apps. (default: none)
-              --key-lifetime <days>   The age at which a signing key is rotated. (default:
+              --key-lifetime <days>   The age at which a signing key is rotated, 1 to 3650
+                                      days. A number without a unit is in days. (default:
                                       90)
               --audit-retention <days>
-                                      The number of days to keep audit log events, or
-                                      forever. (default: 400)
+                                      The time to keep audit log events, 1 to 36500 days,
+                                      or forever. A number without a unit is in days.
+                                      (default: 400)
               --version               Show the version.
               -h, --help              Show help information.
 

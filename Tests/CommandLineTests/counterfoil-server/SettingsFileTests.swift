@@ -53,8 +53,8 @@ struct SettingsFileTests {
             "a word in place of true", start + "require-dpop-nonce: yes\n",
             ", line 3: require-dpop-nonce must be true or false"),
         Mistake(
-            "a word in place of a number", start + "connections: many\n", ", line 3: connections must be a whole number"
-        ),
+            "a word in place of a number", start + "connections: many\n",
+            ", line 3: connections must be a number from 16 to 1000000"),
         Mistake(
             "a list in a list", start + "trusted-proxy:\n  - [10.0.0.1]\n",
             ", line 4: each element of trusted-proxy must be one value"),
@@ -98,10 +98,10 @@ struct SettingsFileTests {
             ", line 3: code-lifetime must be a time from 10s to 10m, such as"),
         Mistake(
             "no time", start + "session-lifetime: long\n",
-            ", line 3: The value 'long' is invalid for 'session-lifetime'"),
+            ", line 3: session-lifetime must be a time from 10m to 365d, such as 90s, 10m, 8h or 30d."),
         Mistake(
             "a wrong choice", start + "registration: nobody\n",
-            ", line 3: The value 'nobody' is invalid for 'registration'"),
+            ", line 3: registration must be one of everyone, "),
         Mistake(
             "half of a pair", "issuer: https://id.example.com\nlisten: 127.0.0.1:1\n\ntls-certificate: a.pem\n",
             ", line 4: tls-certificate and tls-key require each other."),

@@ -26,6 +26,40 @@ struct DatabaseTests {
             form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
     }
 
+    @Test func `a server opens no more connections than its setting allows, and one is enough`() async throws {
+        let database = try await PostgreSQLServer.shared.value
+        try await StoreOfSite.make(in: database) { site in
+            let clientID = try await Self.register(at: site)
+            let server = try await site.start(
+                options: ["--database-connections", "1", "--metrics-listen", "127.0.0.1:0"])
+            try await server.whileRunning {
+                let request = AppRequest(site, clientID)
+                var browser = UserAgent()
+                let consent = try await Account.alice.signIn(request.url, in: &browser)
+                let allow = try consent.form(withButton: "allow")
+                let tokens = try await request.redeem(try await browser.submit(allow, ["decision": "allow"]).code)
+                #expect(tokens.status == 200)
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<20 {
+                        group.addTask { try await Self.refresh(tokens, of: clientID, at: site).status }
+                    }
+                    for try await status in group { #expect(status != 503) }
+                }
+                let name = site.storeOptions.last?.split(separator: "/").last ?? ""
+                let open = try database.sql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)' AND application_name = 'counterfoil'"
+                )
+                #expect(open == ["1"])
+                let metrics = try await server.said("where metrics are") { program in
+                    program.errors.firstMatch(of: /Metrics are at (http:\S+\/metrics)\./).map { String($0.output.1) }
+                }
+                var agent = UserAgent()
+                let text = try await agent.send(.get, metrics).body
+                #expect(text.contains("\ncounterfoil_store_connections_limit 1\n"))
+            }
+        }
+    }
+
     @Test func `a database that stops and starts again gives 503 meanwhile, and signs no user out`() async throws {
         let database = try await PostgreSQLServer.start()
         try await StoreOfSite.make(in: database) { site in
@@ -112,7 +146,7 @@ struct DatabaseTests {
             #expect(withoutTables.status == 3)
             #expect(
                 withoutTables.errors.contains("has no tables of Counterfoil; create them: counterfoil-server migrate"))
-            #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 3)
+            #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 1)
             #expect(try await site.server(["migrate", "--database", uri]).status == 0)
             #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 0)
             let again = try await site.server(["migrate", "--database", uri])

@@ -109,7 +109,7 @@ struct MovedStoreTests {
             let database = ["--database", "postgresql://counterfoil@127.0.0.1/counterfoil"]
             for options in [
                 ["--from", "/var/lib/counterfoil"], ["--from", "sqlite:"], ["--from", "sqlite:x", "--check"],
-                ["--server-key-file", "x"], ["--from", "sqlite:x", "--server-key-file", ""],
+                ["--from", "sqlite:x", "--server-key-file", ""],
             ] {
                 #expect(try await site.server(["migrate"] + options + database).status == 64, "\(options)")
             }
