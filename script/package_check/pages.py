@@ -24,7 +24,7 @@ POSTGRESQL = "postgresql.md"
 GUIDE = "docs/guide/postgresql.md"
 #: Pages and commands of which a data directory or a client is the subject.
 NOT_OF_A_DATABASE = ("/backup.md", "/restore.md", "fuser", "prune-journal", "sqlite3", "counterfoil doctor https")
-SECONDS = 60
+SECONDS = 300
 
 #: What runs nowhere here: a part of a line, and the reason.
 NOT_HERE = {
