@@ -25,8 +25,8 @@ from local_servers import Failed, answers
 from person import Lost, Person
 
 REDIRECT_URI = "https://lightbox.example.com/callback"
-# The seconds after which a server is not ready if its database refuses connections, and if it is silent; and after which
-# it is ready again. The load balancer waits for two checks more.
+# The seconds after which a server is not ready if its database refuses connections, and if it is silent, and after
+# which it is ready again. The load balancer waits for two checks more.
 NOTICE, NOTICE_OF_SILENCE, RETURN = 2.0, 5.0, 8.0
 # The endings journal of one server, and its log, on a small disk.
 JOURNAL, LOG = "endings", "server.log"
