@@ -7,10 +7,11 @@ import Testing
 /// Restores and first starts that are killed at random moments, and the server that starts afterwards, as after a
 /// failure of the machine.
 ///
-/// Each series has a few runs. With the variable `COUNTERFOIL_ALL_RUNS`, there are 25.
+/// Each series has one run. With the variable `COUNTERFOIL_ALL_RUNS`, there are 25: 100 restores, and 100 runs of
+/// `after-restore`.
 @Suite(.timeLimit(.minutes(10)))
 struct KilledRestoreTests {
-    private static let runs = ProcessInfo.processInfo.environment["COUNTERFOIL_ALL_RUNS"] == nil ? 2 : 25
+    private static let runs = ProcessInfo.processInfo.environment["COUNTERFOIL_ALL_RUNS"] == nil ? 1 : 25
 
     /// The reasons for which a server may refuse to start.
     private static let reasons = [
