@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .first_sign_in import TRUSTED
 from .https import NAME
-from .journey import DATA, JOURNAL, SERVER, SETTINGS, until
+from .journey import DATA, JOURNAL, SERVER, SETTINGS, free_port, until
 from .system import Failed, System, expect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +120,7 @@ sudo -u counterfoil {SERVER} backup --output - >counterfoil.copy
 mkdir journal
 cp {JOURNAL}/endings* journal/
 {{}}""",
-    # With another PostgreSQL on this machine, whose network the system shares, it has another port than the standard one.
+    # PostgreSQL has a free port of this machine, whose network the system shares. Its own tools know it.
     ">server.key)": "rm -f server.key\nexport PGPORT=$(pg_lsclusters --no-header | awk '{print $3}')\n{}",
     "/dev/urandom >/var/lib/counterfoil/server.key'": f"mv {DATA}/server.key kept.key\n{{}}",
     # The page has begun with an empty database. The directory has its own key and journal, which continues.
@@ -219,7 +219,10 @@ def prepare(system: System, port: int) -> None:
 install -D -m 644 {TRUSTED} /usr/local/share/ca-certificates/authority.crt
 update-ca-certificates >/dev/null
 systemctl start dbus.socket
-mkdir -p {HOME}; cd {HOME}
+cluster=$(pg_lsclusters --no-header | awk '{{print $1, $2}}')
+pg_conftool $cluster set port {free_port()}
+systemctl daemon-reload
+systemctl restart "postgresql@${{cluster/ /-}}"
 printf '%s' '{PASSWORD}' | sudo -u counterfoil {SERVER} user create alice --password-stdin
 sudo -u counterfoil {SERVER} scope create photos.read --description 'See your photos'
 sudo -u counterfoil {SERVER} resource create https://api.example.com --name Photos --scope photos.read
