@@ -15,15 +15,8 @@ struct IPAddress: Sendable, Hashable {
 
     /// Parses an address; nil for an invalid text.
     init?(_ text: some StringProtocol) {
-        let text = String(text)
-        var bytes = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET6, text, &bytes) == 1 {
-            self.init(sixteen: bytes)
-        } else if inet_pton(AF_INET, text, &bytes) == 1 {
-            self.init(bytes: Array(bytes.prefix(4)))
-        } else {
-            return nil
-        }
+        guard let bytes = CountedSource.bytes(ofAddress: String(text)) else { return nil }
+        self.init(bytes: bytes)
     }
 
     /// Reads the IP address of a socket; nil for a Unix domain socket.
@@ -32,7 +25,7 @@ struct IPAddress: Sendable, Hashable {
         case .v4(let address):
             self.init(bytes: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
         case .v6(let address):
-            self.init(sixteen: withUnsafeBytes(of: address.address.sin6_addr) { Array($0) })
+            self.init(bytes: CountedSource.unmapped(withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }))
         case .unixDomainSocket:
             return nil
         }
@@ -57,23 +50,11 @@ struct IPAddress: Sendable, Hashable {
 
     var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : place == "::1" }
 
-    private init(sixteen bytes: [UInt8]) {
-        let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
-        self.init(bytes: isMapped ? Array(bytes.suffix(4)) : bytes)
-    }
-
-    private init(bytes: [UInt8]) { self.init(bytes: bytes, place: Self.place(of: bytes)) }
+    private init(bytes: [UInt8]) { self.init(bytes: bytes, place: CountedSource.name(of: bytes)) }
 
     private init(bytes: [UInt8], place: String) {
         self.bytes = bytes
         self.place = place
-    }
-
-    private static func place(of bytes: [UInt8]) -> String {
-        guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
-        if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "::1" }
-        let groups = stride(from: 0, to: 8, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }
-        return groups.joined(separator: ":") + "::/64"
     }
 }
 

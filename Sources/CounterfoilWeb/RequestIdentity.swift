@@ -4,7 +4,7 @@ import HTTPTypes
 /// The identifiers of a request that a trusted proxy has chosen, for the log and for traces.
 ///
 /// Those of all other senders are ignored: a client that could choose them could hide its requests among others.
-enum RequestIdentity {
+package enum RequestIdentity {
     private static let requestField = HTTPField.Name("X-Request-ID")
     private static let traceField = HTTPField.Name("traceparent")
 
@@ -13,10 +13,13 @@ enum RequestIdentity {
 
     /// Returns the value of `X-Request-ID`; nil unless there is one, with 1 to 64 letters, digits and `-._:=+/`.
     static func request(in fields: HTTPFields) -> String? {
-        guard let value = only(requestField, in: fields), (1...limit).contains(value.utf8.count),
-            value.utf8.allSatisfy(isAllowed)
-        else { return nil }
+        guard let value = only(requestField, in: fields), isRequest(value) else { return nil }
         return value
+    }
+
+    /// Returns true if a text can be the identifier of a request: 1 to 64 letters, digits and `-._:=+/`.
+    package static func isRequest(_ text: String) -> Bool {
+        (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowed)
     }
 
     /// Returns the parent that `traceparent` names (W3C Trace Context §3.2.2); nil unless there is a valid one.

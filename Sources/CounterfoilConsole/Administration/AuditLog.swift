@@ -98,7 +98,7 @@ struct AuditLog: Sendable {
         var query = AuditQuery(
             kind: AuditEvent.Kind(known: question.kind),
             outcome: AuditEvent.Outcome.allCases.first { $0.rawValue == question.outcome },
-            source: question.source.isEmpty ? nil : question.source,
+            source: question.source.isEmpty ? nil : CountedSource(typed: question.source)?.name ?? question.source,
             requestID: question.request.isEmpty ? nil : question.request,
             before: AuditPosition(question.before), limit: Self.limit)
         if let pseudonym = PersonIdentifier(question.person), pseudonym.isPseudonym {

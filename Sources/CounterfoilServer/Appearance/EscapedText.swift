@@ -8,16 +8,16 @@
 ///
 /// Unlike ``DisplayName``, it removes nothing: an invisible character is often the error that a developer searches
 /// for. The result is plain text, which the renderer must escape in HTML.
-struct EscapedText: Sendable, Hashable, CustomStringConvertible {
+package struct EscapedText: Sendable, Hashable, CustomStringConvertible {
     /// The maximum number of characters; a longer text is cut and ends in an ellipsis.
     static let maximumLength = 200
 
     /// The escaped text.
-    let description: String
+    package let description: String
     /// Whether the text was longer than ``maximumLength``.
     let isCut: Bool
 
-    init(_ untrusted: String) {
+    package init(_ untrusted: String) {
         var shown = ""
         var length = 0
         // The text without the last escapes, so that the ellipsis fits.

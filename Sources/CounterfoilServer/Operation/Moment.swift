@@ -4,8 +4,8 @@ package import Foundation
 package enum Moment {
     /// The forms that ``parse(_:in:)`` accepts, for error messages.
     package static let forms =
-        "a day, such as 2027-01-31, a time with its time zone, such as 2027-01-31T09:30Z, or a local time, such as "
-        + "2027-01-31T09:30"
+        "a day, such as 2027-01-31, a time with its time zone, such as 2027-01-31T09:30Z, or a local time that "
+        + "exists, such as 2027-01-31T09:30"
 
     /// Formats a time in UTC, to the second: `2027-01-31T09:30:00Z`.
     package static func text(_ moment: Date) -> String { moment.formatted(.iso8601) }
@@ -20,13 +20,35 @@ package enum Moment {
         return wall + (seconds < 0 ? "-" : "+") + digits.joined(separator: ":")
     }
 
-    /// Parses a day, which begins at 00:00 UTC, or a time to the minute or the second; nil for any other text.
+    /// Describes the times at `start` or later and before `end`, in UTC, and in a time zone with another offset; nil
+    /// without any limit.
+    package static func period(since start: Date?, before end: Date?, in zone: TimeZone = .current) -> String? {
+        func both(_ time: Date) -> String {
+            zone.secondsFromGMT(for: time) == 0 ? text(time) : "\(text(time)) (\(text(time, in: zone)))"
+        }
+        let limits = [start.map { "since \(both($0))" }, end.map { "before \(both($0))" }].compactMap(\.self)
+        return limits.isEmpty ? nil : limits.joined(separator: " and ")
+    }
+
+    /// The moment of a local time that occurs twice, because daylight saving time ends.
+    package enum Occurrence {
+        case first, last
+    }
+
+    /// Parses a day, which begins at 00:00 UTC, or a time to the minute or the second.
+    ///
+    /// Returns nil for any other text, and for a local time that does not exist, because daylight saving time begins.
     ///
     /// - Parameters:
-    ///   - text: A time such as `2027-01-31T09:30`, with `Z` or an offset such as `+01:00`, or without a time zone.
+    ///   - text: A time such as `2027-01-31T09:30`, with `Z` or an offset such as `+01:00` or `+0100`, or without a
+    ///     time zone.
     ///   - zone: The time zone of a time without one.
-    package static func parse(_ text: String, in zone: TimeZone = .current) -> Date? {
-        if let day = CalendarDay(text) { return date(day, [0, 0, 0], in: .gmt) }
+    ///   - occurrence: The moment of a time that occurs twice: the last one for the end of a period, so that it
+    ///     contains both.
+    package static func parse(
+        _ text: String, in zone: TimeZone = .current, _ occurrence: Occurrence = .first
+    ) -> Date? {
+        if let day = CalendarDay(text) { return date(day, [0, 0, 0], in: .gmt, occurrence) }
         guard let day = CalendarDay(String(text.prefix(10))) else { return nil }
         let rest = text.dropFirst(10)
         guard rest.first == "T" || rest.first == " " else { return nil }
@@ -35,14 +57,16 @@ package enum Moment {
         if clock.last == "Z" {
             (clock, zone) = (clock.dropLast(), .gmt)
         } else if let sign = clock.firstIndex(where: { $0 == "+" || $0 == "-" }) {
-            guard let offset = numbers(clock[clock.index(after: sign)...]), offset.count == 2, offset[0] < 24,
+            let typed = clock[clock.index(after: sign)...]
+            let digits = typed.count == 4 ? Substring("\(typed.prefix(2)):\(typed.suffix(2))") : typed
+            guard let offset = numbers(digits), offset.count == 2, offset[0] < 24,
                 let offsetZone = TimeZone(
                     secondsFromGMT: (offset[0] * 60 + offset[1]) * (clock[sign] == "-" ? -60 : 60))
             else { return nil }
             (clock, zone) = (clock[..<sign], offsetZone)
         }
         guard let time = numbers(clock), (2...3).contains(time.count), time[0] < 24 else { return nil }
-        return date(day, time + (time.count == 2 ? [0] : []), in: zone)
+        return date(day, time + (time.count == 2 ? [0] : []), in: zone, occurrence)
     }
 
     /// Parses numbers of two digits with colons between them, each below 60.
@@ -54,11 +78,17 @@ package enum Moment {
         return numbers.count == parts.count && numbers.allSatisfy { $0 < 60 } ? numbers : nil
     }
 
-    private static func date(_ day: CalendarDay, _ time: [Int], in zone: TimeZone) -> Date? {
+    private static func date(
+        _ day: CalendarDay, _ time: [Int], in zone: TimeZone, _ occurrence: Occurrence
+    ) -> Date? {
         var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        return calendar.date(
-            from: DateComponents(
-                year: day.year, month: day.month, day: day.day, hour: time[0], minute: time[1], second: time[2]))
+        calendar.timeZone = .gmt
+        let components = DateComponents(
+            year: day.year, month: day.month, day: day.day, hour: time[0], minute: time[1], second: time[2])
+        guard let wall = calendar.date(from: components) else { return nil }
+        func offset(_ time: Date) -> TimeInterval { TimeInterval(zone.secondsFromGMT(for: time)) }
+        // The offset is that of the day before or that of the day after.
+        let times = [-86_400, 86_400].map { wall - offset(wall + $0) }.filter { $0 + offset($0) == wall }
+        return occurrence == .first ? times.min() : times.max()
     }
 }

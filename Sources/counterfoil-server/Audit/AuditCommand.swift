@@ -7,10 +7,10 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Read, export, verify and delete the audit log.",
         discussion: """
-            An event has a time, kind, outcome, user, app and client address, and that of a refusal its reason. Events contain no secrets, and never \
-            change, except that a pseudonym replaces a deleted user. The server deletes an event when its retention ends (serve --audit-retention); export it before \
-            if you need it for longer. Only the oldest events can be deleted, and each deletion is recorded as an \
-            event.
+            An event has a time, kind, outcome, user, app and client address, and that of a refusal its reason. \
+            Events contain no secrets, and never change, except that a pseudonym replaces a deleted user. The server \
+            deletes an event when its retention ends (serve --audit-retention); export it before if you need it for \
+            longer. Only the oldest events can be deleted, and each deletion is recorded as an event.
 
             Without a subcommand, events are listed.
 

@@ -15,7 +15,7 @@ struct AuditExport: AsyncParsableCommand {
             still be recorded. Without --since, the export begins with the oldest event, and the command prints on \
             standard error how to delete the exported events with "audit delete". A time is a day, which begins at \
             00:00 UTC, or a time such as 2027-01-31T03:12, in the time zone of this machine, 2027-01-31T02:12Z or \
-            2027-01-31T03:12+01:00.
+            2027-01-31T03:12+01:00. The command prints the period in UTC and in that time zone.
 
             Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -57,7 +57,8 @@ struct AuditExport: AsyncParsableCommand {
         try await location.withInstallation(creating: false) { installation in
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
             let settled = AuditPosition.lastSettled(at: installation.store.now())
-            let end = before.flatMap { Moment.parse($0) } ?? settled.time
+            let limit = before.flatMap { Moment.parse($0, .last) }
+            let end = limit ?? settled.time
             var (last, count) = (start.map { AuditPosition(at: $0, number: 0) }, 0)
             while true {
                 let page = Array(
@@ -79,10 +80,11 @@ struct AuditExport: AsyncParsableCommand {
             try file.finish()
             let leftOut = settled.time < end ? " Events of the last 10 minutes are left out." : ""
             guard let last, count > 0 else {
-                let since = start.map { "since \(Moment.text($0)) and " } ?? ""
-                return Output.note("There are no events \(since)before \(Moment.text(end)).\(leftOut)")
+                let period = Moment.period(since: start, before: end) ?? ""
+                return Output.note("There are no events \(period).\(leftOut)")
             }
-            let exported = "Exported \(count) event\(count == 1 ? "" : "s").\(leftOut)"
+            let period = Moment.period(since: start, before: limit).map { " \($0)" } ?? ""
+            let exported = "Exported \(count) event\(count == 1 ? "" : "s")\(period).\(leftOut)"
             // Deletion begins with the oldest event, which this export does not have.
             guard start == nil else { return Output.note(exported) }
             Output.note(

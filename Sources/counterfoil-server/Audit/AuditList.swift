@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilWeb
 import Foundation
 
 /// `audit list`: lists the newest events.
@@ -11,7 +12,10 @@ struct AuditList: AsyncParsableCommand {
         abstract: "List events, newest first.",
         discussion: """
             An event must satisfy every given condition. A time is a day, which begins at 00:00 UTC, or a time such \
-            as 2027-01-31T03:12, in the time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
+            as 2027-01-31T03:12, in the time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00. The \
+            command prints the searched period on standard error, in UTC and in that time zone.
+
+            A line has the names of fields in the log of the server; "request" is the reference of a refusal.
 
             Examples:
               counterfoil-server audit list --request 6f1f0c1f9b7d4c0e --data-dir ./data
@@ -37,11 +41,15 @@ struct AuditList: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Only events from this IP address.", valueName: "address"))
+        help: ArgumentHelp(
+            "Only events from this IP address; an IPv6 address stands for its network of 64 bits.",
+            valueName: "address"))
     var source: String?
 
     @Option(
         name: .long,
+        // A proxy can choose a reference that begins with a hyphen.
+        parsing: .unconditional,
         help: ArgumentHelp("Only events of the request with this reference.", valueName: "reference"))
     var request: String?
 
@@ -78,14 +86,21 @@ struct AuditList: AsyncParsableCommand {
         guard client.map({ ClientIdentifier($0) != nil }) ?? true else {
             throw ValidationError("--client: \(client ?? "") is not a valid client_id.")
         }
+        guard source.map({ CountedSource(typed: $0) != nil }) ?? true else {
+            throw ValidationError("--source must be an IP address, such as 203.0.113.7 or 2001:db8::1.")
+        }
+        guard request.map(RequestIdentity.isRequest) ?? true else {
+            throw ValidationError("--request must be a whole reference: 1 to 64 letters, digits and - . _ : = + /")
+        }
     }
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             var query = AuditQuery(
-                kind: kind, clientID: client.flatMap(ClientIdentifier.init), outcome: outcome, source: source,
-                requestID: request, since: since.flatMap { Moment.parse($0) },
-                until: until.flatMap { Moment.parse($0) }, before: before, limit: limit)
+                kind: kind, clientID: client.flatMap(ClientIdentifier.init), outcome: outcome,
+                source: source.flatMap { CountedSource(typed: $0)?.name }, requestID: request,
+                since: since.flatMap { Moment.parse($0) }, until: until.flatMap { Moment.parse($0, .last) },
+                before: before, limit: limit)
             if let pseudonym = person.flatMap(PersonIdentifier.init), pseudonym.isPseudonym {
                 query.personID = pseudonym
             } else if let person, let username = Username(person) {
@@ -98,8 +113,23 @@ struct AuditList: AsyncParsableCommand {
             let entries = try await installation.store.audit(query)
             let documents = try await AuditDocument.documents(of: entries, in: installation.store)
             if options.json { return try Output.json(documents) }
-            if documents.isEmpty { return Output.line("No matching events.") }
+            if documents.isEmpty { Output.line("No matching events.") }
             for document in documents { Output.line(document.words(in: localTime ? .current : nil)) }
+            note(query, isEmpty: documents.isEmpty)
         }
+    }
+
+    /// Prints the searched period, and all conditions if no event matches them.
+    private func note(_ query: AuditQuery, isEmpty: Bool) {
+        let options = [
+            ("--kind", kind?.rawValue), ("--person", person), ("--client", client), ("--outcome", outcome?.rawValue),
+            ("--source", query.source), ("--request", request), ("--before", before.map { "\($0)" }),
+        ]
+        let conditions = isEmpty ? options.compactMap { name, value in value.map { "\(name) \($0)" } } : []
+        let period = Moment.period(since: query.since, before: query.until)
+        let searched = conditions + [period].compactMap(\.self)
+        guard !searched.isEmpty else { return }
+        let form = isEmpty && request != nil ? " A reference must be complete, and its case counts." : ""
+        Output.note("Searched: \(searched.joined(separator: ", ")).\(form)")
     }
 }

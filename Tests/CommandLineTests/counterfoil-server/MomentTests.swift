@@ -11,6 +11,7 @@ struct MomentTests {
         ("2027-01-31 03:12", "2027-01-31T02:12:00Z"), ("2027-01-31T03:12:05", "2027-01-31T02:12:05Z"),
         ("2027-01-31T03:12Z", "2027-01-31T03:12:00Z"), ("2027-01-31T03:12:05Z", "2027-01-31T03:12:05Z"),
         ("2027-01-31T03:12+05:30", "2027-01-30T21:42:00Z"), ("2027-01-31T03:12:05-03:00", "2027-01-31T06:12:05Z"),
+        ("2027-01-31T03:12+0100", "2027-01-31T02:12:00Z"), ("2027-01-31T03:12-0330", "2027-01-31T06:42:00Z"),
     ])
     func `a day begins in UTC, and a time is in its time zone or in the local one`(text: String, utc: String) throws {
         let zone = try #require(Self.zone)
@@ -20,7 +21,8 @@ struct MomentTests {
 
     @Test(arguments: [
         "", "tomorrow", "2027-02-30", "2027-01-31T", "2027-01-31T3:12", "2027-01-31T24:00", "2027-01-31T03:60",
-        "2027-01-31T03:12:61", "2027-01-31T03", "2027-01-31T03:12X", "2027-01-31T03:12+1", "2027-01-31T+03:12",
+        "2027-01-31T03:12:61", "2027-01-31T03", "2027-01-31T03:12X", "2027-01-31T03:12+1", "2027-01-31T03:12+01000",
+        "2027-01-31T03:12+2400", "2027-01-31T+03:12",
         "2027-01-31T03:12:00:00", "2027-01-31x03:12", "31.01.2027",
     ])
     func `any other text is no time`(text: String) { #expect(Moment.parse(text, in: .gmt) == nil) }
@@ -41,5 +43,37 @@ struct MomentTests {
             #expect(Moment.text(time) == utc)
             #expect(Moment.text(time, in: zone).hasPrefix(text))
         }
+    }
+
+    @Test func `a time that occurs twice is the first moment, or the last one for the end of a period`() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        for (text, first, last) in [
+            ("2027-10-31T02:30", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"),
+            ("2027-10-31T01:59", "2027-10-30T23:59:00Z", "2027-10-30T23:59:00Z"),
+            ("2027-10-31T03:00", "2027-10-31T02:00:00Z", "2027-10-31T02:00:00Z"),
+            ("2027-10-31", "2027-10-31T00:00:00Z", "2027-10-31T00:00:00Z"),
+        ] {
+            #expect(Moment.parse(text, in: zone).map { Moment.text($0) } == first)
+            #expect(Moment.parse(text, in: zone, .last).map { Moment.text($0) } == last)
+        }
+    }
+
+    @Test func `a local time that daylight saving time leaves out is no time`() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        #expect(Moment.parse("2027-03-28T02:00", in: zone) == nil)
+        #expect(Moment.parse("2027-03-28T02:59:59", in: zone, .last) == nil)
+        #expect(Moment.parse("2027-03-28T01:59", in: zone).map { Moment.text($0) } == "2027-03-28T00:59:00Z")
+        #expect(Moment.parse("2027-03-28T03:00", in: zone).map { Moment.text($0) } == "2027-03-28T01:00:00Z")
+    }
+
+    @Test func `a period is described in UTC, and in a time zone with another offset`() throws {
+        let day = try #require(Moment.parse("2027-01-31"))
+        let zone = try #require(Self.zone)
+        let local = "since 2027-01-31T00:00:00Z (2027-01-31T01:00:00+01:00)"
+        #expect(Moment.period(since: day, before: nil, in: zone) == local)
+        #expect(
+            Moment.period(since: day, before: day + 60, in: .gmt)
+                == "since 2027-01-31T00:00:00Z and before 2027-01-31T00:01:00Z")
+        #expect(Moment.period(since: nil, before: nil, in: zone) == nil)
     }
 }

@@ -157,7 +157,11 @@ extension HelpText {
 
             An event must satisfy every given condition. A time is a day, which begins at
             00:00 UTC, or a time such as 2027-01-31T03:12, in the time zone of this
-            machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
+            machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00. The command prints the
+            searched period on standard error, in UTC and in that time zone.
+
+            A line has the names of fields in the log of the server; "request" is the
+            reference of a refusal.
 
             Examples:
               counterfoil-server audit list --request 6f1f0c1f9b7d4c0e --data-dir ./data
@@ -179,7 +183,8 @@ extension HelpText {
                                       pseudonym of a deleted user.
               --client <id>           Only events of this app, by client_id.
               --outcome <outcome>     Only events with this outcome. (values: done, refused)
-              --source <address>      Only events from this IP address.
+              --source <address>      Only events from this IP address; an IPv6 address
+                                      stands for its network of 64 bits.
               --request <reference>   Only events of the request with this reference.
               --since <time>          Only events at this time or later.
               --until <time>          Only events before this time.
@@ -263,7 +268,8 @@ extension HelpText {
             --since, the export begins with the oldest event, and the command prints on
             standard error how to delete the exported events with "audit delete". A time is
             a day, which begins at 00:00 UTC, or a time such as 2027-01-31T03:12, in the
-            time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00.
+            time zone of this machine, 2027-01-31T02:12Z or 2027-01-31T03:12+01:00. The
+            command prints the period in UTC and in that time zone.
 
             Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data

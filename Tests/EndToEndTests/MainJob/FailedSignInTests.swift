@@ -39,6 +39,7 @@ struct FailedSignInTests {
                 ] {
                     let found = try await list("--request", reference)
                     #expect(found.count == 1 && found[0].contains("sign-in refused: \(reason)"), "\(found)")
+                    #expect(found.first?.contains("  source=127.0.0.1  request=\(reference)") == true, "\(found)")
                     let lines = try server.logEvents.filter { $0["request"] == reference }
                     #expect(lines.map { $0["reason"] } == [reason] && lines.first?["level"] == "notice", "\(lines)")
                     #expect(lines.first?["endpoint"] == "signIn" && lines.first?["source"] == "127.0.0.1")

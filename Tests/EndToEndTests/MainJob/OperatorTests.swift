@@ -95,6 +95,12 @@ struct OperatorTests {
         }
     }
 
+    /// The words of a command for the period between two days.
+    private static func period(since start: String? = nil, before end: String? = nil) throws -> String {
+        try #require(
+            Moment.period(since: start.flatMap { Moment.parse($0) }, before: end.flatMap { Moment.parse($0) }))
+    }
+
     // SEC-39
     @Test func `the audit log is exported completely, and exported events can be deleted`() async throws {
         try await Site.make { site in
@@ -113,7 +119,7 @@ struct OperatorTests {
             }
             let none = try await site.administer(["audit", "export", "--before", "2020-01-01"])
             #expect(none.status == 0 && none.output.isEmpty)
-            #expect(none.errors == "There are no events before 2020-01-01T00:00:00Z.\n")
+            #expect(none.errors == "There are no events \(try Self.period(before: "2020-01-01")).\n")
 
             let file = site.folder.path("events.jsonl")
             let exported = try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file])
@@ -126,15 +132,16 @@ struct OperatorTests {
             let last = try #require(events.last?["position"] as? String)
             #expect(
                 exported.errors
-                    == "Exported 2500 events. Events of the last 10 minutes are left out. To delete them from the log:\n"
-                    + "  counterfoil-server audit delete --through \(last) --data-dir \(site.dataDirectory)\n")
+                    == "Exported 2500 events \(try Self.period(before: "2999-01-01")). Events of the last 10 minutes are "
+                    + "left out. To delete them from the log:\n  counterfoil-server audit delete --through \(last) --data-dir \(site.dataDirectory)\n"
+            )
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             #expect(
                 try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file]).status == 3)
             let since = try await site.administer(["audit", "export", "--since", "2020-01-01"])
             #expect(try since.output == String(contentsOfFile: file, encoding: .utf8))
-            #expect(since.errors == "Exported 2500 events.\n")
+            #expect(since.errors == "Exported 2500 events \(try Self.period(since: "2020-01-01")).\n")
             #expect(try await site.administer(["audit", "export", "--since", "2998-01-01"]).output.isEmpty)
             #expect(try await site.administer(["audit", "export"]).status == 64)
             let printed = try await site.administer(["audit", "export", "--before", "2999-01-01"])
