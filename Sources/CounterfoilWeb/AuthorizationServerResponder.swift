@@ -155,7 +155,7 @@ final class AuthorizationServerResponder: Responder {
         let parent = isProxied ? RequestIdentity.parent(in: fields) : nil
         let request = IncomingRequest(
             head: head.request, body: body, source: trustedProxies.source(of: fields, from: address),
-            id: (isProxied ? RequestIdentity.request(in: fields) : nil) ?? RequestID().description,
+            id: (isProxied ? RequestIdentity.request(in: fields) : nil) ?? RequestIdentity.random(),
             trace: parent?.traceID, parameters: head.outcome.route?.parameters ?? PathParameters())
         return (request, parent)
     }

@@ -1,7 +1,7 @@
 import CounterfoilServer
 import HTTPTypes
 
-/// The identifiers of a request that a trusted proxy has chosen, for the log and for traces.
+/// The identifiers of a request for the log and for traces: those that a trusted proxy has chosen, or a random one.
 ///
 /// Those of all other senders are ignored: a client that could choose them could hide its requests among others.
 package enum RequestIdentity {
@@ -20,6 +20,24 @@ package enum RequestIdentity {
     /// Returns true if a text can be the identifier of a request: 1 to 64 letters, digits and `-._:=+/`.
     package static func isRequest(_ text: String) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowed)
+    }
+
+    private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+    /// Returns a new identifier: 16 letters and digits with 80 random bits, without `i`, `l`, `o` and `u`.
+    ///
+    /// An error page shows it, and a user can read it out. It is random, so that no one can tell the identifiers of
+    /// other requests from it.
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let words = [generator.next(), generator.next()]
+        return String(unsafeUninitializedCapacity: 16) { buffer in
+            for index in 0..<16 {
+                let bits = words[index / 8] >> UInt64(index % 8 * 5)
+                buffer.initializeElement(at: index, to: alphabet[Int(truncatingIfNeeded: bits & 31)])
+            }
+            return 16
+        }
     }
 
     /// Returns the parent that `traceparent` names (W3C Trace Context §3.2.2); nil unless there is a valid one.

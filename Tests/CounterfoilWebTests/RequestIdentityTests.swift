@@ -23,6 +23,14 @@ struct RequestIdentityTests {
         #expect(id == (isTaken ? values.first : nil))
     }
 
+    @Test func `the identifiers of requests are random, with 16 letters and digits that look different`() {
+        let ids = (0..<1000).map { _ in RequestIdentity.random() }
+        #expect(Set(ids).count == ids.count)
+        #expect(ids.allSatisfy { $0.wholeMatch(of: /[0-9a-hjkmnp-tv-z]{16}/) != nil })
+        // Each place has 32 values, also the first and the last one.
+        for place in 0..<16 { #expect(Set(ids.map { Array($0)[place] }).count == 32) }
+    }
+
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
     // W3C Trace Context §3.2.2

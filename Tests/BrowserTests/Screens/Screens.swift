@@ -70,7 +70,7 @@ enum Screens {
           .replaceAll(encodeURIComponent(location.origin), encodeURIComponent('https://photos.example.com'))
           .replace(/\bapp_[\w-]{22}(?![\w-])/g, 'app_Hs1vQ2kYp8rZt6uWx3nB4g')
           .replace(/^[\w-]{43}$/, 'mG7q0JXn4c2VtP9sLw5yRb8eKd1uHf3aZi6oQx-Tj_U')
-          .replace(/\b[0-9a-f]{32}\b/, '7f3a9c21d0e84b56a1c9e3f05b7d2864')
+          .replace(/\b(?=[a-z]*[0-9])[0-9a-hjkmnp-tv-z]{16}\b/, '7f3a9c21d0e84b56a1c9e3f05b7d2864')
           .replace(/\b[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}\b/g, 'WDJB-MJHT')
           .replace(/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/g, '2 June 2026')
           .replace(/(?<![:.\w])\d{1,2}:\d\d(?![:\w])/g, '10:30')
