@@ -150,9 +150,42 @@ struct AuditTests {
     /// Returns the number of recorded refusals among this many.
     private func admitted(
         _ count: Int, by flood: AuditRateLimiter, _ kind: AuditEvent.Kind, from source: String,
-        of grant: GrantIdentifier? = nil, at time: Date
+        of grant: GrantIdentifier? = nil, person: PersonIdentifier? = nil, at time: Date
     ) -> Int {
-        (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, grantID: grant, source: source)) }
+        (0..<count).count { _ in
+            flood.admits(AuditEvent(at: time, kind, .refused, personID: person, grantID: grant, source: source))
+        }
+    }
+
+    // SEC-40
+    @Test func `events with older times count in the current minute, and a clock that was set back begins a new one`() {
+        let flood = AuditRateLimiter()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        // The second before `now` is in the former minute.
+        let admitted = (0..<200).count { number in
+            let time = number.isMultiple(of: 2) ? now : now - 1
+            return flood.admits(AuditEvent(at: time, .signIn, .refused, source: "192.0.2.1"))
+        }
+        #expect(admitted == AuditRateLimiter.limitPerSource)
+        #expect(flood.takeSummaries(at: now - 1).isEmpty)
+        #expect(self.admitted(1, by: flood, .signIn, from: "192.0.2.1", at: now - 3600) == 1)
+        #expect(flood.takeSummaries(at: now - 3600).map(\.kind) == [.signIn])
+    }
+
+    // SEC-40
+    @Test func `refusals without a user do not suppress those of known users, which have limits of their own`() {
+        let flood = AuditRateLimiter()
+        let now = test.clock.now
+        for source in 0..<3 { _ = admitted(100, by: flood, .signIn, from: "198.51.100.\(source)", at: now) }
+        #expect(admitted(1, by: flood, .signIn, from: "192.0.2.1", at: now) == 0)
+        let limit = AuditRateLimiter.limitPerPerson
+        #expect(admitted(10, by: flood, .signIn, from: "198.51.100.1", person: test.alice.id, at: now) == limit)
+        let people = (0..<100).map { _ in PersonIdentifier() }
+        let perPerson = people.enumerated().map { number, person in
+            admitted(10, by: flood, .signIn, from: "203.0.113.\(number)", person: person, at: now)
+        }
+        #expect(perPerson.allSatisfy { $0 <= limit })
+        #expect(perPerson.reduce(limit, +) == AuditRateLimiter.limitPerKind)
     }
 
     // SEC-40
