@@ -185,8 +185,9 @@ public final class AuthorizationServer: Sendable {
         // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a
         // browser that gets no success requests the page again when the user does.
         guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
+        let now = components.clock()
         do {
-            let reply = try await answer(request, at: endpoint, as: configuration, client: &client)
+            let reply = try await answer(request, at: endpoint, as: configuration, client: &client, now: now)
             if let noted = request.refusal.noted {
                 var metadata = Self.metadata(of: request, at: endpoint)
                 metadata.merge(noted.metadata) { own, _ in own }
@@ -201,26 +202,28 @@ public final class AuthorizationServer: Sendable {
                 metrics.count(.storeError)
                 components.condition.doubt()
             }
-            return await refused(request, Refusal(error, at: endpoint, issuer: settings.issuer), at: endpoint)
+            return await refused(request, Refusal(error, at: endpoint, issuer: settings.issuer), at: endpoint, now: now)
         }
     }
 
     /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
     /// example because the body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
-        let reply = await refused(request, refusal, at: endpoint)
+        let reply = await refused(request, refusal, at: endpoint, now: components.clock())
         return await crossOrigin.share(reply, to: request, at: endpoint, of: .unknown)
     }
 
     /// Creates the error page for a request whose endpoint is not known.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal) async -> Reply {
-        await refused(request, refusal, at: nil)
+        await refused(request, refusal, at: nil, now: components.clock())
     }
 
     /// Records and logs a refusal, and creates the error response.
-    private func refused(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?) async -> Reply {
+    private func refused(
+        _ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?, now: Date
+    ) async -> Reply {
         CurrentSpan.value?.note(.errorType(refusal.errorCode))
-        await record(refusal, of: request, at: endpoint)
+        await record(refusal, of: request, at: endpoint, now: now)
         var metadata = Self.metadata(of: request, at: endpoint)
         let noted = request.refusal.noted
         if let noted { metadata.merge(noted.metadata) { own, _ in own } }
@@ -234,15 +237,17 @@ public final class AuthorizationServer: Sendable {
     }
 
     /// Records a refusal in the audit log, unless the endpoint has recorded one.
-    private func record(_ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?) async {
+    private func record(
+        _ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?, now: Date
+    ) async {
         guard request.refusal.noted == nil, let reason = refusal.reason,
             let kind = endpoint.map(\.kindOfRefusals) ?? .browserRequest
         else { return }
         await components.auditor.refuse(
             kind, because: reason, request,
-            person: kind == .browserRequest ? await components.sessions.owner(of: request) : nil,
+            person: kind == .browserRequest ? await components.sessions.owner(of: request) : refusal.person,
             client: refusal.client.flatMap(ClientAuthenticator.noted),
-            detail: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }, now: components.clock())
+            detail: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }, now: now)
     }
 
     /// The fields of the log line of a refused request.
@@ -347,10 +352,9 @@ public final class AuthorizationServer: Sendable {
 
     private func answer(
         _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
-        client: inout RequestingClient
+        client: inout RequestingClient, now: Date
     ) async throws -> Reply {
         guard let respond = configuration.handlers[endpoint] else { throw NotFoundError() }
-        let now = components.clock()
         return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
             try await respond(request, now, &client)
         }

@@ -84,7 +84,7 @@ package struct Auditor: Sendable {
             refusal(
                 kind, because: reason, of: request, person: person, client: client, grant: grant, detail: detail,
                 now: now),
-            by: request)
+            because: reason, by: request)
     }
 
     /// Records that a sign-in was refused.
@@ -101,11 +101,15 @@ package struct Auditor: Sendable {
     }
 
     /// Records an event that describes no change, unless the rate limit suppresses it.
-    func note(_ event: AuditEvent, by request: IncomingRequest) async {
+    ///
+    /// - Parameter reason: The reason of a refusal; nil for the one in the detail of the event.
+    func note(
+        _ event: AuditEvent, because reason: AuditEvent.Reason? = nil, by request: IncomingRequest
+    ) async {
         metrics.countAudited(event.kind, event.outcome)
         await noteSummaries(now: event.at)
         let isRecorded = flood.admits(event)
-        request.refusal.note(event, isRecorded: isRecorded)
+        request.refusal.note(event, because: reason, isRecorded: isRecorded)
         guard isRecorded else { return metrics.count(.auditLeftOut) }
         await append(event)
     }

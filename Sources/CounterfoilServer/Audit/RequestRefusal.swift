@@ -1,9 +1,10 @@
 import CounterfoilProtocol
 import Logging
 
-/// The refusal of a request that the audit log has, for the log line and the page of the same request.
+/// The refusal of a request, for the audit log, and for the log line and the page of the same request.
 ///
-/// A page shows the reference of the request only with such a refusal, so that an operator finds every reference.
+/// A page shows the reference of the request only with such a refusal. Within the rate limit of the audit log, the
+/// reference leads to an event; beyond it, only to the log line, which then has the level `info`.
 final class RequestRefusal: Sendable {
     struct Noted: Sendable {
         let reason: AuditEvent.Reason
@@ -26,8 +27,10 @@ final class RequestRefusal: Sendable {
     var noted: Noted? { state.withLock(\.self) }
 
     /// Keeps the refusal of an event if it is the first of the request, which says more than one that follows from it.
-    func note(_ event: AuditEvent, isRecorded: Bool) {
-        guard let reason = event.reason else { return }
+    ///
+    /// - Parameter reason: The reason of the event; nil for the one in its detail.
+    func note(_ event: AuditEvent, because reason: AuditEvent.Reason? = nil, isRecorded: Bool) {
+        guard let reason = reason ?? event.reason else { return }
         let noted = Noted(
             reason: reason, personID: event.personID, clientID: event.clientID, isRecorded: isRecorded)
         state.withLock { $0 = $0 ?? noted }

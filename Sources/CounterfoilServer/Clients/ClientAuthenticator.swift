@@ -193,7 +193,7 @@ struct ClientAuthenticator: Sendable {
                 .serviceUnavailable, .temporarilyUnavailable, .tooBusy,
                 description: "the server cannot accept more client assertions of this client at present; try again in "
                     + "60 seconds, and use an access token until it expires",
-                retryAfter: 60)
+                retryAfter: 60, refusedBecause: .throttledClient)
         }
     }
 

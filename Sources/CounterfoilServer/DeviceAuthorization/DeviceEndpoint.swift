@@ -52,7 +52,10 @@ struct DeviceEndpoint: Sendable {
         try form.checkTicket(.deviceCode, of: browser.exposed, with: pages.tickets, again: again, now: now)
         let code: UserCode
         do { code = try UserCode(typed: typed) } catch {
-            await flow.auditor.refuse(.userCode, because: .userCode, request, detail: "malformed", now: now)
+            // Everyone can send a malformed code. So it is not of the kind with the guesses of signed-in users.
+            await flow.auditor.refuse(
+                .browserRequest, because: .userCode, request, person: await sessions.owner(of: request),
+                detail: "malformed", now: now)
             return pages.code(String(typed.prefix(64)), again: .malformed(error), on: request, now: now)
         }
         guard let session = try await sessions.current(request, now: now) else {

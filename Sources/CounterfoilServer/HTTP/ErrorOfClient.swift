@@ -1,15 +1,19 @@
 import CounterfoilProtocol
 
-/// An error of a request that names its client, so that the log names the client too.
+/// An error of a request that names its client, so that the log names the client too, and the user if there is one.
 ///
 /// The client may be unknown or not authenticated. The response is that to the error itself.
 struct ErrorOfClient: Error {
     let error: any Error
     let clientID: ClientIdentifier
+    /// The user of the grant that the request presented; nil if it presented none.
+    let personID: PersonIdentifier?
 
-    init(_ error: any Error, clientID: ClientIdentifier) {
-        self.error = (error as? ErrorOfClient)?.error ?? error
+    init(_ error: any Error, clientID: ClientIdentifier, personID: PersonIdentifier? = nil) {
+        let inner = error as? ErrorOfClient
+        self.error = inner?.error ?? error
         self.clientID = clientID
+        self.personID = personID ?? inner?.personID
     }
 
     /// Runs the part of a request after the client is known; an error that it throws names the client.

@@ -85,7 +85,8 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged
         case .personNotActive: .accountChanged
-        case .needsAdministrator, .registrationClosed: .notAdministrator
+        case .needsAdministrator: .notAdministrator
+        case .registrationClosed: .registrationClosed
         case .tooManyApprovals: .throttledUser
         }
     }

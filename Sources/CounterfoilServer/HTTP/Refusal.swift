@@ -40,6 +40,8 @@ package struct Refusal: Sendable {
     private var details: RefusedRequestDetails?
     /// The identifier of the client for the log; it may be unverified, and no client may have it.
     var client: ClientIdentifier?
+    /// The user of the grant that the request presented, for the log; nil if it presented none.
+    private(set) var person: PersonIdentifier?
     /// The reason in the audit log; nil for a fault, a missing page, and a request that is not at fault.
     var reason: AuditEvent.Reason?
     /// A response that is sent instead of the error page or JSON: a redirect, or a page other than the error page.
@@ -114,6 +116,7 @@ package struct Refusal: Sendable {
         case let error as ErrorOfClient:
             self.init(error.error, at: endpoint, issuer: issuer)
             client = client ?? error.clientID
+            person = error.personID
         case let refusing as any Refusing:
             self = refusing.refusal
         case let error as OAuthError:
@@ -185,7 +188,14 @@ package struct Refusal: Sendable {
     var errorCode: String { error.code.rawValue }
 
     /// A text in English that explains the reason in the audit log; nil if the reason says it.
-    var explanation: String? { problem == .requestRefused ? error.reason : nil }
+    var explanation: String? {
+        switch (problem, values["reason"]) {
+        case (.requestRefused, _): error.reason
+        case (.requestUnanswered, .nested(let text)), (.applicationUnanswered, .nested(let text)):
+            reason == AuditEvent.Reason(.invalidRequest) ? Localizer.english(text) : nil
+        default: nil
+        }
+    }
 
     /// Whether the operator must fix a fault, which the log has with the reference of the request.
     var isFault: Bool { fault != nil }

@@ -51,7 +51,7 @@ extension ResponseTargetError: Refusing {
         }
         if case .clientDocument(let refusal, let id) = self {
             var refused = refusal.refusal(details)
-            (refused.client, refused.reason) = (id, .clientDocument)
+            refused.client = id
             return refused
         }
         guard let client else {

@@ -59,6 +59,8 @@ extension AuditEvent {
         public static let webView = Reason(rawValue: "web_view")
         /// Only administrators may do this.
         public static let notAdministrator = Reason(rawValue: "not_administrator")
+        /// Only administrators register clients, and the user is none.
+        public static let registrationClosed = Reason(rawValue: "registration_closed")
         /// The user denied the request of the client.
         public static let denied = Reason(rawValue: "denied")
         /// The page was answered before, or the device does not wait any more.
@@ -80,8 +82,8 @@ extension AuditEvent {
                 .wrongPassword, .unknownUser, .disabled, .accountChanged, .throttledUser, .throttledSource,
                 .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm, .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
-                .clientDeleted, .webView, .notAdministrator, .denied, .alreadyAnswered, .userCode, .setupLink,
-                .codeReplay, .codeVerifier, .refreshReuse,
+                .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,
+                .setupLink, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.
@@ -90,6 +92,7 @@ extension AuditEvent {
             .unsupportedResponseType, .invalidScope, .accessDenied, .loginRequired, .consentRequired,
             .interactionRequired, .unmetAuthenticationRequirements, .requestNotSupported, .requestURINotSupported,
             .registrationNotSupported, .invalidTarget, .invalidRequestURI, .expiredToken, .invalidDPoPProof,
+            .temporarilyUnavailable, .serverError,
         ]
 
         private static let known = Set(allCases)

@@ -51,8 +51,12 @@ struct RefreshTokenGrant: TokenGrant {
                     approval, of: decoded, exchange, wasUnconfirmed: &wasUnconfirmed)
                 if let response { return response }
             case .refuse(let error):
-                throw error
-            case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
+                throw ErrorOfClient(
+                    error, clientID: exchange.client.client.id, personID: facts?.grant.personID)
+            case .wait(let seconds):
+                throw ErrorOfClient(
+                    RepeatedTooOften(retryAfter: seconds), clientID: exchange.client.client.id,
+                    personID: facts?.grant.personID)
             case .refuseAndRevoke(let error):
                 try RequestDeadline.demandTimeLeft()
                 if let grant = facts?.grant, !wasUnconfirmed {
@@ -296,7 +300,7 @@ struct RefreshTokenGrant: TokenGrant {
             Refusal(
                 .tooManyRequests, .temporarilyUnavailable, .tooBusy,
                 description: "the same refresh was retried too often; try again in \(retryAfter) seconds",
-                retryAfter: retryAfter)
+                retryAfter: retryAfter, refusedBecause: .throttledClient)
         }
     }
 

@@ -92,6 +92,8 @@ struct TokenEndpoint: Sendable {
     private static func explained(_ error: any Error, by parameter: AudienceParameter) -> any Error {
         switch error {
         case let error as OAuthError: parameter.explaining(error)
+        case let error as ErrorOfClient:
+            ErrorOfClient(explained(error.error, by: parameter), clientID: error.clientID, personID: error.personID)
         case let refusal as ClientRefusal:
             ClientRefusal(
                 parameter.explaining(refusal.error), asksForAuthentication: refusal.asksForAuthentication,

@@ -65,16 +65,17 @@ extension ClientDocumentRefusal: Refusing {
         let values = ["reason": LocalizedText.Value.nested(text)]
         guard mayPass else {
             return Refusal(
-                .badRequest, .invalidRequest, .requestUnanswered, values, description: description, details: details)
+                .badRequest, .invalidRequest, .requestUnanswered, values, description: description, details: details,
+                refusedBecause: .clientDocument)
         }
         if case .tooMany(let retryAfter) = self {
             return Refusal(
                 .tooManyRequests, .temporarilyUnavailable, .requestUnanswered, values, description: description,
-                retryAfter: retryAfter, details: details)
+                retryAfter: retryAfter, details: details, refusedBecause: .clientDocument)
         }
         return Refusal(
             .serviceUnavailable, .temporarilyUnavailable, .requestUnanswered, values, description: description,
-            retryAfter: 60, details: details)
+            retryAfter: 60, details: details, refusedBecause: .clientDocument)
     }
 }
 

@@ -189,8 +189,40 @@ struct RefusalReasonTests {
             #expect(reply.status == .badRequest)
             let reference = try #require(reply.frame?.reference)
             let event = try #require(try await test.store.audit(AuditQuery(requestID: reference)).first?.event)
-            #expect(event.reason == .userCode)
+            #expect(event.reason == .userCode && event.personID == test.alice.id)
+            // Everyone can send a malformed code, so it must not use up the budget of guesses.
+            #expect(event.kind == (code == "1" ? .browserRequest : .userCode))
         }
+    }
+
+    @Test func `a request without client_id says in the audit log what is missing`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let reply = try await browser.open("/oauth2/authorize")
+        let reference = try #require(reply.frame?.reference)
+        let event = try #require(try await test.store.audit(AuditQuery(requestID: reference)).first?.event)
+        #expect(event.reason == AuditEvent.Reason(.invalidRequest))
+        #expect(event.explanation?.contains("client_id") == true, "\(event)")
+    }
+
+    @Test func `a refused refresh names the user of its grant`() async throws {
+        let test = try await TestServer()
+        let stayed = try await RefreshTokenGrantTests.Stayed(test)
+        try await test.store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
+        #expect(try await stayed.refresh().status == .badRequest)
+        let events = try await test.store.audit(AuditQuery(kind: .clientRequest)).map(\.event)
+        #expect(events.map(\.reason) == [AuditEvent.Reason(.invalidGrant)])
+        #expect(events.map(\.personID) == [test.alice.id])
+    }
+
+    @Test func `a refusal with an unknown error code keeps its reference`() async throws {
+        let test = try await TestServer()
+        let request = IncomingRequest(
+            head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), source: "192.0.2.1", id: "r")
+        let auditor = Auditor(store: test.store, logger: test.log.logger)
+        await auditor.refuse(
+            .browserRequest, because: AuditEvent.Reason(rawValue: "new_code"), request, now: test.clock.now)
+        #expect(request.refusal.noted?.reason.rawValue == "new_code")
     }
 
     @Test func `a refused token request is recorded with its request, and once`() async throws {
