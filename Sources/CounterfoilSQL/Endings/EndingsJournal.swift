@@ -68,20 +68,27 @@ package final class EndingsJournal: Sendable {
     ///   - store: The store.
     ///   - path: The path of the file, which is created if it is missing.
     ///   - marks: Whether to append now what the file lacks, and a mark with the time.
+    ///   - takesEarlierStore: Whether a store that lacks endings of the file is reported and not refused.
     ///   - sizeLimit: The size in bytes from which the file is rotated.
     ///   - patience: The time for which a commit waits for the file, if its disk or another process hangs.
     ///   - report: The function that gets each later failure to write.
     @discardableResult
     package static func open(
-        of store: some SQLStore, at path: String, marking marks: Bool, sizeLimit: Int64 = 16 << 20,
-        patience: Duration = .seconds(3), reporting report: @escaping @Sendable (JournalFailure) -> Void
+        of store: some SQLStore, at path: String, marking marks: Bool,
+        takingEarlierStore takesEarlierStore: Bool = false,
+        sizeLimit: Int64 = 16 << 20, patience: Duration = .seconds(3),
+        reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws(JournalFailure) -> EndingsJournal {
         // The file is read first, so that it is not ahead because of what is written meanwhile.
         let end = try? JournalFile.lastLine(ofFileAt: path)
         let position: EndingsPosition
         do { position = try await store.read { try $0.endingsPosition() } } catch { throw .store("\(error)") }
         guard position.restoringFrom == nil else { throw .store("\(UnfinishedRestore())") }
-        guard !position.isBehind(end) else { throw .aheadOfStore(path: path) }
+        if position.isBehind(end) {
+            let failure = JournalFailure.aheadOfStore(path: path)
+            guard takesEarlierStore else { throw failure }
+            report(failure)
+        }
         let journal = EndingsJournal(
             store.database.engine, position: position, path: path, sizeLimit: sizeLimit, patience: patience,
             reporting: report)

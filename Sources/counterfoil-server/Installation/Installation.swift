@@ -63,11 +63,17 @@ extension Installation {
         }
     }
 
-    /// Opens the endings journal of a store.
-    static func journal(
-        at path: String, of store: any SQLStore, reporting report: @escaping @Sendable (JournalFailure) -> Void
+    /// Opens the endings journal of a server.
+    ///
+    /// A data directory that lacks endings of the journal is refused. A database can lose its last commits by a failover
+    /// while other servers use it; to refuse it would turn the next restart of each server into an outage.
+    func journal(
+        at path: String, reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws -> EndingsJournal {
-        do { return try await EndingsJournal.open(of: store, at: path, marking: true, reporting: report) } catch {
+        do {
+            return try await EndingsJournal.open(
+                of: store, at: path, marking: true, takingEarlierStore: database != nil, reporting: report)
+        } catch {
             switch error {
             case .notAJournal, .ofAnotherStore, .aheadOfStore:
                 throw CommandFailure.refused("--endings-journal: \(error)")

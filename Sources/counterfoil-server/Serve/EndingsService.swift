@@ -24,16 +24,20 @@ struct EndingsService: Service {
         // Each revocation tries again, so a full disk would fill the log.
         let lastReport = Mutex(ContinuousClock.Instant?.none)
         return EndingsService(
-            try await Installation.journal(at: path, of: installation.store) { failure in
+            try await installation.journal(at: path) { failure in
                 let isDue = lastReport.withLock { last in
                     if let last, last.duration(to: .now) < pause { return false }
                     last = .now
                     return true
                 }
                 guard isDue else { return }
-                logger.error(
-                    "failed to write the endings journal; what ended is kept in the database",
-                    metadata: ["error": "\(failure)"])
+                let metadata: Logger.Metadata = ["error": "\(failure)"]
+                if case .aheadOfStore = failure {
+                    logger.error("started on a database that lacks endings of the journal", metadata: metadata)
+                } else {
+                    logger.error(
+                        "failed to write the endings journal; what ended is kept in the database", metadata: metadata)
+                }
             })
     }
 

@@ -70,9 +70,7 @@ struct AfterRestoreTests {
             }
 
             try await snapshot.bringBack()
-            let early = try await serve(site, journal)
-            #expect(early.status == 3)
-            #expect(early.errors.contains("the store is older than its endings journal \(journal)"), "\(early.errors)")
+            try await Self.startEarly(site, on: kind, with: journal)
             let other = site.folder.path("other-endings")
             let line = #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"#
             try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: other))
@@ -95,6 +93,24 @@ struct AfterRestoreTests {
                     #expect(answer.status == status, "\(answer.body)")
                 }
             }
+        }
+    }
+
+    /// Starts a server on a store that lacks endings of its journal: a directory is refused, a database is not.
+    private static func startEarly(_ site: Site, on kind: StoreOfSite, with journal: String) async throws {
+        let options = ["--endings-journal", journal]
+        switch kind {
+        case .dataDirectory:
+            let early = try await site.administer(
+                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)"] + options)
+            #expect(early.status == 3)
+            #expect(early.errors.contains("the store is older than its endings journal \(journal)"), "\(early.errors)")
+        case .database:
+            let lines = try Data(contentsOf: URL(fileURLWithPath: journal))
+            let server = try await site.start(options: options)
+            try await server.whileRunning {}
+            #expect(server.errors.contains("started on a database that lacks endings of the journal"))
+            try lines.write(to: URL(fileURLWithPath: journal))
         }
     }
 
