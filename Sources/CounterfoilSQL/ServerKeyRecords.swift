@@ -1,7 +1,7 @@
 package import CounterfoilServer
 package import Foundation
 
-/// The token families that were last used in a period.
+/// The token families that were last used before a time.
 package struct UsedFamilies: Sendable, Hashable {
     /// The number of families.
     package let count: Int
@@ -12,25 +12,23 @@ package struct UsedFamilies: Sendable, Hashable {
 }
 
 extension SQLStore {
-    /// Counts the token families that were last used in a period, and that have not expired.
+    /// Counts the token families that were last used at a time or before it, and that have not expired.
     ///
     /// Each use gives the client a token of the current server key, also if the token is not rotated. A use within 15
     /// minutes after another one is not always recorded. The call reads every token family.
     ///
     /// - Parameters:
-    ///   - start: The time after which the last use was.
-    ///   - end: The time until which it was.
+    ///   - end: The time until which the last use was.
     ///   - now: The current time.
     package func familiesLastUsed(
-        after start: Date, through end: Date, at now: Date
+        through end: Date, at now: Date
     ) async throws(StoreFault) -> UsedFamilies {
         let row = try await read { database in
             try database.first(
                 """
                 SELECT count(*), max(last_used_at), max(expires_at) FROM refresh_tokens
-                WHERE last_used_at > ? AND last_used_at <= ? AND expires_at > ?
+                WHERE last_used_at <= ? AND expires_at > ?
                 """,
-                start.microseconds,
                 end.microseconds,
                 now.microseconds
             ) { columns in

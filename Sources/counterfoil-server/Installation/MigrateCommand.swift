@@ -131,10 +131,14 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
+        // Until now, the server of the directory may have used its key.
+        var noted = origin.installation.noted
+        noted.serverKeyUses.note(
+            origin.installation.serverKey.fingerprints, at: origin.store.now(), isAlone: true)
         let progress = MoveReport()
         do {
             let outcome = try await PostgreSQLStore.move(
-                origin.store, into: database.string, settings: origin.installation.noted.named,
+                origin.store, into: database.string, settings: noted.named,
                 reporting: progress.show)
             progress.end()
             let start = "Start the servers with --database, and keep \(origin.path) as a backup only."

@@ -141,11 +141,13 @@ extension ServerKeyState {
         return keys
     }
 
-    /// Counts the refresh tokens that were last used while a key was the first one; nil if there are none.
+    /// Counts the refresh tokens that were last used before a key ceased to be the first one; nil if there are none.
+    ///
+    /// Servers change their keys one after the other, so tokens of an earlier key count, too.
     private static func refreshTokens(
         of use: FormerUse, in installation: Installation, at now: Date
     ) async throws -> ServerKeyNeed? {
-        let families = try await installation.store.familiesLastUsed(after: use.start, through: use.end, at: now)
+        let families = try await installation.store.familiesLastUsed(through: use.end, at: now)
         guard families.count > 0, let used = families.lastUsedAt, let expires = families.expiresAt else { return nil }
         let idle = try await longestIdleLifetime(of: installation)
         return ServerKeyNeed(kind: .refreshTokens, count: families.count, until: min(used + idle, expires))
@@ -192,13 +194,12 @@ extension ServerKeyState {
     }
 }
 
-/// The period in which a key that is not the first one any more was the first one.
+/// The last time at which a key that is not the first one any more was the first one.
 private struct FormerUse {
     let fingerprint: String
-    let start: Date
     let end: Date
 
-    /// The periods of all keys of a store, the latest one first.
+    /// The last times of all keys of a store, the latest one first.
     ///
     /// - Parameters:
     ///   - margin: The time in seconds for which one of several servers can use a key after it has noted that.
@@ -210,8 +211,7 @@ private struct FormerUse {
         let ends = uses.times.filter { $0.key != fingerprints.first }
             .mapValues { isAlone ? $0 : min($0 + margin, now) }
         return ends.sorted { ($1.value, $1.key) < ($0.value, $0.key) }.map { fingerprint, end in
-            let start = ends.values.filter { $0 < end }.max() ?? .distantPast
-            return FormerUse(fingerprint: fingerprint, start: start, end: end)
+            FormerUse(fingerprint: fingerprint, end: end)
         }
     }
 }

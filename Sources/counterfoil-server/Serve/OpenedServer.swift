@@ -73,14 +73,7 @@ struct OpenedServer: Sendable {
                 SettingsComparison(
                     store: database, serverKey: installation.serverKey, settings: { server.settings }, logger: logger)
             }
-            for key in try await ServerKeyState.missing(of: installation) {
-                logger.warning(
-                    "a former server key is missing, so refresh tokens are refused",
-                    metadata: [
-                        "server_key": "\(key.fingerprint)", "needed_by": "\(key.needs.map(\.words).joined())",
-                        "advice": "add it as the last key, unless it was stolen",
-                    ])
-            }
+            await Self.warnOfMissingKeys(of: installation, logger: logger)
             // Several servers may start on a database, and the link that one shows must work at the others.
             setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
             orders = opening.acme.map { [installation] acme in
@@ -122,6 +115,26 @@ struct OpenedServer: Sendable {
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
             logger: opening.logger
         )
+    }
+
+    /// Warns of former server keys without which refresh tokens are refused.
+    ///
+    /// It reads every token family, so a failure is logged and does not keep the server from starting.
+    private static func warnOfMissingKeys(of installation: Installation, logger: Logger) async {
+        do {
+            for key in try await ServerKeyState.missing(of: installation) {
+                logger.warning(
+                    "a former server key is missing, so refresh tokens are refused",
+                    metadata: [
+                        "server_key": "\(key.fingerprint)", "needed_by": "\(key.needs.map(\.words).joined())",
+                        "advice": "add it as the last key, unless it was stolen",
+                    ])
+            }
+        } catch {
+            logger.notice(
+                "failed to look for refresh tokens of missing server keys; key list does it, too",
+                metadata: ["error": "\(error)"])
+        }
     }
 }
 
