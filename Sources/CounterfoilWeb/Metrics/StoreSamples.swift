@@ -95,7 +95,8 @@ extension MetricsText {
     /// Writes the size of the endings journal with its former files, and the space on their file system.
     mutating func write(filesOfEndingsJournal path: String) {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        let sizes = JournalFiles.all(of: path).compactMap { file in
+        guard let files = try? JournalFiles.all(of: path) else { return }
+        let sizes = files.compactMap { file in
             var status = stat()
             return stat(file, &status) == 0 ? Int(status.st_size) : nil
         }

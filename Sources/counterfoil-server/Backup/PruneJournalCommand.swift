@@ -20,7 +20,7 @@ struct PruneJournalCommand: ParsableCommand {
             Examples:
               counterfoil-server prune-journal /var/lib/counterfoil-journal/endings \\
                 --keep /var/backups/counterfoil/*.backup
-              counterfoil-server prune-journal /srv/journal/endings --before 2027-01-31
+              counterfoil-server prune-journal /srv/journal/endings --before 2026-11-30
 
             The exit code is 3 if something named cannot be read. No file is then deleted.
             """
@@ -49,7 +49,10 @@ struct PruneJournalCommand: ParsableCommand {
         guard !journal.isEmpty else { throw ValidationError("The path of the journal cannot be empty.") }
         guard !keep.isEmpty || before != nil else { throw ValidationError("--keep or --before is required.") }
         guard before.map({ Moment.parse($0) != nil }) ?? true else {
-            throw ValidationError("--before must be a time such as 2027-01-31T09:30:00Z, or a day.")
+            throw ValidationError("--before must be a time such as 2026-11-30T09:30:00Z, or a day.")
+        }
+        guard before.flatMap({ Moment.parse($0) }).map({ $0 <= Date() }) ?? true else {
+            throw ValidationError("--before is in the future; name the time at which the oldest kept backup began.")
         }
     }
 
@@ -57,7 +60,11 @@ struct PruneJournalCommand: ParsableCommand {
         let copies = try keep.map(record)
         let end = before.flatMap { Moment.parse($0) }?.addingTimeInterval(-Self.margin)
         // Each file is read before the first one is deleted.
-        let unneeded = try JournalFiles.former(of: journal).sorted().filter { path in
+        let former = try formerFiles()
+        guard !former.isEmpty || FileManager.default.fileExists(atPath: journal) else {
+            throw CommandFailure.refused("there is no endings journal at \(journal); check the path")
+        }
+        let unneeded = try former.filter { path in
             let last = try lastLine(of: path)
             return copies.allSatisfy { $0.endings == last.identity && last.number <= $0.ending }
                 && (end.map { Date(microseconds: last.at) < $0 } ?? true)
@@ -69,6 +76,13 @@ struct PruneJournalCommand: ParsableCommand {
             Output.line("deleted \(path)")
         }
         if unneeded.isEmpty { Output.note("No file of the journal can be deleted.") }
+    }
+
+    private func formerFiles() throws -> [String] {
+        do { return try JournalFiles.former(of: journal).sorted() } catch {
+            throw CommandFailure.refused(
+                "cannot read the directory of the endings journal \(journal): \(error.localizedDescription)")
+        }
     }
 
     private func record(ofCopyAt path: String) throws -> CopyRecord {

@@ -158,7 +158,7 @@ extension HelpText {
             Examples:
               counterfoil-server prune-journal /var/lib/counterfoil-journal/endings \
                 --keep /var/backups/counterfoil/*.backup
-              counterfoil-server prune-journal /srv/journal/endings --before 2027-01-31
+              counterfoil-server prune-journal /srv/journal/endings --before 2026-11-30
 
             The exit code is 3 if something named cannot be read. No file is then deleted.
 

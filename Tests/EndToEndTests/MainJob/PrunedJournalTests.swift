@@ -60,7 +60,13 @@ struct PrunedJournalTests {
             )
             #expect(restored.output.contains("Ended again") || restored.errors.contains("Ended again"))
 
-            _ = try await Self.succeed(prune + ["--before", "2100-01-01"], at: site)
+            #expect(try await site.server(prune + ["--before", "2100-01-01"]).status == 64)
+            #expect(files() == [recent])
+            let elsewhere = try await site.server(["prune-journal", "/nonexistent/endings", "--before", "2020-01-01"])
+            #expect(elsewhere.status == 3, "\(elsewhere.errors)")
+            let lines = try String(contentsOfFile: recent, encoding: .utf8)
+            try Data(lines.replacing(/"at":"\d{4}/, with: #""at":"2020"#).utf8).write(to: URL(fileURLWithPath: recent))
+            _ = try await Self.succeed(prune + ["--before", "2021-01-01"], at: site)
             #expect(files() == [])
             #expect(FileManager.default.fileExists(atPath: journal))
         }
