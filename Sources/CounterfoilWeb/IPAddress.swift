@@ -81,9 +81,12 @@ struct IPNetwork: Sendable, Hashable {
     }
 
     /// Whether the network is larger than any that one organization has: it is shorter than 8 bits for IPv4, or than 16
-    /// bits for IPv6, and not one of private addresses (RFC 4193 §3.1).
+    /// bits for IPv6, and not one of private or link-local addresses (RFC 4193 §3.1, RFC 4291 §2.5.6).
     var isBoundless: Bool {
-        base.count == 4 ? bits < 8 : bits < 16 && !(bits >= 7 && base.first.map { $0 & 0xFE } == 0xFC)
+        guard base.count == 16 else { return bits < 8 }
+        let isPrivate = bits >= 7 && base[0] & 0xFE == 0xFC
+        let isLinkLocal = bits >= 10 && base[0] == 0xFE && base[1] & 0xC0 == 0x80
+        return bits < 16 && !isPrivate && !isLinkLocal
     }
 
     func contains(_ address: IPAddress) -> Bool {

@@ -32,10 +32,14 @@ struct OpeningTests {
         #expect(try directory.contents().isEmpty)
     }
 
-    @Test func `an empty file becomes a store`() async throws {
+    @Test func `an empty file becomes a store where one may be created`() async throws {
         let directory = try TemporaryDirectory()
-        try Data().write(to: directory.url.appendingPathComponent("store.sqlite"))
-        let store = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        let path = directory.path("store.sqlite")
+        try Data().write(to: URL(fileURLWithPath: path))
+        #expect(throws: SQLiteStore.OpeningRefusal.missing(path: path)) {
+            try SQLiteStore(at: path, createIfMissing: false)
+        }
+        let store = try SQLiteStore(at: path)
         #expect(try await store.scopes().count == ScopeDefinition.standard.count)
         await store.close()
     }

@@ -70,7 +70,7 @@ extension SettingForm: CustomStringConvertible {
         switch self {
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .time(let range):
-            "a time from \(Seconds(range.lowerBound)) to \(Seconds(range.upperBound)), such as 90s, 10m, 8h or 30d"
+            "a time from \(Seconds(range.lowerBound)) to \(Seconds(range.upperBound)), a number with s, m, h, d or w"
         case .days(let range, let orForever):
             "a number of days from \(range.lowerBound) to \(range.upperBound), such as 90, 90d or 12w"
                 + (orForever ? ", or forever" : "")

@@ -93,7 +93,7 @@ struct SettingFormTests {
             #expect(ended.status == 64)
             #expect(
                 ended.errors
-                    == "Error: --session-lifetime must be a time from 10m to 365d, such as 90s, 10m, 8h or 30d.\n")
+                    == "Error: --session-lifetime must be a time from 10m to 365d, a number with s, m, h, d or w.\n")
         }
     }
 

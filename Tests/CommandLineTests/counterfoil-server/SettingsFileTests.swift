@@ -98,7 +98,7 @@ struct SettingsFileTests {
             ", line 3: code-lifetime must be a time from 10s to 10m, such as"),
         Mistake(
             "no time", start + "session-lifetime: long\n",
-            ", line 3: session-lifetime must be a time from 10m to 365d, such as 90s, 10m, 8h or 30d."),
+            ", line 3: session-lifetime must be a time from 10m to 365d, a number with s, m, h, d or w."),
         Mistake(
             "a wrong choice", start + "registration: nobody\n",
             ", line 3: registration must be one of everyone, "),
