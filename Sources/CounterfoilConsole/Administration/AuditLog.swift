@@ -41,6 +41,9 @@ struct AuditLog: Sendable {
 
         var isFilter: Bool { !conditions.isEmpty }
 
+        /// Whether no event can match, because an address or a reference has a character that none of them has.
+        var isImpossible: Bool { (source + request).utf8.contains { !(0x21...0x7E).contains($0) } }
+
         private var conditions: [(name: String, value: String)] {
             [
                 ("kind", kind), ("outcome", outcome), ("person", person), ("client", client), ("source", source),
@@ -62,7 +65,7 @@ struct AuditLog: Sendable {
         let question = (try? FormParameters(parsing: visit.request.query)).flatMap { try? Question($0) } ?? Question()
         var problems: [(field: String, message: AuditMessage)] = []
         let query = try await query(question, &problems)
-        let entries = problems.isEmpty ? try await console.store.audit(query) : []
+        let entries = problems.isEmpty && !question.isImpossible ? try await console.store.audit(query) : []
         var page = AuditPage(
             console: console.head(visit, in: .administration),
             paths: AdministrationPaths(console, at: .audit),
