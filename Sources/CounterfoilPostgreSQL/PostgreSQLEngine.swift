@@ -45,12 +45,15 @@ struct PostgreSQLEngine: SQLEngine {
     /// Every node asks the database for its time.
     func noteClock(on connection: SQLConnection) {}
 
-    /// Writes a temporary file, which is on the disk of the tables unless `temp_tablespaces` says otherwise.
+    /// Writes a temporary file to the default tablespace of the database, where the tables are, and not to one of
+    /// `temp_tablespaces`, whose disk can be full while everything works.
     ///
     /// Rows would be written to space that deleted ones have left, while other tables cannot grow. A function in FROM
     /// keeps its rows, and writes those that do not fit into `work_mem` to a file.
     func takeUpSpace(on connection: SQLConnection) throws {
-        _ = try connection.first("SELECT set_config('work_mem', '64kB', true)") { columns in try columns.text() }
+        _ = try connection.first(
+            "SELECT set_config('work_mem', '64kB', true) || set_config('temp_tablespaces', '', true)"
+        ) { columns in try columns.text() }
         _ = try connection.first(
             """
             SELECT count(*) FROM generate_series(

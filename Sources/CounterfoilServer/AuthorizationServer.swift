@@ -200,9 +200,17 @@ public final class AuthorizationServer: Sendable {
             let cause = (error as? ErrorOfClient)?.error ?? error
             if cause is StoreFault || (cause as? AuthorizationFlow.RedirectableError)?.fault != nil {
                 metrics.count(.storeError)
-                components.condition.doubt()
+                if Self.concernsStore(cause) { components.condition.suspect(at: .now) }
             }
             return await refused(request, Refusal(error, at: endpoint, issuer: settings.issuer), at: endpoint, now: now)
+        }
+    }
+
+    /// Returns true if an error can be the fault of a store that takes no commits.
+    private static func concernsStore(_ cause: any Error) -> Bool {
+        switch cause as? StoreFault ?? (cause as? AuthorizationFlow.RedirectableError)?.fault {
+        case .unavailable, .unconfirmed: true
+        case .damaged, .unsupported, nil: false
         }
     }
 

@@ -18,6 +18,8 @@ NOT_SERVER = ("CounterfoilClient", "CounterfoilHummingbird")
 COMPOSED = {
     "failed to write the heartbeat to the store": ("failed to ", "write the heartbeat to the store"),
     "succeeded again to write the heartbeat to the store": ("succeeded again to ", "write the heartbeat to the store"),
+    "failed to find space in the store": ("failed to ", "find space in the store"),
+    "succeeded again to find space in the store": ("succeeded again to ", "find space in the store"),
     "failed to record which codes got their tokens": ("failed to ", "record which codes got their tokens"),
     "succeeded again to record which codes got their tokens": (
         "succeeded again to ", "record which codes got their tokens"),
@@ -29,7 +31,7 @@ NOT_LITERAL = {
     "\\(fault)": ("the store is damaged: …", "SQLite error"),
     "\\(plainHTTP.message)": ("serving plain HTTP for an https issuer",),
     "failed to \\(job)": (
-        "failed to write the heartbeat to the store", "failed to record which codes got their tokens"),
+        "failed to write the heartbeat to the store", "failed to find space in the store", "failed to record which codes got their tokens"),
 }
 #: Quotes of other programs.
 OF_OTHERS = re.compile(r"SQLite error \d+|PostgreSQL error|Failed to set thread priority|Address already in use")

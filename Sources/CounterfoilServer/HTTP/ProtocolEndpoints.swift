@@ -4,9 +4,8 @@ extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
         home, liveness, formerLiveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent,
-        confirmation,
-        pushedAuthorization,
-        token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
+        confirmation, pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
+        introspection, userInfo, logout,
         logoutAnswer, registration, registeredClient, setup, passwordChange, logo, callback, appleAssociation,
         androidAssociation,
     ]

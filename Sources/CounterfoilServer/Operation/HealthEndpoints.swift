@@ -7,7 +7,7 @@ import HTTPTypes
 ///   operator it also says from which address a request comes (``AddressCheck``).
 /// - `/readyz` reports readiness: it fails while the process stops, and while the store does not answer or refuses
 ///   commits.
-/// - `/readyz/process` reports the readiness of the process, whatever the store does.
+/// - `/readyz/process` reports the readiness of the process, independent of the store.
 /// - `/` redirects to the home page, and `/.well-known/change-password` to the page that changes the password.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings

@@ -35,10 +35,14 @@ public struct Heartbeat: Sendable {
     /// Writes heartbeats until its task is cancelled; after a failure, the service tries again at the next interval.
     public func run() async {
         var isAnswering = true
+        var hasSpace = true
         var isSettling = true
         while !Task.isCancelled {
             isAnswering = await succeeds(in: "write the heartbeat to the store", before: isAnswering) {
                 try await writeHeartbeat()
+            }
+            if isAnswering {
+                hasSpace = await succeeds(in: "find space in the store", before: hasSpace) { try await checkSpace() }
             }
             isSettling = await settles(before: isSettling)
             await condition.pause()
@@ -52,24 +56,38 @@ public struct Heartbeat: Sendable {
     /// tokens. Without the record, a replay of such a code revokes nothing.
     public func finish() async { _ = await settles(before: true) }
 
-    /// Writes one heartbeat, and then records how the redemptions of this process have ended.
+    /// Writes one heartbeat, checks the space if that is due, and records how the redemptions have ended.
     package func beat() async throws(StoreFault) {
         try await writeHeartbeat()
+        try await checkSpace()
         try await redemptions.settle(now: clock())
     }
 
     /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
-    ///
-    /// A store without space gets no heartbeat, although it might take one: its clients cannot refresh.
     private func writeHeartbeat() async throws(StoreFault) {
+        condition.beginHeartbeat(at: .now)
         do {
-            if condition.beginHeartbeat(at: .now) { try await store.takeUpSpace() }
             try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
         } catch {
             condition.endHeartbeat(isWritten: false, at: .now)
             throw error
         }
         condition.endHeartbeat(isWritten: true, at: .now)
+    }
+
+    /// Finds out whether the store has space, if that is due.
+    ///
+    /// A store without space still gets heartbeats. Otherwise its outage would not end, and with it no grace period: a
+    /// thief with a replaced refresh token would get new tokens as long as the disk is full.
+    private func checkSpace() async throws(StoreFault) {
+        guard condition.beginSpaceCheck(at: .now) else { return }
+        do {
+            try await store.takeUpSpace()
+        } catch {
+            condition.endSpaceCheck(hasSpace: false)
+            throw error
+        }
+        condition.endSpaceCheck(hasSpace: true)
     }
 
     private func settles(before: Bool) async -> Bool {

@@ -14,15 +14,18 @@ struct Readiness: Sendable {
     var process: ReadinessReport.ProcessState { lifetime.isStopping ? .stopping : .ready }
 
     private func storeState() async -> ReadinessReport.StoreState {
-        let deadline = ContinuousClock.now + Self.patience
-        do {
-            try await RequestDeadline.$current.withValue(deadline) { try await registry.checkStore() }
-            condition.noteAnswer(at: .now)
-        } catch {
-            if case .damaged? = error as? StoreFault { return .damaged }
-            let now = ContinuousClock.now
-            guard now >= deadline, condition.hasAnswered(at: now) else { return .unavailable }
+        let read = condition.read { [registry] () async throws(StoreFault) in try await registry.checkStore() }
+        let patience = Task { _ = try? await Task.sleep(for: Self.patience) }
+        Task {
+            await read.value
+            patience.cancel()
         }
-        return condition.refusesCommits(at: .now) ? .readOnly : .available
+        await patience.value
+        let now = ContinuousClock.now
+        switch condition.fault(at: now) {
+        case .damaged: return .damaged
+        case .some: return .unavailable
+        case nil: return condition.refusesCommits(at: now) ? .readOnly : .available
+        }
     }
 }

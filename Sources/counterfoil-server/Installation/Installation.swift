@@ -65,8 +65,8 @@ extension Installation {
 
     /// Opens the endings journal of a server.
     ///
-    /// A data directory that lacks endings of the journal is refused. A database can lose its last commits by a failover
-    /// while other servers use it; to refuse it would turn the next restart of each server into an outage.
+    /// A data directory that lacks endings of the journal is refused. A database can lose its last commits by a
+    /// failover while other servers use it; to refuse it would turn the next restart of each server into an outage.
     func journal(
         at path: String, reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws -> EndingsJournal {

@@ -90,6 +90,20 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: false)
     }
 
+    // SEC-67; an outage without end would also end no grace period.
+    @Test func `a store without space is no outage while it takes heartbeats`() async throws {
+        let lost = try await Lost()
+        lost.store.fail(.recordService)
+        await #expect(throws: StoreFault.self) { try await lost.test.server.heartbeat.beat() }
+        lost.store.recover()
+        lost.store.fail(.takeUpSpace)
+        for _ in 0..<40 {
+            lost.test.clock.advance(by: 1)
+            await #expect(throws: StoreFault.self) { try await lost.test.server.heartbeat.beat() }
+        }
+        try await lost.expectRetry(isAnswered: false)
+    }
+
     @Test func `a restart of the only process is an outage`() async throws {
         let lost = try await Lost()
         try await lost.serve(for: 1)
