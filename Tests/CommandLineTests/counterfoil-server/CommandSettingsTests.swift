@@ -51,7 +51,7 @@ struct CommandSettingsTests {
     /// Further arguments of commands that need one of several options.
     private static let more: [String: [String]] = [
         "after-restore": ["--end-sign-ins"], "audit export": ["--before", "2027-01-01"],
-        "prune-journal": ["--before", "2027-01-01"],
+        "prune-journal": ["--before", "2026-01-01"],
         "resource create": ["--scope", "photos.read"], "restore": ["--end-sign-ins"],
         "user create": ["--email", "a@example.com", "--password-stdin"], "user password": ["--password-stdin"],
     ]

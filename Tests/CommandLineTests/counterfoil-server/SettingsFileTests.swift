@@ -95,7 +95,7 @@ struct SettingsFileTests {
             ", line 3: listen here: must be HOST:PORT"),
         Mistake(
             "a wrong time", start + "code-lifetime: 1h\n",
-            ", line 3: code-lifetime must be a time from 10s to 10m, such as"),
+            ", line 3: code-lifetime must be a time from 10s to 10m, a number"),
         Mistake(
             "no time", start + "session-lifetime: long\n",
             ", line 3: session-lifetime must be a time from 10m to 365d, a number with s, m, h, d or w."),

@@ -90,7 +90,7 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: false)
     }
 
-    // SEC-67; an outage without end would also end no grace period.
+    // An outage without end would also end no grace period.
     @Test func `a store without space is no outage while it takes heartbeats`() async throws {
         let lost = try await Lost()
         lost.store.fail(.recordService)

@@ -28,7 +28,8 @@ struct BackupOutputTests {
     private static func runAsNobody(_ arguments: [String], in folder: TemporaryDirectory) async throws -> EndedProgram {
         try await RunningProgram(
             at: "/usr/bin/setpriv",
-            ["--reuid=65534", "--regid=65534", "--clear-groups", try Product.server.executable.path] + arguments, in: folder
+            ["--reuid=65534", "--regid=65534", "--clear-groups", try Product.server.executable.path] + arguments,
+            in: folder
         ).ended()
     }
 

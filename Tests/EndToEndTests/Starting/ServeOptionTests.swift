@@ -232,7 +232,7 @@ struct ServeOptionTests {
         (["--failures-per-source", "1000001"], "--failures-per-source must be a number from 1 to 1000000."),
         (["--connections", "15"], "--connections must be a number from 16 to 1000000."),
         (["--approvals-per-user", "0"], "--approvals-per-user must be a number from 1 to 1000000."),
-        (["--hsts-max-age", "315360001"], "--hsts-max-age must be a time from 0s to 3650d, such as"),
+        (["--hsts-max-age", "315360001"], "--hsts-max-age must be a time from 0s to 3650d, a number"),
         (["--registration", "nobody"], "--registration must be one of everyone, "),
         (["--audit-retention", "0"], "--audit-retention must be a number of days from 1 to 36500, such as"),
         (["--audit-retention", "36501"], "--audit-retention must be a number of days"),
