@@ -40,9 +40,6 @@ NOT_HERE = {
     "podman load": "needs a container engine; image.py runs the image",
     "skopeo copy": "needs a container engine; image.py runs the image",
     "docker compose": "needs a container engine; image.py runs the image",
-    "git clone": "needs the network; CI runs the scripts of a checkout",
-    "cd counterfoil": "needs a checkout",
-    "script/": "needs a checkout",
     "apt-get --option": "the upgrade of the check has this option",
     "apt-get purge": "the check purges the package as its last step",
     "certbot ": "needs an authority that reaches port 80; Interop/certificates runs it",
@@ -63,6 +60,7 @@ REPLACED = (
     (r"user password NAME", "user password alice --password-stdin <<<'{password}'"),
     (r"user create admin --administrator", "user create admin-$RANDOM --administrator --password-stdin <<<'{password}'"),
     (r"\bNAME\b", "alice"),
+    (r"\bKIND\b", "sign-in"),
     (r"\b(CLIENT_ID|REFERENCE)\b(?!=)", r"$\1"),
 )
 
