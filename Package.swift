@@ -75,8 +75,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
-        // Every program here has the traits that any one enables, and those for files bring full Foundation.
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -207,7 +205,6 @@ let package = Package(
                 "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", argumentParser,
                 asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -291,16 +288,16 @@ let package = Package(
         .target(
             name: "CounterfoilClientTesting",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes, hummingbird, logging, nioCore,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                "CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes, nioCore, nioHTTP1, nioPosix,
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilServerTesting",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb",
-                httpTypes, logging,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQL", "CounterfoilSQLite",
+                "CounterfoilTokens", "CounterfoilWeb", httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -349,8 +346,9 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilSQLite",
                 "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", "TestSupport", "counterfoil",
-                "counterfoil-server", httpTypes,
+                "counterfoil-server", argumentParser, httpTypes,
             ],
+            exclude: ["Help"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,13 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import Logging
-import NIOCore
 
-/// The network side of a scripted server, whose HTTP server needs iOS 17.
-@available(iOS 17, *)
 extension ScriptedAuthorizationServer {
     /// Runs a server until `body` returns, and returns the result of `body`.
     ///
@@ -44,142 +38,89 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    private struct CannotListen: Error {}
-
     private static func listen<Result: Sendable>(
         _ script: ServerScript, host: LoopbackHost, vault: Vault, now: @escaping @Sendable () -> Date,
         _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Result
     ) async throws -> Result {
-        let (servers, started) = AsyncStream.makeStream(of: ScriptedAuthorizationServer.self)
         let running = Mutex<ScriptedAuthorizationServer?>(nil)
-        let pending = PendingConnections()
-        let application = Application(
-            responder: CallbackResponder<ConnectionContext> { request, context in
-                guard let server = running.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
-                return try await respond(to: request, of: server, on: context.channel)
-            },
-            server: HTTPServerBuilder { CountedChannel(HTTP1Channel(responder: $0), pending) },
-            configuration: ApplicationConfiguration(
-                address: .hostname(host == .ipv6 ? "::1" : host.rawValue, port: 0), serverName: nil),
-            onServerRunning: { channel in
-                guard let port = channel.localAddress?.port,
-                    let server = try? ScriptedAuthorizationServer(
-                        address: "http://\(host.rawValue):\(port)", script: script, vault: vault, now: now)
-                else { return started.finish() }
-                running.withLock { $0 = server }
-                started.yield(server)
-            },
-            logger: Logger(label: "counterfoil.scripted-server") { _ in SwiftLogNoOpLogHandler() }
-        )
-        // The cancellation of the caller must not stop the server while connections are pending.
-        let serving = Task {
-            defer { started.finish() }
-            try await application.runService(gracefulShutdownSignals: [])
-        }
-        @Sendable func stop() async {
-            await pending.drain()
-            serving.cancel()
-            _ = await serving.result
+        let listener = try await LoopbackServer(address: host == .ipv6 ? "::1" : host.rawValue) { exchange in
+            guard let server = running.withLock({ $0 }) else { return try await exchange.send(503) }
+            try await respond(to: exchange, of: server)
         }
         do {
-            for await server in servers {
-                let result = try await body(server)
-                await stop()
-                return result
-            }
-            throw CannotListen()
+            let server = try ScriptedAuthorizationServer(
+                address: "http://\(host.rawValue):\(listener.port)", script: script, vault: vault, now: now)
+            running.withLock { $0 = server }
+            let result = try await body(server)
+            await listener.stop()
+            return result
         } catch {
-            await stop()
+            await listener.stop()
             throw error
         }
     }
 
     /// Responds to a request; `delivery` of the scripted answer decides whether the response is complete, cut short,
     /// endless, unfinished or missing.
-    private static func respond(
-        to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
-    ) async throws -> Response {
-        let body = try await request.body.collect(upTo: RecordedRequest.byteLimit)
-        let answer = try server.answer(to: request.head, body: Array(body.readableBytesView))
-        try await AnswerClock.set(channel, offset: server.script.clockOffset)
-        switch answer.delivery {
-        case .whole:
-            break
-        case .closed:
-            try await channel.close()
-            throw CancellationError()
-        case .silent:
-            try await waitForEnd(of: channel)
-            throw CancellationError()
-        case .cutShort, .endless, .unfinished:
-            return Response(
-                status: .init(code: answer.status), headers: answer.fields,
-                body: unfinishedBody(of: answer, on: channel))
+    private static func respond(to exchange: HTTPExchange, of server: ScriptedAuthorizationServer) async throws {
+        guard let request = exchange.request else { return try await exchange.send(400) }
+        guard exchange.body.count <= RecordedRequest.byteLimit else { return try await exchange.send(413) }
+        guard let answer = try? server.answer(to: request, body: exchange.body) else {
+            return try await exchange.send(500)
         }
-        return Response(status: .init(code: answer.status), headers: answer.fields, body: answer.wholeBody)
-    }
-
-    private static func unfinishedBody(of answer: ScriptedAnswer, on channel: any Channel) -> ResponseBody {
-        ResponseBody { writer in
-            if answer.delivery == .cutShort, case .text(let text) = answer.body {
-                try await writer.write(ByteBuffer(bytes: Array(text.utf8.prefix(text.utf8.count / 2))))
-                try await channel.close()
-                throw CancellationError()
+        let fields = answer.fields(at: Date().addingTimeInterval(TimeInterval(server.script.clockOffset)))
+        switch (answer.delivery, answer.body) {
+        case (.whole, .text(let text)):
+            try await exchange.send(answer.status, fields, body: Array(text.utf8))
+        case (.whole, .spaces(let count)):
+            exchange.begin(answer.status, fields, length: count)
+            let chunk = 1 << 16
+            for start in stride(from: 0, to: count, by: chunk) {
+                try await exchange.send(repeatElement(UInt8(ascii: " "), count: min(chunk, count - start)))
             }
-            if answer.delivery == .unfinished, case .text(let text) = answer.body {
-                try await writer.write(ByteBuffer(string: text))
-                try await waitForEnd(of: channel)
-                throw CancellationError()
-            }
-            while channel.isActive {
-                try await writer.write(ByteBuffer(string: " "))
+            try await exchange.end()
+        case (.closed, _):
+            try await exchange.close()
+        case (.silent, _):
+            try await exchange.waitForEnd()
+        case (.cutShort, .text(let text)):
+            exchange.begin(answer.status, fields)
+            try await exchange.send(text.utf8.prefix(text.utf8.count / 2))
+            try await exchange.close()
+        case (.unfinished, .text(let text)):
+            exchange.begin(answer.status, fields)
+            try await exchange.send(text.utf8)
+            try await exchange.waitForEnd()
+        case (.endless, _), (.cutShort, .spaces), (.unfinished, .spaces):
+            exchange.begin(answer.status, fields)
+            while exchange.isOpen {
+                try await exchange.send(" ".utf8)
                 try await Task.sleep(for: .milliseconds(20))
             }
-            throw CancellationError()
         }
-    }
-
-    /// Waits until the client closes the connection or the server stops.
-    private static func waitForEnd(of channel: any Channel) async throws {
-        while channel.isActive { try await Task.sleep(for: .milliseconds(20)) }
-    }
-}
-
-/// The context of a request, which also contains the channel of the connection.
-private struct ConnectionContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
-        channel = source.channel
     }
 }
 
 extension ScriptedAnswer {
-    /// The header fields with a valid name; fields with an invalid name are omitted.
-    fileprivate var fields: HTTPFields {
-        var fields = HTTPFields()
+    /// The header fields with a valid name, and `Date` (RFC 9110 §6.6.1); fields with an invalid name are omitted.
+    fileprivate func fields(at time: Date) -> HTTPFields {
+        var fields: HTTPFields = [.date: HTTPDateText.text(of: time)]
         for field in headerFields {
             guard let name = HTTPField.Name(field.name) else { continue }
             fields.append(HTTPField(name: name, value: field.value))
         }
         return fields
     }
+}
 
-    fileprivate var wholeBody: ResponseBody {
-        switch body {
-        case .text(let text): return ResponseBody(byteBuffer: ByteBuffer(string: text))
-        case .spaces(let count):
-            let chunk = 1 << 16
-            return ResponseBody(contentLength: count) { writer in
-                var rest = count
-                while rest > 0 {
-                    try await writer.write(ByteBuffer(repeating: UInt8(ascii: " "), count: min(chunk, rest)))
-                    rest -= chunk
-                }
-                try await writer.finish(nil)
-            }
-        }
+/// Dates in header fields (RFC 9110 §5.6.7).
+private enum HTTPDateText {
+    /// Formats a date as in `Sun, 06 Nov 1994 08:49:37 GMT`.
+    static func text(of date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
     }
 }
