@@ -18,49 +18,15 @@ final class AuditRateLimiter: Sendable {
     /// The number of refusals of one kind for one user that are recorded in a minute beside those of unknown users.
     static let limitPerPerson = 5
 
-    /// The events of a kind up to ``limitPerKind``, and up to ``limitPerSource`` from one source.
-    private struct Share {
-        var spent = 0
-        var sources: [String: Int] = [:]
+    private static let shared = SharedLimit(perSource: limitPerSource, total: limitPerKind)
 
-        mutating func spend(from source: CountedSource) -> Bool {
-            let (perSource, total) = (AuditRateLimiter.limitPerSource, AuditRateLimiter.limitPerKind)
-            guard spent < total,
-                source.networks.allSatisfy({ sources[$0.name, default: 0] < $0.limit(perSource, of: total) })
-            else { return false }
-            spent += 1
-            for network in source.networks { sources[network.name, default: 0] += 1 }
-            return true
-        }
-    }
-
-    private struct Budget {
-        var ofAll = Share()
-        var ofKnownUsers = Share()
-        var people: [PersonIdentifier: Int] = [:]
-        var grants: [GrantIdentifier: Int] = [:]
-        var leftOut = 0
-
-        /// Spends the budget on an event; false if the budget is exhausted.
-        ///
-        /// An event with a grant concerns a code that this server issued. Such events have a separate budget
-        /// for each grant, so that unauthenticated requests cannot suppress them. Events with a known user have one for
-        /// each user, so that events without a user cannot suppress them.
-        mutating func spend(on event: AuditEvent) -> Bool {
-            if let grant = event.grantID {
-                guard grants[grant, default: 0] < AuditRateLimiter.limitPerGrant else { return false }
-                grants[grant, default: 0] += 1
-                return true
-            }
-            let source = CountedSource(event.source ?? "")
-            if let person = event.personID, people[person, default: 0] < AuditRateLimiter.limitPerPerson,
-                ofKnownUsers.spend(from: source)
-            {
-                people[person, default: 0] += 1
-                return true
-            }
-            return ofAll.spend(from: source)
-        }
+    private enum Key: Hashable {
+        case all(AuditEvent.Kind)
+        case network(AuditEvent.Kind, String)
+        case allOfKnownUsers(AuditEvent.Kind)
+        case networkOfKnownUsers(AuditEvent.Kind, String)
+        case person(AuditEvent.Kind, PersonIdentifier)
+        case grant(AuditEvent.Kind, GrantIdentifier)
     }
 
     /// The number of minutes by which an event can be before the current minute, unless the clock was set back.
@@ -70,7 +36,9 @@ final class AuditRateLimiter: Sendable {
 
     private struct State {
         var minute = 0
-        var budgets: [AuditEvent.Kind: Budget] = [:]
+        var recorded = RateLimiter<Key>(window: 60)
+        /// The number of events of each kind that were left out in the current minute.
+        var leftOut: [AuditEvent.Kind: Int] = [:]
         /// The summary events for minutes that have ended, not yet taken by the auditor.
         var summaries: [AuditEvent] = []
 
@@ -82,16 +50,40 @@ final class AuditRateLimiter: Sendable {
             let minute = Int(now.timeIntervalSince1970 / 60)
             guard minute > self.minute || minute < self.minute - AuditRateLimiter.minutesBack else { return }
             let end = Date(timeIntervalSince1970: TimeInterval(min(minute, self.minute + 1) * 60))
-            for (kind, budget) in budgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where budget.leftOut > 0 {
+            for (kind, number) in leftOut.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 // An event must not be appended after events at later positions have settled.
                 let time = max(end, now.addingTimeInterval(-AuditPosition.settlingTime / 2))
                 summaries.append(
                     AuditEvent(
                         at: time, kind, .refused,
-                        detail: "\(budget.leftOut) more events of this kind in one minute were not recorded"))
+                        detail: "\(number) more events of this kind in one minute were not recorded"))
             }
             self.minute = minute
-            budgets = [:]
+            leftOut = [:]
+        }
+
+        /// Spends the budget on an event; false if the budget is exhausted.
+        ///
+        /// An event with a grant concerns a code that this server issued. Such events have a separate budget
+        /// for each grant, so that unauthenticated requests cannot suppress them. Events with a known user have one for
+        /// each user, so that events without a user cannot suppress them.
+        mutating func spend(on event: AuditEvent) -> Bool {
+            let kind = event.kind
+            if let grant = event.grantID {
+                return recorded.admit([.init(.grant(kind, grant), limitPerGrant)], at: event.at) == nil
+            }
+            let source = CountedSource(event.source ?? "")
+            if let person = event.personID.map({ RateLimiter.Limit(Key.person(kind, $0), limitPerPerson) }),
+                recorded.wait([person], at: event.at) == nil,
+                recorded.admit(
+                    within: shared, from: source, all: .allOfKnownUsers(kind),
+                    of: { .networkOfKnownUsers(kind, $0.name) }, at: event.at) == nil
+            {
+                recorded.note([person], at: event.at)
+                return true
+            }
+            return recorded.admit(
+                within: shared, from: source, all: .all(kind), of: { .network(kind, $0.name) }, at: event.at) == nil
         }
     }
 
@@ -99,13 +91,11 @@ final class AuditRateLimiter: Sendable {
 
     /// Returns whether the caller may record an event; if not, the event is counted for the summary of its minute.
     func admits(_ event: AuditEvent) -> Bool {
-        guard event.outcome == .refused, Self.isByStrangers(event.kind) else { return true }
+        guard event.outcome == .refused, event.kind.isByStrangers else { return true }
         return state.withLock { state in
             state.turn(to: event.at)
-            var budget = state.budgets[event.kind] ?? Budget()
-            let isAdmitted = budget.spend(on: event)
-            if !isAdmitted { budget.leftOut += 1 }
-            state.budgets[event.kind] = budget
+            let isAdmitted = state.spend(on: event)
+            if !isAdmitted { state.leftOut[event.kind, default: 0] += 1 }
             return isAdmitted
         }
     }
@@ -118,9 +108,12 @@ final class AuditRateLimiter: Sendable {
             return state.summaries
         }
     }
+}
 
-    private static func isByStrangers(_ kind: AuditEvent.Kind) -> Bool {
-        switch kind {
+extension AuditEvent.Kind {
+    /// Whether strangers can cause refusals of this kind, so that the rate limit applies to them.
+    package var isByStrangers: Bool {
+        switch self {
         case .signIn, .browserRequest, .clientRequest, .clientAuthentication, .throttled, .codeRedemption, .userCode:
             true
         default: false

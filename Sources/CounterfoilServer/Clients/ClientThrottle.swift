@@ -19,13 +19,16 @@ final class ClientThrottle: Sendable {
     /// The length of the sliding window, in seconds.
     static let window: TimeInterval = 60
 
-    private struct State {
-        var clients = FailureLog<SHA256.Digest>()
-        var sources = FailureLog<SHA256.Digest>()
-        var forgeries = FailureLog<SHA256.Digest>()
+    private enum Key: Hashable {
+        /// The digest of an identifier of any length, and the name of a network.
+        case client(SHA256.Digest, String?)
+        case source(String)
+        case forgeries(String)
     }
 
-    private let state = Mutex(State())
+    private typealias Limiter = RateLimiter<Key>
+
+    private let failures = Mutex(Limiter(window: window))
 
     /// The error after too many failures; the response says only when to retry.
     struct TooMany: Refusing {
@@ -45,19 +48,10 @@ final class ClientThrottle: Sendable {
     ///
     /// - Parameter source: The source; nil if all requests have the same one, for example that of a proxy.
     func noteFailure(of client: ClientIdentifier, from source: CountedSource?, now: Date) throws(TooMany) {
-        let own = "\0" + client.rawValue
-        let ofClient =
-            source.map { Self.keys($0, Self.failuresPerClient, before: own) } ?? [(own, Self.failuresPerClient)]
-        let ofSource = source.map { Self.keys($0, Self.failuresPerSource) } ?? []
-        let wait = state.withLock { state in
-            let wait = max(
-                Self.wait(state.clients, ofClient, now: now), Self.wait(state.sources, ofSource, now: now))
-            guard wait <= 0 else { return wait }
-            Self.note(ofClient, in: &state.clients, now: now)
-            Self.note(ofSource, in: &state.sources, now: now)
-            return wait
-        }
-        guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
+        let client = SHA256.hash(data: Array(client.rawValue.utf8))
+        var limits = Limiter.limits(of: source, Self.failuresPerClient) { .client(client, $0.name) }
+        if source == nil { limits = [.init(.client(client, nil), Self.failuresPerClient)] }
+        try note(limits + Limiter.limits(of: source, Self.failuresPerSource) { .source($0.name) }, now: now)
     }
 
     /// Counts an access token that this server did not sign; throws ``TooMany`` instead if the source has already
@@ -66,34 +60,11 @@ final class ClientThrottle: Sendable {
     /// Genuine tokens are always accepted, whatever the number of forgeries from the same source. A signature
     /// cannot be guessed.
     func noteForgery(from source: CountedSource?, now: Date) throws(TooMany) {
-        guard let keys = source.map({ Self.keys($0, Self.failuresPerSource) }) else { return }
-        let wait = state.withLock { state in
-            let wait = Self.wait(state.forgeries, keys, now: now)
-            if wait <= 0 { Self.note(keys, in: &state.forgeries, now: now) }
-            return wait
-        }
-        guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
+        try note(Limiter.limits(of: source, Self.failuresPerSource) { .forgeries($0.name) }, now: now)
     }
 
-    /// The names under which a failure counts, with their limits.
-    private typealias Keys = [(name: String, limit: Int)]
-
-    private static func keys(_ source: CountedSource, _ perSource: Int, before suffix: String = "") -> Keys {
-        source.networks.map { ($0.name + suffix, $0.limit(perSource)) }
-    }
-
-    private static func wait(_ log: FailureLog<SHA256.Digest>, _ keys: Keys, now: Date) -> TimeInterval {
-        keys.reduce(0) { wait, key in
-            let failures = log.failures(of: key.name, since: now.addingTimeInterval(-window))
-            guard failures.count >= key.limit else { return wait }
-            return max(
-                wait, failures[failures.count - key.limit].addingTimeInterval(window).timeIntervalSince(now))
-        }
-    }
-
-    private static func note(_ keys: Keys, in log: inout FailureLog<SHA256.Digest>, now: Date) {
-        for key in keys {
-            log.note(key.name, at: now, since: now.addingTimeInterval(-window), keep: key.limit)
-        }
+    private func note(_ limits: [Limiter.Limit], now: Date) throws(TooMany) {
+        let wait = failures.withLock { $0.admit(limits, at: now) }
+        if let wait { throw TooMany(retryAfter: wait) }
     }
 }

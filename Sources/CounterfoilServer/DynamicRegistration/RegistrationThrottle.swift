@@ -1,5 +1,4 @@
 import CounterfoilProtocol
-import Crypto
 import Foundation
 import HTTPTypes
 
@@ -13,12 +12,12 @@ final class RegistrationThrottle: Sendable {
     /// The length of the sliding window, in seconds.
     static let window: TimeInterval = 3600
 
-    private struct State {
-        var sources = FailureLog<SHA256.Digest>()
-        var totals = FailureLog<SHA256.Digest>()
+    private enum Key: Hashable {
+        case all(hasToken: Bool)
+        case network(String)
     }
 
-    private let state = Mutex(State())
+    private let registrations = Mutex(RateLimiter<Key>(window: window))
 
     /// The error for a registration or a change beyond the limits: 429 with `Retry-After`.
     struct TooMany: Refusing {
@@ -40,28 +39,11 @@ final class RegistrationThrottle: Sendable {
     func note(
         from source: CountedSource?, hasToken: Bool, within limit: SharedLimit, now: Date
     ) throws(TooMany) {
-        let start = now.addingTimeInterval(-Self.window)
-        let source = hasToken ? nil : source
-        let total = hasToken ? "with a token" : "without a token"
-        let reached = state.withLock { state -> SharedLimit.Count<Date>? in
-            let reached = limit.reached(by: source) {
-                Self.count(state.totals.failures(of: total, since: start))
-            } of: { network in
-                Self.count(state.sources.failures(of: network.name, since: start))
-            }
-            if let reached { return reached }
-            state.totals.note(total, at: now, since: start, keep: limit.total)
-            for network in source?.networks ?? [] {
-                state.sources.note(network.name, at: now, since: start, keep: limit.total)
-            }
-            return nil
+        let wait = registrations.withLock {
+            $0.admit(
+                within: limit, from: hasToken ? nil : source, all: .all(hasToken: hasToken),
+                of: { .network($0.name) }, at: now)
         }
-        guard let reached else { return }
-        let wait = (reached.first ?? now).addingTimeInterval(Self.window).timeIntervalSince(now)
-        throw TooMany(retryAfter: max(1, Int(wait.rounded(.up))))
-    }
-
-    private static func count(_ times: [Date]) -> SharedLimit.Count<Date> {
-        SharedLimit.Count(times.count, first: times.first)
+        if let wait { throw TooMany(retryAfter: wait) }
     }
 }

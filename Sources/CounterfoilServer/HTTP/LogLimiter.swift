@@ -6,10 +6,12 @@ import Foundation
 /// Lines above the limit are counted. The next line that is written says how many were left out.
 final class LogLimiter: Sendable {
     private struct State {
-        var minute = 0
-        var written = 0
+        var written = RateLimiter<Line>(window: 60)
         var leftOut = 0
     }
+
+    /// All lines of one kind count together.
+    private enum Line { case any }
 
     private let limit: Int
     private let state = Mutex(State())
@@ -19,14 +21,11 @@ final class LogLimiter: Sendable {
 
     /// Returns the number of lines that were left out since the last written one; nil if this line is left out too.
     func admit(now: Date) -> Int? {
-        let minute = Int(now.timeIntervalSince1970 / 60)
-        return state.withLock { state in
-            if minute != state.minute { (state.minute, state.written) = (minute, 0) }
-            guard state.written < limit else {
+        state.withLock { state in
+            guard state.written.admit([.init(.any, limit)], at: now) == nil else {
                 state.leftOut += 1
                 return nil
             }
-            state.written += 1
             defer { state.leftOut = 0 }
             return state.leftOut
         }

@@ -57,21 +57,20 @@ struct AttemptCounter: Sendable {
 
 /// The attempts that are counted in the memory of one process, for tests and for a server whose store cannot count.
 package final class ProcessAttempts: Sendable {
-    /// The failures by the length of the window of their key, because a log forgets what is older than one window.
-    private let logs = Mutex<[TimeInterval: FailureLog<ArtefactDigest>]>([:])
+    /// The failures by the length of the window of their key, because a limiter has one.
+    private let limiters = Mutex<[TimeInterval: RateLimiter<ArtefactDigest>]>([:])
 
     package init() {}
 
     /// As `AttemptStore` says.
     package func admitAttempt(_ attempt: CountedAttempt, at now: Date) async -> AttemptVerdict {
-        logs.withLock { logs in
+        limiters.withLock { limiters in
             let verdict = attempt.verdict(at: now) { key in
-                (logs[key.limit.window]?.failures(of: key.digest, since: now - key.limit.window) ?? [])
-                    .filter { $0 <= now + key.limit.window }
+                limiters[key.limit.window]?.events(under: key.digest, at: now) ?? []
             }
             for key in attempt.counted(after: verdict) {
-                logs[key.limit.window, default: FailureLog()].note(
-                    key.digest, at: now, since: now - key.limit.window, keep: key.limit.failures)
+                limiters[key.limit.window, default: RateLimiter(window: key.limit.window)].note(
+                    [.init(key.digest, key.limit.failures)], at: now)
             }
             return verdict
         }
@@ -81,10 +80,10 @@ package final class ProcessAttempts: Sendable {
     package func settleAttempt(
         forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
     ) async {
-        logs.withLock { logs in
-            for window in logs.keys {
-                for digest in forgotten { logs[window]?.forget(digest) }
-                for digest in withdrawn { logs[window]?.withdraw(digest, at: time) }
+        limiters.withLock { limiters in
+            for window in limiters.keys {
+                for digest in forgotten { limiters[window]?.forget(digest) }
+                for digest in withdrawn { limiters[window]?.withdraw(digest, at: time) }
             }
         }
     }

@@ -5,29 +5,33 @@ struct RequestLimits: Sendable {
     var perFile: Int
     var perHost: Int
     var total: Int
-    /// The maximum number of requests that one IP address causes.
-    var perSource = Int(Int32.max)
+    /// The maximum number of requests that one IP address causes; nil if the address does not matter.
+    var perSource: Int?
 }
 
-/// The numbers of requests to other hosts within the current minute: for each file, for each host, for each IP address
-/// that causes them, and in all.
-///
-/// The total bounds the memory of the counts.
+/// The numbers of requests to other hosts within a minute: for each file, for each host, for each IP address that
+/// causes them, and in all.
 struct RequestCounts<File: Hashable & Sendable>: Sendable {
     /// The outcome of the check of the limits.
     enum Admission: Sendable {
         case admitted
         /// The file or its host has had all requests of the minute, or all files together.
         case tooMany
-        /// The IP address has caused all its requests of the minute, which ends after this number of seconds.
+        /// The IP address has caused all its requests of the minute, and can cause the next after this number of
+        /// seconds.
         case tooManyFromSource(retryAfter: Int)
     }
 
-    private var minute = Date.distantPast
-    private var total = 0
-    private var files: [File: Int] = [:]
-    private var hosts: [String: Int] = [:]
-    private var sources: [String: Int] = [:]
+    private enum Key: Hashable {
+        case all
+        case network(String)
+        case file(File)
+        case host(String)
+    }
+
+    private typealias Limiter = RateLimiter<Key>
+
+    private var requests = Limiter(window: 60)
 
     /// Counts a request, unless a limit is reached.
     ///
@@ -35,20 +39,13 @@ struct RequestCounts<File: Hashable & Sendable>: Sendable {
     mutating func admit(
         _ file: File, at host: String, from source: CountedSource?, within limits: RequestLimits, now: Date
     ) -> Admission {
-        if now.timeIntervalSince(minute) >= 60 || now < minute {
-            self = RequestCounts()
-            minute = now
-        }
-        let networks = source?.networks ?? []
-        if networks.contains(where: { sources[$0.name, default: 0] >= $0.limit(limits.perSource) }) {
-            return .tooManyFromSource(retryAfter: max(1, Int((60 - now.timeIntervalSince(minute)).rounded(.up))))
-        }
-        guard total < limits.total, files[file, default: 0] < limits.perFile, hosts[host, default: 0] < limits.perHost
-        else { return .tooMany }
-        total += 1
-        files[file, default: 0] += 1
-        hosts[host, default: 0] += 1
-        for network in networks { sources[network.name, default: 0] += 1 }
+        if requests.wait([.init(.all, limits.total)], at: now) != nil { return .tooMany }
+        let shared = SharedLimit(perSource: limits.perSource, total: limits.total)
+        let ofSource = requests.wait(within: shared, from: source, all: .all, of: { .network($0.name) }, at: now)
+        if let ofSource { return .tooManyFromSource(retryAfter: ofSource) }
+        let ofFile: [Limiter.Limit] = [.init(.file(file), limits.perFile), .init(.host(host), limits.perHost)]
+        guard requests.admit(ofFile, at: now) == nil else { return .tooMany }
+        requests.note(within: shared, from: source, all: .all, of: { .network($0.name) }, at: now)
         return .admitted
     }
 }

@@ -69,7 +69,7 @@ struct AuditTests {
 
     // The first keys, keys created by rotation, and deleted keys.
     @Test func `creation, activation and deletion of signing keys are recorded`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let key = try #require(ServerKey(bytes: [UInt8](repeating: 9, count: 32)))
         _ = try await KeyRing.open(store, serverKey: key)
         let made = try await store.audit(AuditQuery(kind: .signingKey)).map(\.event)
@@ -176,7 +176,7 @@ struct AuditTests {
     @Test func `refusals without a user do not suppress those of known users, which have limits of their own`() {
         let flood = AuditRateLimiter()
         let now = test.clock.now
-        for source in 0..<3 { _ = admitted(100, by: flood, .signIn, from: "198.51.100.\(source)", at: now) }
+        for source in 0..<20 { _ = admitted(100, by: flood, .signIn, from: "198.51.100.\(source)", at: now) }
         #expect(admitted(1, by: flood, .signIn, from: "192.0.2.1", at: now) == 0)
         let limit = AuditRateLimiter.limitPerPerson
         #expect(admitted(10, by: flood, .signIn, from: "198.51.100.1", person: test.alice.id, at: now) == limit)
@@ -225,7 +225,7 @@ struct AuditTests {
     }
 
     // SEC-40, SEC-41
-    @Test func `wrong client secrets from ten addresses hide neither a failed sign-in nor a replayed code`()
+    @Test func `wrong client secrets from twenty addresses hide neither a failed sign-in nor a replayed code`()
         async throws
     {
         let attempt = Attempt(test)
@@ -234,8 +234,8 @@ struct AuditTests {
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": "app_unknown", "client_secret": "wrong", "code": "none",
         ])
-        for address in 0..<10 {
-            for _ in 0..<60 {
+        for address in 0..<20 {
+            for _ in 0..<20 {
                 _ = await test.send(
                     .post, to: .token, fields: [.contentType: "application/x-www-form-urlencoded"],
                     body: Array(form.encoded.utf8), source: "198.51.100.\(address)")
@@ -252,13 +252,30 @@ struct AuditTests {
             try await test.store.audit(AuditQuery(kind: .clientAuthentication, limit: 1000)).map(\.event)
         }
         #expect(try await failures().count == AuditRateLimiter.limitPerKind)
-        let leftOut = try #require(test.server.metrics.snapshot.events[.auditLeftOut])
+        let leftOut = try #require(test.server.metrics.snapshot.leftOut[.clientAuthentication])
         #expect(leftOut > 0)
         test.clock.advance(by: 60)
         #expect(await test.redeem(attempt.exchange(code)).status == .badRequest)
         let summary = try #require(try await failures().first)
         #expect(summary.outcome == .refused)
         #expect(summary.detail == "\(leftOut) more events of this kind in one minute were not recorded")
+    }
+
+    // SEC-625
+    @Test func `an event has at most 128 bytes of a client_id, and the whole one finds it`() async throws {
+        let ids = ["1", "2"].map { String(repeating: "a", count: 2000) + $0 }
+        for id in ids {
+            let form = FormParameters(["grant_type": "client_credentials", "client_id": id, "client_secret": "wrong"])
+            #expect(await test.redeem(form).status == .unauthorized)
+        }
+        for id in ids {
+            let query = AuditQuery(clientID: ClientIdentifier(id))
+            let found = try await test.store.audit(query).map(\.event)
+            #expect(found.count == 1)
+            let kept = try #require(found.first?.clientID?.rawValue)
+            #expect(kept.utf8.count == 128 && kept.contains(/^a{95}~[0-9a-f]{32}$/), "\(kept)")
+        }
+        #expect(!test.log.lines.contains { $0.contains(String(repeating: "a", count: 129)) })
     }
 
     // A grapheme cluster can contain any number of scalars.
@@ -273,7 +290,7 @@ struct AuditTests {
     }
 
     @Test func `a log that cannot be written delays no response, and the loss is counted`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.fail(.appendAudit)
         // The events of a sign-in, an approval and a redemption belong to their commits.
