@@ -408,7 +408,7 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilHummingbird", "CounterfoilProtocol",
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilHummingbird", "CounterfoilProtocol",
                 "CounterfoilResource", "CounterfoilServerTesting", "CounterfoilTokens", "mcp-server", "photo-library",
                 argumentParser, crypto, httpTypes, hummingbird, logging,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -1,11 +1,9 @@
+import CounterfoilClientTesting
 import CounterfoilProtocol
 import CounterfoilResource
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
-import Logging
 import Testing
 
 /// A test authorization server for an API: metadata, keys and introspection over loopback HTTP, and signed tokens.
@@ -36,11 +34,6 @@ final class Authority: Sendable {
     let issuer: Issuer
     private let state: Mutex<State>
 
-    /// A reference to the server, which is created once its port is known.
-    private final class Running: Sendable {
-        let authority = Mutex<Authority?>(nil)
-    }
-
     private init(issuer: Issuer, state: State) {
         self.issuer = issuer
         self.state = Mutex(state)
@@ -51,30 +44,28 @@ final class Authority: Sendable {
         algorithm: SigningAlgorithm = .es256, _ test: @escaping @Sendable (Authority) async throws -> Value
     ) async throws -> Value {
         let key = try SigningKey.generate(algorithm)
-        let running = Running()
-        let router = Router()
-        router.get(".well-known/oauth-authorization-server") { _, _ in
-            try #require(running.authority.withLock { $0 }).metadata()
+        let running = Mutex<Authority?>(nil)
+        let server = try await LoopbackServer(address: "127.0.0.1") { exchange in
+            let authority = try #require(running.withLock { $0 })
+            let request = try #require(exchange.request)
+            switch (request.method, request.path) {
+            case (.get, "/.well-known/oauth-authorization-server"): try await authority.sendMetadata(to: exchange)
+            case (.get, "/oauth2/jwks"), (.get, "/elsewhere"): try await authority.sendKeys(to: exchange)
+            case (.post, "/oauth2/introspect"):
+                try await authority.introspect(by: request.headerFields[.authorization], for: exchange)
+            default: try await exchange.send(404)
+            }
         }
-        router.get("oauth2/jwks") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
-        router.post("oauth2/introspect") { request, _ in
-            let form = String(buffer: try await request.body.collect(upTo: 65_536))
-            return try #require(running.authority.withLock { $0 })
-                .introspection(by: request.headers[.authorization], form: form)
-        }
-        router.get("elsewhere") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
-        var logger = Logger(label: "authority")
-        logger.logLevel = .warning
-        let application = Application(
-            router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            logger: logger
-        )
-        return try await application.test(.live) { client in
-            let issuer = try Issuer("http://127.0.0.1:\(try #require(client.port))")
-            let authority = Authority(issuer: issuer, state: State(signingKeys: [key]))
-            running.authority.withLock { $0 = authority }
-            return try await test(authority)
+        do {
+            let authority = Authority(
+                issuer: try Issuer("http://127.0.0.1:\(server.port)"), state: State(signingKeys: [key]))
+            running.withLock { $0 = authority }
+            let value = try await test(authority)
+            await server.stop()
+            return value
+        } catch {
+            await server.stop()
+            throw error
         }
     }
 
@@ -160,7 +151,7 @@ final class Authority: Sendable {
         )
     }
 
-    private func metadata() throws -> Response {
+    private func sendMetadata(to exchange: HTTPExchange) async throws {
         let state = state.withLock { state in
             state.metadataRequests += 1
             return state
@@ -169,10 +160,11 @@ final class Authority: Sendable {
         metadata.issuer = state.metadataIssuer ?? metadata.issuer
         metadata.jwksURI = state.jwksURI ?? issuer.endpoint("/oauth2/jwks")
         metadata.introspectionEndpoint = issuer.endpoint("/oauth2/introspect")
-        return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: try metadata.encoded())))
+        try await exchange.send(200, body: Array(try metadata.encoded()))
     }
 
-    private func introspection(by authorization: String?, form: String) throws -> Response {
+    private func introspect(by authorization: String?, for exchange: HTTPExchange) async throws {
+        let form = String(decoding: exchange.body, as: UTF8.self)
         let token = try #require(try FormParameters(parsing: form).pairs.first { $0.name == "token" }).value
         let (status, headers, answer) = state.withLock { state in
             state.introspections.append((authorization, form))
@@ -181,18 +173,17 @@ final class Authority: Sendable {
                 state.introspectionResponses[token] ?? #"{"active":false}"#
             )
         }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: answer)))
+        try await exchange.send(status.code, headers, body: Array(answer.utf8))
     }
 
-    private func keys() throws -> Response {
+    private func sendKeys(to exchange: HTTPExchange) async throws {
         let state = state.withLock { state in
             state.keyRequests += 1
             return state
         }
         let set = JSONWebKeySet(keys: state.signingKeys.map(\.publicKey))
-        var body = ByteBuffer(bytes: set.encoded())
-        body.writeRepeatingByte(UInt8(ascii: " "), count: state.padding)
-        return Response(status: state.status, headers: state.headers, body: ResponseBody(byteBuffer: body))
+        let padding = [UInt8](repeating: UInt8(ascii: " "), count: state.padding)
+        try await exchange.send(state.status.code, state.headers, body: Array(set.encoded()) + padding)
     }
 }
 

@@ -1,22 +1,22 @@
 import CounterfoilProtocol
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 import NIOPosix
 
 /// An HTTP/1.1 server on a free port of a loopback address.
-struct LoopbackServer: Sendable {
+package struct LoopbackServer: Sendable {
     /// Responds to one request with the methods of its exchange; an error that it throws closes the connection.
-    typealias Responder = @Sendable (HTTPExchange) async throws -> Void
+    package typealias Responder = @Sendable (HTTPExchange) async throws -> Void
 
     /// The port on which the server listens.
-    let port: Int
+    package let port: Int
     private let listener: any Channel
     private let connections: OpenConnections
 
     /// Starts a server, which runs until ``stop()``.
-    init(address: String, respond: @escaping Responder) async throws {
+    package init(address: String, respond: @escaping Responder) async throws {
         let connections = OpenConnections()
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
@@ -35,7 +35,7 @@ struct LoopbackServer: Sendable {
     }
 
     /// Closes the listening socket and every connection, and waits until they are closed.
-    func stop() async {
+    package func stop() async {
         try? await listener.close()
         await connections.closeAll()
     }
@@ -93,9 +93,9 @@ private final class RequestReader: ChannelInboundHandler {
 }
 
 /// One request, and the connection that waits for its response.
-struct HTTPExchange: Sendable {
+package struct HTTPExchange: Sendable {
     private let head: HTTPRequestHead
-    let body: [UInt8]
+    package let body: [UInt8]
     fileprivate let channel: any Channel
 
     fileprivate init(head: HTTPRequestHead, body: [UInt8], channel: any Channel) {
@@ -105,13 +105,13 @@ struct HTTPExchange: Sendable {
     }
 
     /// The method, the path and the header fields; nil if the method is no token of HTTP.
-    var request: HTTPRequest? { try? HTTPRequest(head, secure: false, splitCookie: false) }
+    package var request: HTTPRequest? { try? HTTPRequest(head, secure: false, splitCookie: false) }
 
     /// Whether the connection is open.
     var isOpen: Bool { channel.isActive }
 
     /// Sends a complete response, in as few packets as it takes.
-    func send(_ status: Int, _ fields: HTTPFields = [:], body: [UInt8] = []) async throws {
+    package func send(_ status: Int, _ fields: HTTPFields = [:], body: [UInt8] = []) async throws {
         write(status, fields, length: body.count)
         if head.method != .HEAD, !body.isEmpty { channel.write(Self.part(body), promise: nil) }
         try await end()
