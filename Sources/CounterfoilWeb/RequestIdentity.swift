@@ -5,21 +5,17 @@ import HTTPTypes
 ///
 /// Those of all other senders are ignored: a client that could choose them could hide its requests among others.
 package enum RequestIdentity {
-    private static let requestField = HTTPField.Name("X-Request-ID")
+    /// The field with the identifier of a request, in requests of trusted proxies and in every response.
+    static let requestField = HTTPField.Name("X-Request-ID")
     private static let traceField = HTTPField.Name("traceparent")
 
-    /// The maximum length of an identifier.
-    private static let limit = 64
+    /// The maximum length of `traceparent` in bytes; a later version may be longer than version 00, which has 55.
+    private static let traceLimit = 256
 
     /// Returns the value of `X-Request-ID`; nil unless there is one, with 1 to 64 letters, digits and `-._:=+/`.
     static func request(in fields: HTTPFields) -> String? {
-        guard let value = only(requestField, in: fields), isRequest(value) else { return nil }
+        guard let value = only(requestField, in: fields), IncomingRequest.isIdentifier(value) else { return nil }
         return value
-    }
-
-    /// Returns true if a text can be the identifier of a request: 1 to 64 letters, digits and `-._:=+/`.
-    package static func isRequest(_ text: String) -> Bool {
-        (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowed)
     }
 
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
@@ -45,7 +41,7 @@ package enum RequestIdentity {
         guard let value = only(traceField, in: fields) else { return nil }
         let parts = value.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, isHex(parts[0], 2), parts[0] != "ff", isHex(parts[1], 32), isHex(parts[2], 16),
-            isHex(parts[3], 2), parts.count == 4 || parts[0] != "00", value.utf8.count <= 4 * limit
+            isHex(parts[3], 2), parts.count == 4 || parts[0] != "00", value.utf8.count <= traceLimit
         else { return nil }
         // An identifier of zeros is invalid.
         guard parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" }) else { return nil }
@@ -58,15 +54,6 @@ package enum RequestIdentity {
         guard let name else { return nil }
         let values = fields[values: name]
         return values.count == 1 ? values[0] : nil
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._:=+/".utf8.contains(byte)
-        }
     }
 
     private static func isHex(_ text: Substring, _ count: Int) -> Bool {

@@ -22,108 +22,114 @@ struct AuditLog: Sendable {
         var until = ""
         var before = ""
 
-        init(_ query: FormParameters) throws(FormParameters.Refusal) {
-            func typed(_ name: String) throws(FormParameters.Refusal) -> String {
-                (try query.single(name) ?? "").trimmingWhitespace()
+        /// The error for a query that no page of this server leads to, such as one with an unknown name.
+        struct Unknown: Error {}
+
+        init(_ text: String) throws {
+            let fields = Self.conditions + [("before", \.before)]
+            for pair in try FormParameters(parsing: text).pairs {
+                guard let field = fields.first(where: { $0.name == pair.name })?.value, self[keyPath: field].isEmpty
+                else { throw Unknown() }
+                self[keyPath: field] = pair.value.trimmingWhitespace()
             }
-            kind = try query.single("kind") ?? ""
-            outcome = try query.single("outcome") ?? ""
-            person = try typed("person")
-            client = try typed("client")
-            source = try typed("source")
-            request = try typed("request")
-            since = try typed("since")
-            until = try typed("until")
-            before = try query.single("before") ?? ""
         }
 
         init() {}
 
-        var isFilter: Bool { !conditions.isEmpty }
-
-        /// Whether no event can match, because an address or a reference has a character that none of them has.
-        var isImpossible: Bool { (source + request).utf8.contains { !(0x21...0x7E).contains($0) } }
-
-        private var conditions: [(name: String, value: String)] {
+        private static var conditions: [(name: String, value: WritableKeyPath<Question, String>)] {
             [
-                ("kind", kind), ("outcome", outcome), ("person", person), ("client", client), ("source", source),
-                ("request", request), ("since", since), ("until", until),
-            ].filter { !$0.1.isEmpty }
+                ("kind", \.kind), ("outcome", \.outcome), ("person", \.person), ("client", \.client),
+                ("source", \.source), ("request", \.request), ("since", \.since), ("until", \.until),
+            ]
         }
+
+        var isFilter: Bool { Self.conditions.contains { !self[keyPath: $0.value].isEmpty } }
 
         /// Returns the query string of the page with older events: the same filter, with a position in the parameter
         /// `before`.
         func before(_ position: AuditPosition) -> String {
             var query = FormParameters()
-            for (name, value) in conditions { query.append(name, value) }
+            for (name, value) in Self.conditions where !self[keyPath: value].isEmpty {
+                query.append(name, self[keyPath: value])
+            }
             query.append("before", "\(position)")
             return query.encoded
         }
     }
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let question = (try? FormParameters(parsing: visit.request.query)).flatMap { try? Question($0) } ?? Question()
-        var problems: [(field: String, message: AuditMessage)] = []
+        var problems: [Mistake] = []
+        var question = Question()
+        do { question = try Question(visit.request.query) } catch { problems.append(Mistake(.noFilter)) }
         let query = try await query(question, &problems)
-        let entries = problems.isEmpty && !question.isImpossible ? try await console.store.audit(query) : []
+        // A filter that is not understood must not widen the answer.
+        let entries = problems.isEmpty ? try await console.store.audit(query) : []
+        func said(_ field: String) -> String? {
+            problems.first { $0.field == field }.map { visit.words($0.message) }
+        }
         var page = AuditPage(
             console: console.head(visit, in: .administration),
             paths: AdministrationPaths(console, at: .audit),
             problems: problems.map { FormProblem(visit.words($0.message), field: $0.field) },
-            kind: Self.choices(question.kind, visit.words),
-            outcome: Self.outcomes(question.outcome, visit.words),
-            person: FormField("person", question.person),
-            client: FormField("client", question.client),
-            source: FormField("source", question.source),
-            request: FormField("request", question.request),
-            since: FormField("since", Self.field(query.since, question.since)),
-            until: FormField("until", Self.field(query.until, question.until)),
+            kind: Self.choices(question.kind, visit.words, problem: said("kind")),
+            outcome: Self.outcomes(question.outcome, visit.words, problem: said("outcome")),
+            person: FormField("person", question.person, problem: said("person")),
+            client: FormField("client", question.client, problem: said("client")),
+            source: FormField("source", question.source, problem: said("source")),
+            request: FormField("request", question.request, problem: said("request")),
+            since: FormField("since", Self.field(query.since, question.since), problem: said("since")),
+            until: FormField("until", Self.field(query.until, question.until), problem: said("until")),
             action: console.path(.audit),
-            isFiltered: question.isFilter,
+            isFiltered: question.isFilter || !problems.isEmpty,
             rows: try await rows(entries, visit)
         )
         if entries.count == query.limit, let last = entries.last {
             page.older = page.action + "?" + question.before(last.position)
         }
-        for problem in problems {
-            let said = visit.words(problem.message)
-            if problem.field == "person" { page.person.problem = said }
-            if problem.field == "client" { page.client.problem = said }
-            if problem.field == "since" { page.since.problem = said }
-            if problem.field == "until" { page.until.problem = said }
-        }
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
     }
 
-    private func query(
-        _ question: Question, _ problems: inout [(field: String, message: AuditMessage)]
-    ) async throws -> AuditQuery {
-        var query = AuditQuery(
-            kind: AuditEvent.Kind(known: question.kind),
-            outcome: AuditEvent.Outcome.allCases.first { $0.rawValue == question.outcome },
-            source: question.source.isEmpty ? nil : CountedSource(typed: question.source)?.name ?? question.source,
-            requestID: question.request.isEmpty ? nil : question.request,
-            before: AuditPosition(question.before), limit: Self.limit)
-        if let pseudonym = PersonIdentifier(question.person), pseudonym.isPseudonym {
-            query.personID = pseudonym
-        } else if !question.person.isEmpty {
-            var person: Person?
-            if let name = Username(question.person) { person = try await console.store.person(named: name) }
-            if let person { query.personID = person.id } else { problems.append(("person", .noPerson)) }
+    /// A part of the filter that is not understood; the field is nil for the URL as a whole.
+    private struct Mistake {
+        var field: String?
+        let message: AuditMessage
+
+        init(_ message: AuditMessage, in field: String? = nil) {
+            self.field = field
+            self.message = message
         }
-        if !question.client.isEmpty {
-            query.clientID = ClientIdentifier(question.client)
-            if query.clientID == nil { problems.append(("client", .noClient)) }
+    }
+
+    /// Reads the filter, and appends a problem for each part that is not understood.
+    private func query(_ question: Question, _ problems: inout [Mistake]) async throws -> AuditQuery {
+        func read<Value>(
+            _ text: String, _ field: String?, _ message: AuditMessage, as value: (String) -> Value?
+        ) -> Value? {
+            guard !text.isEmpty else { return nil }
+            let value = value(text)
+            if value == nil { problems.append(Mistake(message, in: field)) }
+            return value
         }
-        if !question.since.isEmpty {
-            query.since = Moment.parse(question.since, in: .gmt)
-            if query.since == nil { problems.append(("since", .noTime)) }
-        }
-        if !question.until.isEmpty {
-            query.until = Moment.parse(question.until, in: .gmt)
-            if query.until == nil { problems.append(("until", .noTime)) }
-        }
-        return query
+        return AuditQuery(
+            kind: read(question.kind, "kind", .noChoice, as: AuditEvent.Kind.init(known:)),
+            personID: try await person(question.person, &problems),
+            clientID: read(question.client, "client", .noClient) { ClientIdentifier($0) },
+            outcome: read(question.outcome, "outcome", .noChoice) { name in
+                AuditEvent.Outcome.allCases.first { $0.rawValue == name }
+            },
+            source: read(question.source, "source", .noSource) { CountedSource(typed: $0)?.name },
+            requestID: read(question.request, "request", .noRequest) { IncomingRequest.isIdentifier($0) ? $0 : nil },
+            since: read(question.since, "since", .noTime) { Moment.parse($0, in: .gmt) },
+            until: read(question.until, "until", .noTime) { Moment.parse($0, in: .gmt) },
+            before: read(question.before, nil, .noFilter) { AuditPosition($0) }, limit: Self.limit)
+    }
+
+    private func person(_ typed: String, _ problems: inout [Mistake]) async throws -> PersonIdentifier? {
+        guard !typed.isEmpty else { return nil }
+        if let pseudonym = PersonIdentifier(typed), pseudonym.isPseudonym { return pseudonym }
+        if let name = Username(typed), let person = try await console.store.person(named: name) { return person.id }
+        problems.append(Mistake(.noPerson, in: "person"))
+        return nil
     }
 
     /// Returns the value of a field for a time, in the form of `datetime-local`; what was typed if it is no time.
@@ -131,23 +137,23 @@ struct AuditLog: Sendable {
         time.map { String(Moment.text($0).dropLast()) } ?? typed
     }
 
-    private static func outcomes(_ chosen: String, _ words: Localizer) -> FormChoices {
+    private static func outcomes(_ chosen: String, _ words: Localizer, problem: String?) -> FormChoices {
         let every = FormChoices.Choice("", label: words(AuditMessage.everyOutcome), isChosen: chosen.isEmpty)
         let outcomes = AuditEvent.Outcome.allCases.map { outcome in
             FormChoices.Choice(
                 outcome.rawValue, label: outcome.label.map { words($0) } ?? outcome.rawValue,
                 isChosen: outcome.rawValue == chosen)
         }
-        return FormChoices("outcome", [every] + outcomes)
+        return FormChoices("outcome", [every] + outcomes, problem: problem)
     }
 
-    private static func choices(_ chosen: String, _ words: Localizer) -> FormChoices {
+    private static func choices(_ chosen: String, _ words: Localizer, problem: String?) -> FormChoices {
         let every = FormChoices.Choice("", label: words(AuditMessage.everyKind), isChosen: chosen.isEmpty)
         let kinds = AuditEvent.Kind.allCases.map { kind in
             FormChoices.Choice(
                 kind.rawValue, label: kind.label.map { words($0) } ?? kind.rawValue, isChosen: kind.rawValue == chosen)
         }
-        return FormChoices("kind", [every] + kinds)
+        return FormChoices("kind", [every] + kinds, problem: problem)
     }
 
     private func rows(_ entries: [AuditEntry], _ visit: Console.Visit) async throws -> [AuditPage.Row] {
@@ -198,6 +204,10 @@ private enum AuditMessage: String, LocalizationKey {
     case noPerson = "audit.no-person"
     case noClient = "audit.no-client"
     case noTime = "audit.no-time"
+    case noChoice = "audit.no-choice"
+    case noSource = "audit.no-source"
+    case noRequest = "audit.no-request"
+    case noFilter = "audit.no-filter"
 }
 
 extension AuditEvent.Kind {

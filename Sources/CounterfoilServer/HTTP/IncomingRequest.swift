@@ -32,6 +32,12 @@ public struct IncomingRequest: Sendable {
         self.parameters = parameters
     }
 
+    /// Returns true if a text can be the identifier of a request: 1 to 64 letters, digits and `-._:=+/`.
+    package static func isIdentifier(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:=+/".contains($0)) }
+    }
+
     /// The query as it was sent, without `?`; empty if there is none.
     package var query: String {
         guard let path = head.path, let mark = path.firstIndex(of: "?") else { return "" }

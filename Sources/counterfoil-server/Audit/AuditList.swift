@@ -89,7 +89,7 @@ struct AuditList: AsyncParsableCommand {
         guard source.map({ CountedSource(typed: $0) != nil }) ?? true else {
             throw ValidationError("--source must be an IP address, such as 203.0.113.7 or 2001:db8::1.")
         }
-        guard request.map(RequestIdentity.isRequest) ?? true else {
+        guard request.map(IncomingRequest.isIdentifier) ?? true else {
             throw ValidationError("--request must be a whole reference: 1 to 64 letters, digits and - . _ : = + /")
         }
     }

@@ -35,6 +35,17 @@ struct UnregisteredClientsTests {
 
     private static let page = path(of: url, below: "/admin/unregistered/clients")
 
+    // SEC-622
+    @Test(arguments: [
+        "/admin/unregistered?after=%00", "/admin/unregistered?after=a&after=b", "/admin/unregistered?after=%ZZ",
+        "/admin/unregistered/clients?host=%00", "/admin/unregistered/clients?host=a%20b",
+        "/admin/unregistered/clients?host=a.example&host=b.example", "/admin/unregistered/clients?host=%ZZ",
+        "/admin/unregistered/clients?before=1", "/admin/unregistered/clients?before=%00",
+    ])
+    mutating func `a part of a list that does not exist is no other part of it`(path: String) async throws {
+        #expect(try await administrator.browser.open(path).status == .notFound)
+    }
+
     @Test mutating func `administrators see who came, when, and what they got`() async throws {
         _ = try await allow()
         _ = try await allow("https://app.example.com/second", name: "Second")

@@ -22,14 +22,24 @@ struct UnregisteredClients: Sendable {
     /// The query parameters of a list.
     private struct Question {
         var host: String?
-        var after: String?
-        var before: String?
+        let after: String?
+        let before: UnregisteredClientPlace?
 
-        init(_ visit: Console.Visit) {
-            guard let query = try? FormParameters(parsing: visit.request.query) else { return }
-            host = (try? query.single("host")).flatMap { $0.isEmpty ? nil : $0.lowercased() }
-            after = try? query.single("after")
-            before = try? query.single("before")
+        /// Reads the query; throws `NotFoundError` for a value that names no list and no part of one.
+        init(_ visit: Console.Visit) throws(NotFoundError) {
+            do {
+                let query = try FormParameters(parsing: visit.request.query)
+                func name(_ parameter: String) throws -> String? {
+                    guard let name = try query.single(parameter) else { return nil }
+                    guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw NotFoundError() }
+                    return name.lowercased()
+                }
+                (host, after) = (try name("host"), try name("after"))
+                before = try query.single("before").map { text in
+                    guard let place = UnregisteredClientPlace(parameter: text) else { throw NotFoundError() }
+                    return place
+                }
+            } catch { throw NotFoundError() }
         }
 
         var family: UnregisteredClientFamily { host.map(UnregisteredClientFamily.host) ?? .registrations }
@@ -39,7 +49,7 @@ struct UnregisteredClients: Sendable {
         let settings = console.settings
         let policy = try await console.registry.effectiveUnregisteredClientPolicy(settings)
         let hosts = try await console.store.unregisteredClientHosts(
-            after: Question(visit).after, limit: Self.limit)
+            after: try Question(visit).after, limit: Self.limit)
         let registered = try await console.store.unregisteredClientCount(of: .registrations)
         let words = visit.words
         let page = UnregisteredClientsPage(
@@ -66,14 +76,14 @@ struct UnregisteredClients: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    func showFamily(_ visit: Console.Visit) async throws -> Reply { try await family(Question(visit), visit) }
+    func showFamily(_ visit: Console.Visit) async throws -> Reply { try await family(try Question(visit), visit) }
 
     private func family(
         _ question: Question, _ visit: Console.Visit, problems: [FormProblem] = [],
         status: HTTPResponse.Status = .ok
     ) async throws -> Reply {
         let uses = try await console.store.unregisteredClients(
-            of: question.family, after: question.before.flatMap(UnregisteredClientPlace.init(parameter:)),
+            of: question.family, after: question.before,
             limit: Self.limit)
         let count = try await console.store.unregisteredClientCount(of: question.family)
         let action = console.path(.unregisteredFamily)
@@ -128,7 +138,7 @@ struct UnregisteredClients: Sendable {
             visit.words(
                 LocalizedText(
                     UnregisteredMessage.refusedHostsFull, ["limit": .number(UnregisteredClientPolicy.hostLimit)])))
-        var question = Question(visit)
+        var question = try Question(visit)
         question.host = host.rawValue
         return try await family(question, visit, problems: [problem], status: .badRequest)
     }
