@@ -254,8 +254,17 @@ public final class AuthorizationServer: Sendable {
         await components.auditor.refuse(
             kind, because: reason, request,
             person: kind == .browserRequest ? await components.sessions.owner(of: request) : refusal.person,
-            client: refusal.client.flatMap(ClientAuthenticator.noted),
-            detail: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }, now: now)
+            client: refusal.client, detail: Self.detail(of: refusal, because: reason, request), now: now)
+    }
+
+    /// Returns the text that explains a refusal in the audit log; nil if the reason says it.
+    private static func detail(
+        of refusal: Refusal, because reason: AuditEvent.Reason, _ request: IncomingRequest
+    ) -> String? {
+        switch reason {
+        case .foreignForm, .cookie: request.sender
+        default: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }
+        }
     }
 
     /// The fields of the log line of a refused request.

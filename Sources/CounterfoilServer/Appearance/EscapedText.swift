@@ -4,7 +4,7 @@
 ///
 /// - keeps visible ASCII characters, and writes every other code point as `\u{…}`, among them spaces, line ends and
 ///   bidirectional controls; a backslash becomes `\\`, and
-/// - cuts the text at ``maximumLength`` characters.
+/// - cuts the text at a limit, by default ``maximumLength`` characters.
 ///
 /// Unlike ``DisplayName``, it removes nothing: an invisible character is often the error that a developer searches
 /// for. The result is plain text, which the renderer must escape in HTML.
@@ -14,10 +14,10 @@ package struct EscapedText: Sendable, Hashable, CustomStringConvertible {
 
     /// The escaped text.
     package let description: String
-    /// Whether the text was longer than ``maximumLength``.
+    /// Whether the text was longer than the limit.
     let isCut: Bool
 
-    package init(_ untrusted: String) {
+    package init(_ untrusted: String, limit: Int = maximumLength) {
         var shown = ""
         var length = 0
         // The text without the last escapes, so that the ellipsis fits.
@@ -25,13 +25,13 @@ package struct EscapedText: Sendable, Hashable, CustomStringConvertible {
         for scalar in untrusted.unicodeScalars {
             let escaped = Self.escaped(scalar)
             length += escaped.utf8.count
-            guard length <= Self.maximumLength else {
+            guard length <= limit else {
                 description = fitting + "…"
                 isCut = true
                 return
             }
             shown += escaped
-            if length < Self.maximumLength { fitting = shown }
+            if length < limit { fitting = shown }
         }
         description = shown
         isCut = false

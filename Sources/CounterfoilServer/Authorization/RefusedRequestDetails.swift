@@ -55,7 +55,7 @@ struct RefusedRequestDetails: Sendable {
         }
         documentRefusal = if case .clientDocument(let refusal, _) = error { refusal } else { nil }
         client = error.client.flatMap { $0.isUnregistered ? nil : $0.id }
-        redirectURI = received.map(EscapedText.init)
+        redirectURI = received.map { EscapedText($0) }
         redirectURILength = received?.utf8.count ?? 0
         nearest = error.nearest
     }

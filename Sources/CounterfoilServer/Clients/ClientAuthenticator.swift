@@ -91,35 +91,23 @@ struct ClientAuthenticator: Sendable {
         do {
             return try await judge()
         } catch let refusal as ClientRefusal {
-            let name = Self.noted(claim.clientID)
             if claim.isGuess {
                 let source = request.countedSource(issuer)
                 do throws(ClientThrottle.TooMany) {
                     try throttle.noteFailure(of: claim.clientID, from: source, now: now)
                 } catch {
                     await auditor.refuse(
-                        .throttled, because: .throttledSource, request, client: name, detail: "client authentication",
-                        now: now)
+                        .throttled, because: .throttledSource, request, client: claim.clientID,
+                        detail: "client authentication", now: now)
                     throw ErrorOfClient(error, clientID: claim.clientID)
                 }
             }
             await auditor.refuse(
-                .clientAuthentication, because: AuditEvent.Reason(refusal.error.code), request, client: name,
+                .clientAuthentication, because: AuditEvent.Reason(refusal.error.code), request, client: claim.clientID,
                 detail: refusal.error.reason, now: now)
             throw refusal
         }
     }
-
-    /// Returns the identifier of a client for the audit log.
-    ///
-    /// A presented identifier may be invented and of any length. Truncating it at the limit does not change the
-    /// identifier of a client, because none is longer.
-    static func noted(_ presented: ClientIdentifier) -> ClientIdentifier? {
-        ClientIdentifier(String(presented.rawValue.prefix(notedNameLimit)))
-    }
-
-    /// The maximum number of characters of an unverified client identifier in the audit log.
-    private static let notedNameLimit = ClientDocumentURL.byteLimit
 
     /// Compares a presented secret with those of the client.
     ///

@@ -58,6 +58,20 @@ public struct IncomingRequest: Sendable {
         return found
     }
 
+    /// What the browser says about the page that sent a form, for the audit log: `host`, `origin`, `sec_fetch_site` and
+    /// the number of cookies.
+    ///
+    /// The sender chooses the values, so they are escaped and cut. The result has at most 180 bytes.
+    var sender: String {
+        let fields = head.headerFields
+        let site = HTTPField.Name("Sec-Fetch-Site").flatMap { fields[$0] }
+        let cookies = fields[values: .cookie].flatMap { $0.split(separator: ";") }.count
+        let values = [("host", head.authority, 60), ("origin", fields[.origin], 60), ("sec_fetch_site", site, 16)].map {
+            name, value, limit in "\(name)=\(value.map { EscapedText($0, limit: limit).description } ?? "none")"
+        }
+        return (values + ["cookies=\(cookies)"]).joined(separator: " ")
+    }
+
     /// Whether a browser sends the request ahead of the user, to have the page ready if the user opens it.
     ///
     /// The Fetch standard defines `Sec-Purpose`, with values such as `prefetch;prerender`. Older browsers use the other

@@ -207,7 +207,8 @@ package struct Refusal: Sendable {
         var metadata = metadata
         metadata["error"] = "\(error.code)"
         metadata["status"] = "\(status.code)"
-        if let clientID = client.map({ EscapedText($0.rawValue) }) ?? details?.clientID {
+        // The identifier in the audit event comes first, so that a search finds both.
+        if metadata["client_id"] == nil, let clientID = client.map({ EscapedText($0.rawValue) }) ?? details?.clientID {
             metadata["client_id"] = "\(clientID)"
         }
         if let details { metadata.merge(details.metadata) { own, _ in own } }

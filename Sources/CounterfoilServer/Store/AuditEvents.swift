@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import Crypto
 public import Foundation
 
 /// An event of the audit log: what happened, to which user and client, from which source, and the outcome.
@@ -104,7 +105,11 @@ public struct AuditEvent: Sendable, Hashable {
     /// The user who acted or whose data the event concerns, or the pseudonym of a deleted user
     /// (``PersonIdentifier/isPseudonym``); nil if unknown.
     public let personID: PersonIdentifier?
-    /// The client; nil if the event concerns none.
+    /// The client, an identifier of at most 128 bytes; nil if the event concerns none.
+    ///
+    /// Strangers choose the identifier of an unknown client, so its length would decide how fast a flood of refusals
+    /// fills the log. Of a longer identifier, the event has the first 95 bytes, `~` and 32 hexadecimal digits of its
+    /// SHA-256 digest. ``AuditQuery/clientID`` finds it by the whole one.
     public let clientID: ClientIdentifier?
     /// The grant; nil if the event concerns none.
     public let grantID: GrantIdentifier?
@@ -134,11 +139,22 @@ public struct AuditEvent: Sendable, Hashable {
         self.kind = kind
         self.outcome = outcome
         self.personID = personID
-        self.clientID = clientID
+        self.clientID = clientID.map(\.inAuditLog)
         self.grantID = grantID
         self.source = source
         self.requestID = requestID
         self.detail = detail.map { $0.replacing("\0", with: "\u{FFFD}").prefix(bytes: 200) }
+    }
+}
+
+extension ClientIdentifier {
+    /// The identifier as audit events have it (``AuditEvent/clientID``).
+    fileprivate var inAuditLog: ClientIdentifier {
+        guard rawValue.utf8.count > 128 else { return self }
+        let digest = SHA256.hash(data: Array(rawValue.utf8)).prefix(16).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
+        }
+        return ClientIdentifier(rawValue.prefix(95) + "~" + digest.joined()) ?? self
     }
 }
 
@@ -230,8 +246,8 @@ public struct AuditQuery: Sendable, Hashable {
     public var kind: AuditEvent.Kind?
     /// The user of the events; nil for all events, with or without a user.
     public var personID: PersonIdentifier?
-    /// The client of the events; nil for all events, with or without a client.
-    public var clientID: ClientIdentifier?
+    /// The client of the events, as ``AuditEvent/clientID`` has it; nil for all events, with or without a client.
+    public let clientID: ClientIdentifier?
     /// The outcome of the events; nil for events with every outcome.
     public var outcome: AuditEvent.Outcome?
     /// The source address of the events, as it was recorded; nil for all events, with or without a source.
@@ -257,7 +273,7 @@ public struct AuditQuery: Sendable, Hashable {
     ) {
         self.kind = kind
         self.personID = personID
-        self.clientID = clientID
+        self.clientID = clientID.map(\.inAuditLog)
         self.outcome = outcome
         self.source = source
         self.requestID = requestID

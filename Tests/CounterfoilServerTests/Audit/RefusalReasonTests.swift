@@ -125,6 +125,38 @@ struct RefusalReasonTests {
         #expect(Set(pages).count == 1)
     }
 
+    // SEC-624
+    @Test(arguments: [
+        (Failure.foreignForm, "host=none origin=none sec_fetch_site=cross-site cookies=1"),
+        (.cookie, "host=none origin=none sec_fetch_site=same-origin cookies=0"),
+    ])
+    func `the event of a form of another site or without cookies says what the browser sent`(
+        failure: Failure, sent: String
+    ) async throws {
+        let test = try await TestServer()
+        let reference = try #require(try await failure.page(test).frame?.reference)
+        let event = try #require(try await test.store.audit(AuditQuery(requestID: reference)).first?.event)
+        #expect(event.explanation == sent)
+    }
+
+    // SEC-624
+    @Test func `what a browser sent is escaped and cut in the event, without the values of cookies`() async throws {
+        let test = try await TestServer()
+        let long = String(repeating: "a b", count: 1000)
+        let head = HTTPRequest(
+            method: .post, scheme: nil, authority: long, path: "/oauth2/authorize/sign-in",
+            headerFields: [
+                .origin: "https://" + long, try .named("Sec-Fetch-Site"): long, .cookie: "a=secret; b=secret",
+            ])
+        let request = IncomingRequest(head: head, source: "192.0.2.1", id: "r")
+        #expect(await test.server.respond(to: request, at: .signIn).status == .forbidden)
+        let event = try #require(try await test.store.audit(AuditQuery(requestID: "r")).first?.event)
+        let explanation = try #require(event.explanation)
+        #expect(explanation.hasPrefix(#"host=a\u{20}ba\u{20}b"#), "\(explanation)")
+        #expect(explanation.hasSuffix(" cookies=2") && !explanation.contains("secret"), "\(explanation)")
+        #expect(explanation.split(separator: " ").count == 4 && (event.detail?.utf8.count ?? 0) < 200)
+    }
+
     // SEC-620
     @Test func `beyond the limit of the audit log, refusals have no line at the default level`() async throws {
         let test = try await TestServer()
