@@ -107,6 +107,10 @@ final class AuthorizationServerResponder: Responder {
             answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
         }
         answer.head.headerFields.append(HTTPField(name: .date, value: date.text()))
+        // The log line of the request and the audit event of a refusal have it, too.
+        if let name = RequestIdentity.requestField {
+            answer.head.headerFields.append(HTTPField(name: name, value: incoming.id))
+        }
         server.noteAnswer(
             to: incoming, at: head.outcome.route?.endpoint, status: answer.head.status, after: .now - start)
         return answer

@@ -97,9 +97,9 @@ struct ResponseFields: Sendable {
     ///   - keepsOpener: Whether the app that opened the window keeps its reference to the window. A browser severs it
     ///     at the first response without this, redirects included, and a popup then cannot report to its app.
     func add(to response: inout HTTPFields, for content: Content = .plain, keepsOpener: Bool = false) {
-        // There is room for four more fields: the content security policy, the length, the date, and perhaps
-        // `Connection`.
-        response.reserveCapacity(response.count + fields.count + 4)
+        // There is room for five more fields: the content security policy, the length, the date, the identifier of the
+        // request, and perhaps `Connection`.
+        response.reserveCapacity(response.count + fields.count + 5)
         if !response.contains(.contentSecurityPolicy) {
             response[.contentSecurityPolicy] = Self.policy(of: content)
         }

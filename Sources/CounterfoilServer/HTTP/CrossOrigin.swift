@@ -191,7 +191,7 @@ extension Reply {
     fileprivate func readable(from origin: String) -> Reply {
         var reply = self
         reply.fields[.accessControlAllowOrigin] = origin
-        reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After, DPoP-Nonce"
+        reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After, DPoP-Nonce, X-Request-ID"
         return reply
     }
 }

@@ -77,7 +77,8 @@ struct CrossOriginTests {
             let reply = await test.send(method, to: endpoint, fields: [.origin: Self.origin])
             #expect(reply.status != .ok)
             #expect(reply.fields[.accessControlAllowOrigin] == Self.origin)
-            #expect(reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate, Retry-After, DPoP-Nonce")
+            #expect(
+                reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate, Retry-After, DPoP-Nonce, X-Request-ID")
             #expect(reply.fields[.vary] == "Origin")
             #expect(reply.fields[.accessControlAllowCredentials] == nil)
         }

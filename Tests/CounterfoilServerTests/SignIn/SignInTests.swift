@@ -67,8 +67,9 @@ struct SignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // R331, UI-06, SEC-50: the time does not tell whether there is a user, because both hash once, at the same cost.
-    @Test func `an unknown person costs the same hash as a wrong password`() async throws {
+    // R331, UI-06, SEC-50, SEC-621: the time does not tell whether there is a user or a disabled one, because each
+    // attempt hashes once, at the same cost.
+    @Test func `an unknown user and a disabled account cost the same hash as a wrong password`() async throws {
         let costs = Mutex<[String]>([])
         // Algorithm, version, memory, passes and lanes; then the lengths of salt and hash.
         let hasher = PasswordHasher { hash in
@@ -84,7 +85,12 @@ struct SignInTests {
             let reply = try await browser.signIn(on: page, username: name, password: "wrong")
             #expect(reply.status == .badRequest)
         }
-        #expect(costs.withLock { $0 } == Array(repeating: "argon2id$v=19$m=19456,t=2,p=1$22$43", count: 2))
+        let username = try #require(Username("carol"))
+        let carol = try await test.store.person(named: username)
+        try await test.store.disablePerson(try #require(carol).id, at: test.clock.now, recording: [])
+        let reply = try await browser.signIn(on: page, username: "carol", password: "carol's own password")
+        #expect(reply.status == .badRequest)
+        #expect(costs.withLock { $0 } == Array(repeating: "argon2id$v=19$m=19456,t=2,p=1$22$43", count: 3))
     }
 
     /// A password of 1024 bytes, the maximum.

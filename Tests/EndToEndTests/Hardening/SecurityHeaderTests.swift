@@ -37,6 +37,8 @@ struct SecurityHeaderTests {
                 (200, try await browser.send(.get, issuer + "/oauth2/jwks")),
                 (200, try await browser.send(.get, issuer + "/healthz")),
             ]
+            // SEC-623
+            #expect(Set(answers.map { $0.1.header("x-request-id") ?? "" }).count == answers.count)
             for (status, answer) in answers {
                 let what = "\(answer.url.prefix(80)) \(answer.status)"
                 #expect(answer.status == status, "\(what)")

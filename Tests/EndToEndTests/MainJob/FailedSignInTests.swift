@@ -1,4 +1,6 @@
+import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -14,6 +16,74 @@ struct FailedSignInTests {
         let page = try await browser.submit(form, ["username": name, "password": password])
         #expect((400..<500).contains(page.status))
         return try #require(page.body.firstMatch(of: /(?i)reference <code>([^<]+)<\/code>/).map { String($0.output.1) })
+    }
+
+    // SEC-621
+    @Test func `the response to a disabled account is that to a wrong password and to an unknown user`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let request = AppRequest(site, try await site.registerClient())
+            try await site.serving {
+                func response(to name: String, _ password: String) async throws -> [String] {
+                    var browser = UserAgent()
+                    let form = try await browser.open(request.url).form(with: "password")
+                    let page = try await browser.post(form, ["username": name, "password": password])
+                    let reference = try #require(page.header("x-request-id"))
+                    func masked(_ text: String) -> String {
+                        text.replacing(name, with: "NAME").replacing(reference, with: "REFERENCE")
+                            .replacing(/(name="ticket" value=")[^"]+/) { $0.output.1 + "TICKET" }
+                    }
+                    #expect(page.body.contains(reference) && masked(page.body).contains("TICKET"))
+                    return ["\(page.status)"]
+                        + page.headers.filter { $0.name != "date" }
+                        .map { "\($0.name): \(masked($0.value))" } + [masked(page.body)]
+                }
+                let wrong = try await response(to: "alice", "not the password")
+                let unknown = try await response(to: "clive", Account.alice.password)
+                #expect(try await site.administer(["user", "disable", "alice"]).status == 0)
+                let disabled = try await response(to: "alice", Account.alice.password)
+                #expect(wrong.first == "400" && wrong == unknown && wrong == disabled)
+            }
+        }
+    }
+
+    // SEC-623
+    @Test func `a response to a program has the reference of its refusal in X-Request-ID`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let server = try await site.start(
+                options: ["--log-format", "json", "--log-level", "info", "--unregistered-clients", "registration"])
+            try await server.whileRunning {
+                var program = UserAgent()
+                let form = FormParameters([
+                    "grant_type": "client_credentials", "client_id": "app_unknown", "client_secret": "wrong",
+                    "token": "none",
+                ])
+                var references: Set<String> = []
+                for (path, endpoint) in [
+                    ("token", "token"), ("introspect", "introspection"), ("revoke", "revocation"),
+                    ("par", "pushedAuthorization"), ("device_authorization", "deviceAuthorization"),
+                    ("register", "registration"), ("userinfo", "userInfo"),
+                ] {
+                    let answer = try await program.send(.post, site.issuer + "/oauth2/" + path, form: form)
+                    #expect((400..<500).contains(answer.status), "\(path)")
+                    let reference = try #require(answer.header("x-request-id"), "\(path)")
+                    // RFC 6749 §5.2 has no member for it.
+                    #expect(!answer.body.contains(reference))
+                    let line = try await server.said("the answer") { program in
+                        try program.logEvents.first { $0["request"] == reference && $0["message"] == "answered" }
+                    }
+                    #expect(line["endpoint"] == endpoint)
+                    references.insert(reference)
+                }
+                #expect(references.count == 7)
+                let token = try await program.send(.post, site.issuer + "/oauth2/token", form: form)
+                let reference = try #require(token.header("x-request-id"))
+                let found = try await site.administer(["audit", "list", "--request", reference])
+                #expect(found.output.contains("client-authentication refused: invalid_client"), "\(found)")
+            }
+        }
     }
 
     // SEC-620
