@@ -26,9 +26,14 @@ package struct Auditor: Sendable {
         self.flood = flood
     }
 
-    /// Creates the event of a change that a request makes, for the commit of the change.
+    /// Creates the event of a change that a request makes, or of its refusal, for the commit that belongs to it.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason of a refusal; nil for a change.
+    ///   - detail: A text that explains the event; nil for none.
     package func event(
         _ kind: AuditEvent.Kind,
+        because reason: AuditEvent.Reason? = nil,
         by request: IncomingRequest,
         person: PersonIdentifier? = nil,
         client: ClientIdentifier? = nil,
@@ -37,26 +42,9 @@ package struct Auditor: Sendable {
         now: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: now, kind, personID: person, clientID: client, grantID: grant, source: request.source,
-            requestID: request.id, detail: detail)
-    }
-
-    /// Creates the event of a refusal, for a commit that belongs to it.
-    ///
-    /// - Parameter detail: A text that explains the reason; nil for none.
-    func refusal(
-        _ kind: AuditEvent.Kind,
-        because reason: AuditEvent.Reason,
-        of request: IncomingRequest,
-        person: PersonIdentifier? = nil,
-        client: ClientIdentifier? = nil,
-        grant: GrantIdentifier? = nil,
-        detail: String? = nil,
-        now: Date
-    ) -> AuditEvent {
-        AuditEvent(
-            at: now, kind, .refused, personID: person, clientID: client, grantID: grant, source: request.source,
-            requestID: request.id, detail: AuditEvent.detail(reason, detail))
+            at: now, kind, reason == nil ? .done : .refused, personID: person, clientID: client, grantID: grant,
+            source: request.source, requestID: request.id,
+            detail: reason.map { AuditEvent.detail($0, detail) } ?? detail)
     }
 
     /// Counts the events that a commit has appended.
@@ -76,14 +64,11 @@ package struct Auditor: Sendable {
         _ request: IncomingRequest,
         person: PersonIdentifier? = nil,
         client: ClientIdentifier? = nil,
-        grant: GrantIdentifier? = nil,
         detail: String? = nil,
         now: Date
     ) async {
         await note(
-            refusal(
-                kind, because: reason, of: request, person: person, client: client, grant: grant, detail: detail,
-                now: now),
+            event(kind, because: reason, by: request, person: person, client: client, detail: detail, now: now),
             because: reason, by: request)
     }
 
@@ -110,7 +95,7 @@ package struct Auditor: Sendable {
         await noteSummaries(now: event.at)
         let isRecorded = flood.admits(event)
         request.refusal.note(event, because: reason, isRecorded: isRecorded)
-        guard isRecorded else { return metrics.count(.auditLeftOut) }
+        guard isRecorded else { return metrics.countLeftOut(event.kind) }
         await append(event)
     }
 

@@ -82,8 +82,8 @@ struct DeviceFlow: Sendable {
 
     /// Denies the request of a device; returns false if it was answered before or has expired.
     func deny(_ visit: DeviceVisit, by session: LiveSession) async throws -> Bool {
-        let event = auditor.refusal(
-            .consent, because: .denied, of: visit.request, person: session.person.id, client: visit.access.client.id,
+        let event = auditor.event(
+            .consent, because: .denied, by: visit.request, person: session.person.id, client: visit.access.client.id,
             detail: "device", now: visit.now)
         let outcome = try await store.denyDevice(visit.authorization.digest, at: visit.now, recording: [event])
         guard outcome == .denied else { return false }

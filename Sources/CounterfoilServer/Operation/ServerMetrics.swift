@@ -6,8 +6,6 @@ package final class ServerMetrics: Sendable {
     package enum Event: String, Sendable, Hashable, CaseIterable {
         /// An event could not be recorded in the audit log.
         case auditWriteFailure
-        /// An event was left out of the audit log by the rate limit.
-        case auditLeftOut
         /// A request failed because of the store, or an outage of the store began.
         case storeError
         /// An expired row was deleted.
@@ -55,6 +53,8 @@ package final class ServerMetrics: Sendable {
         package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
         package internal(set) var audited: [AuditedEvent: Int] = [:]
+        /// The number of audit events that the rate limit left out, by kind.
+        package internal(set) var leftOut: [AuditEvent.Kind: Int] = [:]
         package internal(set) var events: [Event: Int] = [:]
     }
 
@@ -76,6 +76,10 @@ package final class ServerMetrics: Sendable {
 
     func countAudited(_ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome) {
         state.withLock { $0.audited[AuditedEvent(kind: kind, outcome: outcome), default: 0] += 1 }
+    }
+
+    func countLeftOut(_ kind: AuditEvent.Kind) {
+        state.withLock { $0.leftOut[kind, default: 0] += 1 }
     }
 
     func countRequest(at endpoint: Endpoint?, status: Int, seconds: Double) {

@@ -150,8 +150,8 @@ struct GrantContext: Sendable {
         _ kind: AuditEvent.Kind, because reason: AuditEvent.Reason, _ grant: Grant, _ exchange: TokenExchange,
         detail: String? = nil
     ) -> AuditEvent {
-        auditor.refusal(
-            kind, because: reason, of: exchange.request, person: grant.personID, client: grant.clientID,
+        auditor.event(
+            kind, because: reason, by: exchange.request, person: grant.personID, client: grant.clientID,
             grant: grant.id, detail: detail, now: exchange.now)
     }
 }

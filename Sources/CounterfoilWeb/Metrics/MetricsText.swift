@@ -37,6 +37,13 @@ struct MetricsText {
                     counts.audited[ServerMetrics.AuditedEvent(kind: kind, outcome: outcome)] ?? 0)
             }
         }
+        family(
+            "counterfoil_audit_events_left_out_total", .counter,
+            "Refusals that were not recorded in the audit log because they exceeded its limit, by kind.")
+        for kind in AuditEvent.Kind.allCases where kind.isByStrangers {
+            sample(
+                "counterfoil_audit_events_left_out_total", [("kind", kind.rawValue)], counts.leftOut[kind] ?? 0)
+        }
         single(
             "counterfoil_sign_in_failures_total", "Sign-ins with a wrong user name or password.",
             counts.audited[ServerMetrics.AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0)
@@ -199,7 +206,6 @@ extension ServerMetrics.Event {
     fileprivate var name: String {
         switch self {
         case .auditWriteFailure: "audit_write_failures"
-        case .auditLeftOut: "audit_events_left_out"
         case .storeError: "store_errors"
         case .rowRemoved: "maintenance_rows_removed"
         case .maintenanceFailure: "maintenance_failures"
@@ -213,7 +219,6 @@ extension ServerMetrics.Event {
     fileprivate var help: String {
         switch self {
         case .auditWriteFailure: "Audit events that could not be written."
-        case .auditLeftOut: "Refusals that were not recorded in the audit log because they exceeded its limit."
         case .storeError: "Requests that failed because of the store, and starts of its outages."
         case .rowRemoved: "Expired rows that were deleted."
         case .maintenanceFailure: "Failed attempts to delete expired rows."

@@ -37,6 +37,7 @@ struct MetricsTextTests {
             #"counterfoil_throttled_requests_total{endpoint="token"} 1"#,
             #"counterfoil_tokens_issued_total{grant="authorization_code"} 1"#,
             #"counterfoil_audit_events_total{kind="sign-in",outcome="refused"} 1"#,
+            #"counterfoil_audit_events_left_out_total{kind="client-authentication"} 0"#,
             "counterfoil_sign_in_failures_total 1", "counterfoil_audit_write_failures_total 0",
             "counterfoil_store_errors_total 0", "counterfoil_refresh_repeats_total 0",
             "counterfoil_refresh_reuses_total 0", "counterfoil_grants_revoked_total 0",
