@@ -87,7 +87,7 @@ extension AuditEvent {
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.
-        private static let codes: [OAuthError.Code] = [
+        static let codes: [OAuthError.Code] = [
             .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType,
             .unsupportedResponseType, .invalidScope, .accessDenied, .loginRequired, .consentRequired,
             .interactionRequired, .unmetAuthenticationRequirements, .requestNotSupported, .requestURINotSupported,

@@ -19,7 +19,7 @@ struct ClientDirectory: Sendable {
     /// The rules for clients that no person registered, at one revision of the registry.
     private(set) var knownRules = RegistryCache<Whole, UnregisteredClientRules>(capacity: 1)
     /// The counter of first approvals, each of which adds a client.
-    let firstApprovals = ApprovalThrottle(limit: firstApprovalLimit, window: 3600)
+    let firstApprovals = ApprovalThrottle(limit: firstApprovalLimit, window: firstApprovalWindow)
 
     /// The part of the protocol to which a request belongs.
     enum Leg: Sendable {

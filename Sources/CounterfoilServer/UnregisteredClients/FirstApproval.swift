@@ -14,12 +14,15 @@ extension RegisteredClient {
 }
 
 extension ClientDirectory {
-    /// The maximum number of clients that the approvals of one user can add within an hour.
+    /// The maximum number of clients that the approvals of one user can add within ``firstApprovalWindow``.
     static let firstApprovalLimit = 20
+    /// The length of the window in seconds.
+    static let firstApprovalWindow: TimeInterval = 3600
 
     /// Returns whether an approval is the first of its client, which the store then adds.
     ///
-    /// - Throws: ``ApprovalThrottle/TooMany`` if the user has added ``firstApprovalLimit`` clients within an hour.
+    /// - Throws: ``ApprovalThrottle/TooMany`` if the user has added ``firstApprovalLimit`` clients within
+    ///   ``firstApprovalWindow``.
     func isFirst(_ approval: Approval, by request: IncomingRequest) async throws -> Bool {
         guard let client = approval.newClient, try await registry.client(client.id) == nil else { return false }
         let (person, now) = (approval.grant.personID, approval.grant.createdAt)
