@@ -1,21 +1,9 @@
 import TestSupport
 import Testing
 
-/// The complete help of the server program.
+/// The version of the server program, and its answer to an unknown command.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: HelpText.all)
-    func `the help of a command is complete`(help: HelpText) async throws {
-        try await TemporaryDirectory.forPrograms { folder in
-            let ended = try await RunningProgram(
-                .server, help.command + ["--help"], environment: ["COLUMNS": "80"], in: folder
-            ).ended()
-            #expect(ended.status == 0)
-            #expect(ended.errors.isEmpty)
-            #expect(ended.output == help.text)
-        }
-    }
-
     @Test(arguments: [[], ["user"], ["app"], ["certificate"]])
     func `an unknown command is wrong usage, and named before its options`(group: [String]) async throws {
         try await TemporaryDirectory.forPrograms { folder in

@@ -232,13 +232,4 @@ struct CommandLineTests {
         #expect(try await CommandLineTool.run(["token", "--store", "nowhere"], home: home).status == 64)
         #expect(try await CommandLineTool.run(["token", "--profile", "a/b"], home: home).status == 64)
     }
-
-    @Test(arguments: HelpTexts.expected.keys.sorted())
-    func `the help of each command is complete`(command: String) async throws {
-        let directory = try TemporaryDirectory()
-        let home = directory.url
-        let help = try await CommandLineTool.run((command.isEmpty ? [] : [command]) + ["--help"], home: home)
-        #expect(help.status == 0)
-        #expect(help.output == HelpTexts.expected[command])
-    }
 }
