@@ -58,8 +58,8 @@ public struct IncomingRequest: Sendable {
         return found
     }
 
-    /// What the browser says about the page that sent a form, for the audit log: `host`, `origin`, `sec_fetch_site` and
-    /// the number of cookies.
+    /// The facts about the sender of a form for the audit log: `host`, `origin`, `sec_fetch_site` and the number of
+    /// cookies.
     ///
     /// The sender chooses the values, so they are escaped and cut. The result has at most 180 bytes.
     var sender: String {

@@ -7,7 +7,7 @@ import Testing
 /// The header fields of every response.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
-    // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22.
+    // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22, SEC-623.
     @Test func `every response forbids framing, sniffing, referrers and foreign content`() async throws {
         try await Site.run { site, clientID in
             let request = AppRequest(site, clientID)
@@ -37,7 +37,6 @@ struct SecurityHeaderTests {
                 (200, try await browser.send(.get, issuer + "/oauth2/jwks")),
                 (200, try await browser.send(.get, issuer + "/healthz")),
             ]
-            // SEC-623
             #expect(Set(answers.map { $0.1.header("x-request-id") ?? "" }).count == answers.count)
             for (status, answer) in answers {
                 let what = "\(answer.url.prefix(80)) \(answer.status)"
