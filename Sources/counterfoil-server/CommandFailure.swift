@@ -29,6 +29,14 @@ struct CommandFailure: Error {
     /// Whether a retry may solve it.
     var isTemporary: Bool { exitCode == CommandExit.temporary }
 
+    /// The line on standard error.
+    var line: String { (exitCode == CommandExit.usage ? "Error: " : "counterfoil-server: ") + message }
+
+    /// Creates a failure for a mistake in the command line or in a variable, with ``CommandExit/usage``.
+    static func usage(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, exitCode: CommandExit.usage)
+    }
+
     /// Creates a failure that a retry does not solve, with ``CommandExit/refused``.
     static func refused(_ message: String) -> CommandFailure {
         CommandFailure(message: message, exitCode: CommandExit.refused)

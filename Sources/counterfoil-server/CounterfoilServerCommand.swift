@@ -29,29 +29,49 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
     )
 
     static func main() async {
-        let invocation = CommandInvocation(
-            Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
-        var resolved: ResolvedSettings?
         do {
-            let settings = try invocation.resolve()
-            resolved = settings
-            var command = try invocation.command(with: settings)
-            if let configured = command as? any ConfiguredCommand {
-                try await configured.run(with: SettingsContext(invocation: invocation, settings: settings))
-            } else if var asynchronous = command as? any AsyncParsableCommand {
+            var command = try parse(Array(CommandLine.arguments.dropFirst()))
+            if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            let message = resolved?.explained(failure.message) ?? failure.message
-            Output.note("counterfoil-server: \(message)")
+            Output.note(failure.line)
             Foundation.exit(failure.exitCode)
         } catch {
-            guard let explanation = resolved?.explanation(of: error) else { end(with: error) }
-            Output.note((explanation.isInFile ? "counterfoil-server: " : "Error: ") + explanation.text)
-            Foundation.exit(explanation.isInFile ? CommandExit.refused : CommandExit.usage)
+            end(with: error)
         }
+    }
+
+    /// Parses a command line.
+    ///
+    /// After an unknown command, the parser would report the first option as unknown, and not the command.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        do { return try parseAsRoot(arguments) } catch {
+            guard exitCode(for: error) == .validationFailure, let words = unknownCommand(in: arguments) else {
+                throw error
+            }
+            return try parseAsRoot(words)
+        }
+    }
+
+    /// Returns the words of a command line up to one that is no command; nil if each is one.
+    private static func unknownCommand(in arguments: [String]) -> [String]? {
+        var type: any ParsableCommand.Type = Self.self
+        for (index, word) in arguments.enumerated() {
+            let configuration = type.configuration
+            guard !configuration.subcommands.isEmpty, configuration.defaultSubcommand == nil, !word.hasPrefix("-")
+            else {
+                return nil
+            }
+            let next = configuration.subcommands.first {
+                $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
+            }
+            guard let next else { return Array(arguments.prefix(index + 1)) }
+            type = next
+        }
+        return nil
     }
 
     /// Ends the process as ArgumentParser does, unless nothing has expected the error.

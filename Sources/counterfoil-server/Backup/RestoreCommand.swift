@@ -35,7 +35,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("data-dir"),
         help: ArgumentHelp("The data directory to make. It is created if it is missing.", valueName: "directory"))
-    var directory: String
+    var dataDir: String?
 
     @OptionGroup var answer: RestoreAnswer
 
@@ -43,17 +43,17 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !file.isEmpty else { throw ValidationError("The name of the copy cannot be empty.") }
-        guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
     }
 
     func run() async throws {
         let input = try openInput()
+        let directory = try directory()
         let target = try RestoreTarget(directory)
         var begun: DraftFile?
         defer { target.leave(begun) }
         let draft = try target.begin()
         begun = draft
-        let record = try read(input, into: draft)
+        let record = try read(input, into: draft, in: directory)
         let store = try open(draft)
         defer { if let copy = store.copyOfEarlierVersion { unlink(copy) } }
         do {
@@ -70,6 +70,16 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.note(
             "Restored \(record.rows["people"] ?? 0) users into \(directory), as of \(Self.time(of: record))"
                 + (record.issuer.map { ", of the server \($0)" } ?? "") + ".\n" + answer.remaining)
+    }
+
+    private func directory() throws(CommandFailure) -> String {
+        let values = try SettingValues(
+            [Settings.dataDir], options: dataDir.map { [Settings.dataDir.name: [$0]] } ?? [:],
+            SettingSources(naming: settingsFile.path))
+        guard let directory = values[Settings.dataDir] else {
+            throw .usage("Name the data directory with --data-dir or \(Settings.dataDir.variable).")
+        }
+        return directory
     }
 
     private static func time(of record: CopyRecord) -> String {
@@ -98,7 +108,7 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     /// Copies the input into the draft, checks it, and leaves the database in the draft.
-    private func read(_ input: FileHandle, into draft: DraftFile) throws -> CopyRecord {
+    private func read(_ input: FileHandle, into draft: DraftFile, in directory: String) throws -> CopyRecord {
         let output = FileHandle(fileDescriptor: draft.descriptor, closeOnDealloc: false)
         while true {
             let bytes: Data?

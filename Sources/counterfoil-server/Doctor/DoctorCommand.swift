@@ -4,7 +4,7 @@ import CounterfoilWeb
 import Foundation
 
 /// The command `doctor`, which checks an installation and changes nothing.
-struct DoctorCommand: ConfiguredCommand {
+struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check the installation of a server, and say how to fix its faults.",
@@ -47,19 +47,15 @@ struct DoctorCommand: ConfiguredCommand {
         }
     }
 
-    func run() async throws { try await run(ServerFindings()) }
-
-    func run(with context: SettingsContext) async throws {
-        var findings = ServerFindings()
-        await findings.readSettings(context)
-        try await run(findings)
-    }
-
-    private func run(_ former: ServerFindings) async throws {
+    func run() async throws {
+        let location = options.location
+        let sources = try SettingSources(naming: location.settingsFile.path)
+        let place = try location.place
         let authorities = try authorities()
-        var findings = former
+        var findings = ServerFindings()
+        await findings.readSettings(sources)
         findings.sound("version", "this is version \(Build.version)")
-        switch try options.location.place {
+        switch place {
         case .directory(let path):
             findings.check(DataDirectoryFiles(path: path), noted: findings.settings ?? DataDirectory.noted(in: path))
             await findings.check(directory: path, trusting: authorities)

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CounterfoilPostgreSQL
 import CounterfoilServer
 import Foundation
@@ -6,25 +5,19 @@ import Foundation
 /// A PostgreSQL database with a store, and the file with its server key.
 ///
 /// The server key is never in the database, so a copy of the database is useless without it.
-struct Database {
-    /// The environment variable that names the database.
-    static let variable = "COUNTERFOIL_DATABASE"
-
+struct Database: Sendable {
     /// The connection string as it was given; it contains no secret.
     let text: String
     let string: ConnectionString
     /// The file with the server key; nil if the environment contains the key.
-    let serverKeyFile: String?
+    var serverKeyFile: String?
     /// The maximum number of connections of this process.
     var connections = PostgreSQLStore.standardConnections
 
-    /// Parses a connection string; throws `ValidationError` if it is wrong or contains a password.
-    ///
-    /// - Parameter source: The option or the environment variable with the string.
-    init(_ text: String, givenBy source: String, serverKeyFile: String?) throws {
-        do { string = try ConnectionString(text) } catch { throw ValidationError("\(source): \(error).") }
+    /// Parses a connection string; throws an error if it is wrong or contains a password.
+    init(_ text: String) throws {
+        string = try ConnectionString(text)
         self.text = text
-        self.serverKeyFile = serverKeyFile
     }
 
     /// Opens the store.
@@ -68,7 +61,7 @@ struct Database {
         if let serverKeyFile {
             guard FileManager.default.fileExists(atPath: serverKeyFile) else {
                 throw CommandFailure.refused(
-                    "there is no server key at \(serverKeyFile), which --server-key-file names; correct the path, or "
+                    "there is no server key at \(serverKeyFile), which the setting server-key-file names; correct the path, or "
                         + "before the first start create the file: 32 random bytes, mode 600")
             }
             return try ServerKeyFile(path: serverKeyFile).read(checkingMode: checksMode)

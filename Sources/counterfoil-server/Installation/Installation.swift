@@ -68,7 +68,7 @@ extension Installation {
     /// A data directory that lacks endings of the journal is refused. A database can lose its last commits by a
     /// failover while other servers use it; to refuse it would turn the next restart of each server into an outage.
     func journal(
-        at path: String, reporting report: @escaping @Sendable (JournalFailure) -> Void
+        at path: String, named name: String, reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws -> EndingsJournal {
         do {
             return try await EndingsJournal.open(
@@ -76,9 +76,9 @@ extension Installation {
         } catch {
             switch error {
             case .notAJournal, .ofAnotherStore, .aheadOfStore:
-                throw CommandFailure.refused("--endings-journal: \(error)")
-            case .failed where EndingsOptions.forbids(path): throw CommandFailure.refused("--endings-journal: \(error)")
-            case .failed, .store: throw CommandFailure.temporary("--endings-journal: \(error)")
+                throw CommandFailure.refused("\(name): \(error)")
+            case .failed where EndingsOptions.forbids(path): throw CommandFailure.refused("\(name): \(error)")
+            case .failed, .store: throw CommandFailure.temporary("\(name): \(error)")
             }
         }
     }

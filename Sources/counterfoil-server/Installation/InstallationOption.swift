@@ -4,31 +4,44 @@ import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
+extension Settings {
+    static let dataDir = Setting<String?>(
+        "data-dir", .text, value: "directory", example: "/var/lib/counterfoil",
+        "The data directory of the server. (default: $COUNTERFOIL_DATA_DIR or the user's data folder)")
+    static let database = Setting<Database?>(
+        "database", .database, value: "uri",
+        example: "postgresql://counterfoil@db.example.com/counterfoil?passfile=/var/lib/counterfoil/pgpass",
+        "A PostgreSQL database instead of a data directory: postgresql://USER@HOST/NAME. "
+            + "(default: $COUNTERFOIL_DATABASE)")
+    static let serverKeyFile = Setting<String?>(
+        "server-key-file", .text, value: "file", example: "/etc/counterfoil/server.key",
+        "The file with the server key, 32 bytes, for --database. (default: $\(ServerKey.variable))")
+}
+
+extension SettingForm<Database> {
+    /// A connection string, which an error does not show: it can contain a password.
+    fileprivate static let database = SettingForm(
+        .text("^postgres(ql)?://"),
+        read: { text throws(SettingRefusal) in
+            guard !text.isEmpty else { throw .empty }
+            do { return try Database(text) } catch { throw .reason("\(error)") }
+        }, text: { $0.text })
+}
+
 /// The options that name the store of a server: `--data-dir`, or `--database` with `--server-key-file`.
-struct InstallationOption: ParsableArguments {
-    @Option(
-        name: .customLong("data-dir"),
-        help: ArgumentHelp(
-            "The data directory of the server. (default: $\(StandardDataDirectory.variable) or the user's data folder)",
-            valueName: "directory"))
-    var directory: String?
+struct InstallationOption: SettingGroup {
+    static let title = ServiceOptions.title
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "A PostgreSQL database instead of a data directory: postgresql://USER@HOST/NAME. "
-                + "(default: $\(Database.variable))",
-            valueName: "uri"))
-    var database: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The file with the server key, 32 bytes, for --database. (default: $\(ServerKey.variable))",
-            valueName: "file"))
-    var serverKeyFile: String?
+    @Option(Settings.dataDir) var directory: String?
+    @Option(Settings.database) var database: String?
+    @Option(Settings.serverKeyFile) var serverKeyFile: String?
 
     @OptionGroup var settingsFile: SettingsFileOption
+
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.dataDir, \.directory), .init(Settings.database, \.database),
+        .init(Settings.serverKeyFile, \.serverKeyFile),
+    ]
 
     /// The place of a store.
     enum Place {
@@ -53,39 +66,20 @@ struct InstallationOption: ParsableArguments {
 
     /// The place of the store; it is not opened.
     ///
-    /// - Throws: `ValidationError` if an option is empty, if both places are named, or if none is and there is no
+    /// - Throws: ``CommandFailure`` if an option is empty, if both places are named, or if none is and there is no
     ///   default.
     var place: Place {
-        get throws { try place(ProcessInfo.processInfo.environment) }
+        get throws(CommandFailure) { try settings().place }
     }
 
-    private func place(_ environment: [String: String]) throws -> Place {
-        guard directory == nil || database == nil else {
-            throw ValidationError("--data-dir and --database cannot be combined.")
-        }
-        if let directory {
-            guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
-        }
-        guard database?.isEmpty != true else { throw ValidationError("--database cannot be empty.") }
-        guard serverKeyFile?.isEmpty != true else { throw ValidationError("--server-key-file cannot be empty.") }
-        let text = directory == nil ? database ?? environment[Database.variable] : nil
-        guard text?.isEmpty != true else {
-            throw ValidationError("\(Database.variable) cannot be empty. Unset it, or name a database.")
-        }
-        guard let text else {
-            guard serverKeyFile == nil else { throw ValidationError("--server-key-file requires --database.") }
-            return .directory(try directory ?? StandardDataDirectory.path(environment))
-        }
-        guard database != nil || environment[StandardDataDirectory.variable] == nil else {
-            throw ValidationError(
-                "\(Database.variable) and \(StandardDataDirectory.variable) are both set. Unset one of them.")
-        }
-        return .database(
-            try Database(
-                text, givenBy: database == nil ? Database.variable : "--database", serverKeyFile: serverKeyFile))
+    /// Reads the settings that name the store, from the command line, the environment and the settings file.
+    func settings(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CommandFailure) -> SettingValues {
+        let section = SettingSection<Self>(\.self)
+        let sources = try SettingSources(naming: settingsFile.path, environment: environment)
+        return try SettingValues(section.settings, options: section.texts(self), sources)
     }
-
-    func validate() throws { _ = try place }
 
     /// Opens the store, runs `work`, and closes the store.
     ///
@@ -129,6 +123,28 @@ extension InstallationOption.Place: CustomStringConvertible {
         switch self {
         case .directory(let path): path
         case .database(let database): "\(database.string)"
+        }
+    }
+}
+
+extension SettingValues {
+    /// The place of the store; it is not opened.
+    ///
+    /// - Throws: ``CommandFailure`` if both places are named, or if none is and there is no default.
+    var place: InstallationOption.Place {
+        get throws(CommandFailure) {
+            guard var database = self[Settings.database] else {
+                guard self[Settings.serverKeyFile] == nil else {
+                    throw texts.failure("\(Settings.serverKeyFile) requires \(Settings.database).")
+                }
+                if let directory = self[Settings.dataDir] { return .directory(directory) }
+                return .directory(try StandardDataDirectory.path())
+            }
+            guard self[Settings.dataDir] == nil else {
+                throw texts.failure("\(Settings.dataDir) and \(Settings.database) cannot be combined.")
+            }
+            database.serverKeyFile = self[Settings.serverKeyFile]
+            return .database(database)
         }
     }
 }

@@ -53,24 +53,19 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        let directory = try directory
-        guard directory == nil || !check else { throw ValidationError("--from and --check cannot be combined.") }
-        // Without a name, the standard data directory would count, and the database would stay as it is.
-        let environment = ProcessInfo.processInfo.environment
-        let isNamed =
-            location.database ?? location.directory ?? environment[Database.variable]
-            ?? environment[StandardDataDirectory.variable]
-        guard isNamed != nil else {
-            throw ValidationError("Name the database with --database or \(Database.variable).")
-        }
-        guard case .directory = try location.place, directory != nil else { return }
-        throw ValidationError("--from requires --database.")
+        guard try directory == nil || !check else { throw ValidationError("--from and --check cannot be combined.") }
     }
 
     func run() async throws {
+        let settings = try location.settings()
+        // Without a name, the standard data directory would count, and the database would stay as it is.
+        guard settings.has(Settings.database) || settings.has(Settings.dataDir) else {
+            throw CommandFailure.usage("Name the database with --database or \(Settings.database.variable).")
+        }
         let database: Database
-        switch try location.place {
+        switch try settings.place {
         case .directory(let path):
+            guard from == nil else { throw CommandFailure.usage("--from requires --database.") }
             return Output.note("There is nothing to do: a server upgrades its data directory \(path) when it starts.")
         case .database(let named): database = named
         }

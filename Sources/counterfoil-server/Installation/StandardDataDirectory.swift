@@ -1,29 +1,20 @@
-import ArgumentParser
 import Foundation
 
-/// The data directory of commands without the option `--data-dir`.
+/// The data directory of commands without the setting `data-dir`.
 enum StandardDataDirectory {
-    /// The environment variable that names the directory.
-    static let variable = "COUNTERFOIL_DATA_DIR"
-
     /// The variable in which systemd passes the directory of `StateDirectory=`, and which the container image sets.
     private static let stateVariable = "STATE_DIRECTORY"
 
-    /// Returns the directory of the environment variable, that of the service manager, or the usual place for the data
-    /// of the user.
+    /// Returns the directory of the service manager, or the usual place for the data of the user.
     ///
     /// The service manager names it in `STATE_DIRECTORY`, which counts if it is one absolute path. The usual place on
     /// Linux is `/var/lib/counterfoil` for root, and `$XDG_DATA_HOME/counterfoil-server` for other users, where
     /// `$XDG_DATA_HOME` is `~/.local/share` unless it is set. On macOS, it is in `Application Support`.
     ///
-    /// - Throws: `ValidationError` if the variable is empty, or if the user has no home directory.
+    /// - Throws: ``CommandFailure`` if the user has no home directory.
     static func path(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
-    ) throws -> String {
-        if let named = environment[variable] {
-            guard !named.isEmpty else { throw ValidationError("\(variable) cannot be empty. Name a directory.") }
-            return named
-        }
+    ) throws(CommandFailure) -> String {
         // With several directories, systemd separates them by colons.
         if let state = environment[stateVariable], state.hasPrefix("/"), !state.contains(":") { return state }
         func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
@@ -36,8 +27,9 @@ enum StandardDataDirectory {
             if isRoot { return data }
         #endif
         guard let home = folder("HOME") else {
-            throw ValidationError(
-                "This user has no home directory. Name the data directory with --data-dir or \(variable).")
+            throw .usage(
+                "This user has no home directory. Name the data directory with --data-dir or \(Settings.dataDir.variable)."
+            )
         }
         return home + data
     }

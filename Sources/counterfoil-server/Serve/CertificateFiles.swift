@@ -8,7 +8,7 @@ struct CertificateFiles: Sendable {
     let certificate: String
     let key: String
     /// The hosts that the certificate must name.
-    let hosts: [String]
+    var hosts: [String]
 
     /// The absolute path of the key.
     var keyPath: String { URL(fileURLWithPath: key).standardizedFileURL.path }
@@ -49,15 +49,18 @@ struct CertificateFiles: Sendable {
     /// Reads and checks the files.
     ///
     /// A key that every user can read, or that others than its owner can change, is refused.
-    func load(at now: Date = Date()) async throws(CommandFailure) -> ServerCertificate {
-        let chain = try RegularFile.text(at: certificate, for: "--tls-certificate", limit: Self.limit)
-        let key = try RegularFile.text(at: key, for: "--tls-key", limit: Self.limit, isSecret: true)
+    ///
+    /// - Parameter words: The function that names the places of the settings in an error message.
+    func load(_ words: SettingWords) async throws(CommandFailure) -> ServerCertificate {
+        let (certificateName, keyName) = (words("\(Settings.tlsCertificate)"), words("\(Settings.tlsKey)"))
+        let chain = try RegularFile.text(at: certificate, for: certificateName, limit: Self.limit)
+        let key = try RegularFile.text(at: key, for: keyName, limit: Self.limit, isSecret: true)
         do {
-            return try await ServerCertificate(chain: chain, key: key, hosts: hosts, at: now)
+            return try await ServerCertificate(chain: chain, key: key, hosts: hosts, at: Date())
         } catch {
             switch error {
-            case .noKey, .keyOfAnother: throw .refused("--tls-key \(self.key): \(error)")
-            default: throw .refused("--tls-certificate \(certificate): \(error)")
+            case .noKey, .keyOfAnother: throw .refused("\(keyName) \(self.key): \(error)")
+            default: throw .refused("\(certificateName) \(certificate): \(error)")
             }
         }
     }
@@ -77,16 +80,15 @@ struct CertificateRenewal: Service {
 
     let current: CurrentCertificate
     private let reading: Shared<Reading>
-    /// Returns an error message for the places that set the settings that it names.
-    private let explained: @Sendable (String) -> String
+    private let words: SettingWords
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
-    init(_ files: CertificateFiles, explained: @escaping @Sendable (String) -> String, logger: Logger) async throws {
-        self.explained = explained
+    init(_ files: CertificateFiles, words: @escaping SettingWords, logger: Logger) async throws {
+        self.words = words
         self.logger = logger
         reading = Shared(Reading(files: files, stamp: files.stamp))
-        let certificate = try await files.load()
+        let certificate = try await files.load(words)
         current = CurrentCertificate(certificate)
         Self.report(certificate, logger)
     }
@@ -150,7 +152,7 @@ struct CertificateRenewal: Service {
         let known = reading.value
         var failure: String?
         do {
-            let certificate = try await known.files.load()
+            let certificate = try await known.files.load(words)
             // Meanwhile the settings may have named other files, whose certificate is in use.
             guard files.isSame(as: known.files) else { return }
             replace(by: certificate)
@@ -160,7 +162,7 @@ struct CertificateRenewal: Service {
                 current.noteFailure()
                 logger.error(
                     "refused the new certificate; the former one stays in use",
-                    metadata: ["error": "\(explained(error.message))"])
+                    metadata: ["error": "\(error.message)"])
             }
         }
         let result = failure

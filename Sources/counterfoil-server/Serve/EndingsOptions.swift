@@ -2,26 +2,20 @@ import ArgumentParser
 import CoreFoundation
 import Foundation
 
+extension Settings {
+    static let endingsJournal = Setting<String?>(
+        "endings-journal", .text, value: "file", example: "/var/lib/counterfoil-journal/endings",
+        "The file to which each revocation and sign-out is appended, for a restore. Put it on another disk. "
+            + "(default: none)")
+}
+
 /// The options of `serve` for what a restore needs.
-struct EndingsOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The file to which each revocation and sign-out is appended, for a restore. Put it on another disk. "
-                + "(default: none)",
-            valueName: "file"))
-    var endingsJournal: String?
+struct EndingsOptions: SettingGroup {
+    static let title = "Restore"
 
-    /// The absolute path of the file; nil for none.
-    var path: String? {
-        endingsJournal.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-    }
+    @Option(Settings.endingsJournal) var endingsJournal: String?
 
-    /// Checks that this user can write the journal, and files beside it; creates nothing.
-    func checkWritable() throws(CommandFailure) {
-        guard let path, let obstacle = Self.obstacle(to: path) else { return }
-        throw .refused("--endings-journal: \(obstacle)")
-    }
+    static let options: [SettingOption<Self>] = [.init(Settings.endingsJournal, \.endingsJournal)]
 
     /// Returns true if this user cannot write a journal, which another attempt does not change: the user may not, the
     /// path leads nowhere, or there is something else.
@@ -51,6 +45,7 @@ struct EndingsOptions: ParsableArguments {
     static func obstacle(to path: String) -> Obstacle? {
         var status = stat()
         let exists = stat(path, &status) == 0
+        let error = errno
         if exists {
             switch status.st_mode & S_IFMT {
             case S_IFREG: break
@@ -68,10 +63,20 @@ struct EndingsOptions: ParsableArguments {
         for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
             guard access(place, mode) == 0 else { return Obstacle(place: place, error: errno) }
         }
-        return nil
+        // A missing file is created; a loop of links, for example, stays one.
+        return exists || error == ENOENT ? nil : Obstacle(place: path, error: error)
+    }
+}
+
+extension ServeConfiguration {
+    /// The absolute path of the endings journal; nil for none.
+    var journalPath: String? {
+        self[Settings.endingsJournal].map { URL(fileURLWithPath: $0).standardizedFileURL.path }
     }
 
-    func validate() throws {
-        guard endingsJournal?.isEmpty != true else { throw ValidationError("--endings-journal cannot be empty.") }
+    /// Checks that this user can write the journal, and files beside it; creates nothing.
+    func checkJournal() throws(CommandFailure) {
+        guard let path = journalPath, let obstacle = EndingsOptions.obstacle(to: path) else { return }
+        throw .refused(words("\(Settings.endingsJournal): \(obstacle)"))
     }
 }

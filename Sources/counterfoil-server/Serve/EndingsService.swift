@@ -19,12 +19,14 @@ struct EndingsService: Service {
     /// Opens the journal of a store, or does nothing without a path.
     ///
     /// - Throws: `CommandFailure` if the file cannot be used, or is the journal of another store.
-    static func open(_ path: String?, of installation: Installation, logger: Logger) async throws -> EndingsService? {
+    static func open(
+        _ path: String?, named name: String, of installation: Installation, logger: Logger
+    ) async throws -> EndingsService? {
         guard let path else { return nil }
         // Each revocation tries again, so a full disk would fill the log.
         let lastReport = Mutex(ContinuousClock.Instant?.none)
         return EndingsService(
-            try await installation.journal(at: path) { failure in
+            try await installation.journal(at: path, named: name) { failure in
                 let isDue = lastReport.withLock { last in
                     if let last, last.duration(to: .now) < pause { return false }
                     last = .now
@@ -42,10 +44,12 @@ struct EndingsService: Service {
     }
 
     /// Refuses a journal that has lines, for a directory without a database: it is that of a database which is lost.
-    static func checkNew(_ directory: String, journal path: String?) throws(CommandFailure) {
+    static func checkNew(
+        _ directory: String, journal path: String?, named name: String
+    ) throws(CommandFailure) {
         guard let path, DataDirectoryState(of: directory) == .new, EndingsJournal.hasLines(at: path) else { return }
         throw .refused(
-            "--endings-journal: \(path) has the endings of a database, and there is none in \(directory); restore a copy "
+            "\(name): \(path) has the endings of a database, and there is none in \(directory); restore a copy "
                 + "with restore, or for a new server name another file")
     }
 

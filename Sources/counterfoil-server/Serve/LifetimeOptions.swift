@@ -1,94 +1,81 @@
 import ArgumentParser
 import CounterfoilServer
 
+extension Settings {
+    static let codeLifetime = Setting(
+        "code-lifetime", .time(10...10 * 60), default: 60, to: \.codeLifetime, value: "time",
+        "The lifetime of an authorization code, 10s to 10m.")
+    static let accessTokenLifetime = Setting(
+        "access-token-lifetime", .time(60...86_400), default: 3600, to: \.accessTokenLifetime, value: "time",
+        "The lifetime of an access token, 1m to 1d.")
+    static let idTokenLifetime = Setting(
+        "id-token-lifetime", .time(60...86_400), default: 3600, to: \.idTokenLifetime, value: "time",
+        "The lifetime of an ID token, 1m to 1d.")
+    static let refreshIdleLifetime = Setting(
+        "refresh-idle-lifetime", .time(600...365 * 86_400), default: 30 * 86_400, to: \.refreshTokenIdleLifetime,
+        value: "time",
+        "The lifetime of a refresh token since its last use, 10m to 365d. A change counts for existing ones, too.")
+    static let refreshLifetime = Setting(
+        "refresh-lifetime", .time(600...730 * 86_400), default: 180 * 86_400, to: \.refreshTokenLifetime,
+        value: "time", "The total lifetime of refresh tokens, however often they are used, 10m to 730d.")
+    static let sessionIdleLifetime = Setting(
+        "session-idle-lifetime", .time(300...30 * 86_400), default: 8 * 3600, to: \.sessionIdleLifetime, value: "time",
+        "The lifetime of a session without a request from the browser, 5m to 30d.")
+    static let sessionLifetime = Setting(
+        "session-lifetime", .time(600...365 * 86_400), default: 7 * 86_400, to: \.sessionLifetime, value: "time",
+        "The lifetime of a session, also if it is in use, 10m to 365d.")
+    static let recentSignIn = Setting(
+        "recent-sign-in", .time(60...86_400), default: 3600, to: \.recentSignInAge, value: "time",
+        "The time after a sign-in in which forms that change a registration need no password, 1m to 1d.")
+    static let pageLifetime = Setting(
+        "page-lifetime", .time(300...86_400), default: 30 * 60, to: \.pageLifetime, value: "time",
+        "The lifetime of a form on a page, 5m to 1d.")
+    static let pushedRequestLifetime = Setting(
+        "pushed-request-lifetime", .time(10...10 * 60), default: 60, to: \.pushedRequestLifetime, value: "time",
+        "The lifetime of a pushed authorization request, 10s to 10m.")
+    static let deviceCodeLifetime = Setting(
+        "device-code-lifetime", .time(60...30 * 60), default: 600, to: \.deviceCodeLifetime, value: "time",
+        "The lifetime of a device code with its user code, 1m to 30m.")
+}
+
 /// The options of `serve` for the lifetimes of codes, tokens, sessions and pages.
 ///
 /// The policy of an app can have other lifetimes of its tokens.
-struct LifetimeOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The lifetime of an authorization code, 10s to 10m.", valueName: "time"))
-    var codeLifetime = Seconds(60)
+struct LifetimeOptions: SettingGroup {
+    static let title = "Lifetimes"
 
-    @Option(name: .long, help: ArgumentHelp("The lifetime of an access token, 1m to 1d.", valueName: "time"))
-    var accessTokenLifetime = Seconds(3600)
+    @Option(Settings.codeLifetime) var codeLifetime: String?
+    @Option(Settings.accessTokenLifetime) var accessTokenLifetime: String?
+    @Option(Settings.idTokenLifetime) var idTokenLifetime: String?
+    @Option(Settings.refreshIdleLifetime) var refreshIdleLifetime: String?
+    @Option(Settings.refreshLifetime) var refreshLifetime: String?
+    @Option(Settings.sessionIdleLifetime) var sessionIdleLifetime: String?
+    @Option(Settings.sessionLifetime) var sessionLifetime: String?
+    @Option(Settings.recentSignIn) var recentSignIn: String?
+    @Option(Settings.pageLifetime) var pageLifetime: String?
+    @Option(Settings.pushedRequestLifetime) var pushedRequestLifetime: String?
+    @Option(Settings.deviceCodeLifetime) var deviceCodeLifetime: String?
 
-    @Option(name: .long, help: ArgumentHelp("The lifetime of an ID token, 1m to 1d.", valueName: "time"))
-    var idTokenLifetime = Seconds(3600)
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.codeLifetime, \.codeLifetime), .init(Settings.accessTokenLifetime, \.accessTokenLifetime),
+        .init(Settings.idTokenLifetime, \.idTokenLifetime),
+        .init(Settings.refreshIdleLifetime, \.refreshIdleLifetime),
+        .init(Settings.refreshLifetime, \.refreshLifetime),
+        .init(Settings.sessionIdleLifetime, \.sessionIdleLifetime),
+        .init(Settings.sessionLifetime, \.sessionLifetime), .init(Settings.recentSignIn, \.recentSignIn),
+        .init(Settings.pageLifetime, \.pageLifetime), .init(Settings.pushedRequestLifetime, \.pushedRequestLifetime),
+        .init(Settings.deviceCodeLifetime, \.deviceCodeLifetime),
+    ]
+}
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The lifetime of a refresh token since its last use, 10m to 365d. A change counts for existing ones, too.",
-            valueName: "time"))
-    var refreshIdleLifetime = Seconds(30 * 86_400)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The total lifetime of refresh tokens, however often they are used, 10m to 730d.", valueName: "time"))
-    var refreshLifetime = Seconds(180 * 86_400)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The lifetime of a session without a request from the browser, 5m to 30d.", valueName: "time"))
-    var sessionIdleLifetime = Seconds(8 * 3600)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The lifetime of a session, also if it is in use, 10m to 365d.", valueName: "time"))
-    var sessionLifetime = Seconds(7 * 86_400)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time after a sign-in in which forms that change a registration need no password, 1m to 1d.",
-            valueName: "time"))
-    var recentSignIn = Seconds(3600)
-
-    @Option(name: .long, help: ArgumentHelp("The lifetime of a form on a page, 5m to 1d.", valueName: "time"))
-    var pageLifetime = Seconds(30 * 60)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The lifetime of a pushed authorization request, 10s to 10m.", valueName: "time"))
-    var pushedRequestLifetime = Seconds(60)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The lifetime of a device code with its user code, 1m to 30m.", valueName: "time"))
-    var deviceCodeLifetime = Seconds(600)
-
-    func validate() throws {
-        try SettingForm.check(codeLifetime.value, of: "code-lifetime")
-        try SettingForm.check(accessTokenLifetime.value, of: "access-token-lifetime")
-        try SettingForm.check(idTokenLifetime.value, of: "id-token-lifetime")
-        try SettingForm.check(refreshIdleLifetime.value, of: "refresh-idle-lifetime")
-        try SettingForm.check(refreshLifetime.value, of: "refresh-lifetime")
-        try SettingForm.check(sessionIdleLifetime.value, of: "session-idle-lifetime")
-        try SettingForm.check(sessionLifetime.value, of: "session-lifetime")
-        try SettingForm.check(recentSignIn.value, of: "recent-sign-in")
-        try SettingForm.check(pageLifetime.value, of: "page-lifetime")
-        try SettingForm.check(pushedRequestLifetime.value, of: "pushed-request-lifetime")
-        try SettingForm.check(deviceCodeLifetime.value, of: "device-code-lifetime")
-        guard refreshIdleLifetime.value <= refreshLifetime.value else {
-            throw ValidationError("--refresh-idle-lifetime cannot be longer than --refresh-lifetime.")
+extension ServeConfiguration {
+    /// Throws if an idle lifetime is longer than the total one.
+    func checkLifetimes() throws(SettingMistake) {
+        guard self[Settings.refreshIdleLifetime] <= self[Settings.refreshLifetime] else {
+            throw SettingMistake("\(Settings.refreshIdleLifetime) cannot be longer than \(Settings.refreshLifetime).")
         }
-        guard sessionIdleLifetime.value <= sessionLifetime.value else {
-            throw ValidationError("--session-idle-lifetime cannot be longer than --session-lifetime.")
+        guard self[Settings.sessionIdleLifetime] <= self[Settings.sessionLifetime] else {
+            throw SettingMistake("\(Settings.sessionIdleLifetime) cannot be longer than \(Settings.sessionLifetime).")
         }
-    }
-
-    func apply(to settings: inout ServerSettings) {
-        settings.codeLifetime = codeLifetime.value
-        settings.accessTokenLifetime = accessTokenLifetime.value
-        settings.idTokenLifetime = idTokenLifetime.value
-        settings.refreshTokenIdleLifetime = refreshIdleLifetime.value
-        settings.refreshTokenLifetime = refreshLifetime.value
-        settings.sessionIdleLifetime = sessionIdleLifetime.value
-        settings.sessionLifetime = sessionLifetime.value
-        settings.recentSignInAge = recentSignIn.value
-        settings.pageLifetime = pageLifetime.value
-        settings.pushedRequestLifetime = pushedRequestLifetime.value
-        settings.deviceCodeLifetime = deviceCodeLifetime.value
     }
 }

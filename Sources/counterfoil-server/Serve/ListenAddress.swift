@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The host is an IP address in its usual form, or a name. The resolver of the system reads more: it takes `127.1` for
 /// an address, and `*`, which elsewhere means every address, for this machine alone.
-struct ListenAddress {
+struct ListenAddress: Sendable {
     let host: String
     let port: Int
 

@@ -1,33 +1,51 @@
 import ArgumentParser
 import CounterfoilWeb
 
+extension Settings {
+    static let listen = Setting(
+        "listen", .listeners,
+        default: [], value: "address", example: "127.0.0.1:8080", isRequired: true,
+        "An address to listen on: HOST:PORT, unix:PATH, or systemd or systemd:NAME for sockets of systemd. Can be "
+            + "repeated.")
+    static let drainDelay = Setting(
+        "drain-delay", .time(0...600), default: 0, value: "time",
+        "The time between SIGTERM and the end of listening, in which a load balancer notices that /readyz fails, 0s to "
+            + "10m.")
+    static let stopTimeout = Setting(
+        "stop-timeout", .time(1...3600), default: 30, value: "time",
+        "The time in which the last requests are answered, 1s to 1h; then their connections are closed.")
+}
+
+extension SettingForm<[ListenOptions.Choice]> {
+    fileprivate static let listeners = SettingForm(
+        listOf: .text("^(.+:[0-9]{1,5}|unix:/.*|systemd(:[^:]+)?)$"),
+        read: { texts throws(SettingRefusal) in
+            guard !texts.isEmpty else {
+                throw SettingRefusal(words: " is an empty list; it must have at least one value.")
+            }
+            var choices: [ListenOptions.Choice] = []
+            for text in texts {
+                do { choices.append(try ListenOptions.Choice(text)) } catch { throw .text(text, "\(error)") }
+            }
+            return choices
+        })
+}
+
 /// The options of `serve` for its listeners, and for how it stops.
-struct ListenOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "An address to listen on: HOST:PORT, unix:PATH, or systemd or systemd:NAME for sockets of systemd. Can be "
-                + "repeated.",
-            valueName: "address"))
-    var listen: [String]
+struct ListenOptions: SettingGroup {
+    static let title = "Listening and stopping"
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time between SIGTERM and the end of listening, in which a load balancer notices that /readyz fails, "
-                + "0s to 10m.",
-            valueName: "time"))
-    var drainDelay = Seconds(0)
+    @Option(Settings.listen) var listen: [String]
+    @Option(Settings.drainDelay) var drainDelay: String?
+    @Option(Settings.stopTimeout) var stopTimeout: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time in which the last requests are answered, 1s to 1h; then their connections are closed.",
-            valueName: "time"))
-    var stopTimeout = Seconds(30)
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.listen, \.listen), .init(Settings.drainDelay, \.drainDelay),
+        .init(Settings.stopTimeout, \.stopTimeout),
+    ]
 
     /// A place to listen, as in the option.
-    enum Choice {
+    enum Choice: Sendable, CustomStringConvertible {
         case address(ListenAddress)
         case unixSocket(path: String)
         /// Sockets of systemd; without a name, all that no other option names.
@@ -59,6 +77,16 @@ struct ListenOptions: ParsableArguments {
             }
         }
 
+        var isUnixSocket: Bool { if case .unixSocket = self { true } else { false } }
+
+        /// The text of the option.
+        var description: String {
+            switch self {
+            case .address, .unixSocket: address.map { "\($0)" } ?? ""
+            case .systemd(let name): "systemd" + (name.map { ":\($0)" } ?? "")
+            }
+        }
+
         /// The address, unless it is a socket of systemd.
         var address: ListeningAddress? {
             switch self {
@@ -73,26 +101,6 @@ struct ListenOptions: ParsableArguments {
         let description: String
     }
 
-    func validate() throws {
-        for text in listen {
-            do { _ = try Choice(text) } catch { throw ValidationError("--listen \(text): \(error).") }
-        }
-        try SettingForm.check(drainDelay.value, of: "drain-delay")
-        try SettingForm.check(stopTimeout.value, of: "stop-timeout")
-    }
-
-    /// Whether a TCP port can be among the listeners; the kinds of sockets of systemd are known at the start only.
-    var canListenOnTCP: Bool {
-        get throws {
-            try listen.contains { text in
-                switch try Choice(text) {
-                case .address, .systemd: true
-                case .unixSocket: false
-                }
-            }
-        }
-    }
-
     /// The listeners of a server.
     struct Listeners {
         var requests: [ListeningAddress]
@@ -102,45 +110,50 @@ struct ListenOptions: ParsableArguments {
         var stop = StopLimits.standard
         var manager = ServiceManager(environment: [:], process: 0)
     }
+}
 
+extension ServeConfiguration {
     /// Returns the listeners, with the sockets that systemd has passed.
     ///
     /// Call it once, before other threads run: it changes the environment.
-    ///
-    /// - Parameter redirect: The value of `--redirect-listen`.
-    func listeners(redirecting redirect: String?) throws -> Listeners {
+    func listeners() throws(CommandFailure) -> ListenOptions.Listeners {
         var passed: PassedSockets
-        do { passed = try PassedSockets.ofThisProcess() } catch { throw CommandFailure.refused("\(error)") }
-        func take(_ name: String?, for option: String) throws -> [ListeningAddress] {
-            do { return try passed.take(name) } catch { throw CommandFailure.refused("\(option): \(error)") }
-        }
-        let choices = try listen.map { (text: $0, choice: try Choice($0)) }
-        var addresses = choices.map { one in one.choice.address.map { [$0] } ?? [] }
+        do { passed = try PassedSockets.ofThisProcess() } catch { throw .refused("\(error)") }
+        let choices = self[Settings.listen]
+        var addresses = choices.map { choice in choice.address.map { [$0] } ?? [] }
         // A name comes before the rest.
-        for (index, one) in choices.enumerated() {
-            guard case .systemd(let name?) = one.choice else { continue }
-            addresses[index] = try take(name, for: "--listen \(one.text)")
+        for (index, choice) in choices.enumerated() {
+            guard case .systemd(.some) = choice else { continue }
+            addresses[index] = try take(choice, from: &passed, for: Settings.listen)
         }
         var redirects: ListeningAddress?
-        if let redirect {
-            let choice = try Choice(redirect)
+        if let choice = self[Settings.redirectListen] {
             redirects = choice.address
-            if case .systemd(let name?) = choice {
-                let taken = try take(name, for: "--redirect-listen \(redirect)")
+            if case .systemd = choice {
+                let taken = try take(choice, from: &passed, for: Settings.redirectListen)
                 guard taken.count == 1 else {
-                    throw CommandFailure.refused(
-                        "--redirect-listen \(redirect): systemd has passed several sockets with this name")
+                    throw .refused(
+                        words("\(Settings.redirectListen) \(choice): systemd has passed several sockets with this name")
+                    )
                 }
                 redirects = taken.first
             }
         }
-        for (index, one) in choices.enumerated() {
-            guard case .systemd(.none) = one.choice else { continue }
-            addresses[index] = try take(nil, for: "--listen \(one.text)")
+        for (index, choice) in choices.enumerated() {
+            guard case .systemd(.none) = choice else { continue }
+            addresses[index] = try take(choice, from: &passed, for: Settings.listen)
         }
-        do { try passed.checkThatAllAreTaken() } catch { throw CommandFailure.refused("\(error)") }
-        return Listeners(
-            requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(drainDelay.value),
-            stop: StopLimits(patience: .seconds(stopTimeout.value)), manager: .ofThisProcess())
+        do { try passed.checkThatAllAreTaken() } catch { throw .refused("\(error)") }
+        return ListenOptions.Listeners(
+            requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(self[Settings.drainDelay]),
+            stop: StopLimits(patience: .seconds(self[Settings.stopTimeout])), manager: .ofThisProcess())
+    }
+
+    /// Takes the sockets of systemd for a choice.
+    private func take<Value>(
+        _ choice: ListenOptions.Choice, from passed: inout PassedSockets, for setting: Setting<Value>
+    ) throws(CommandFailure) -> [ListeningAddress] {
+        guard case .systemd(let name) = choice else { return [] }
+        do { return try passed.take(name) } catch { throw .refused(words("\(setting) \(choice): \(error)")) }
     }
 }

@@ -1,9 +1,8 @@
-import ArgumentParser
 import Foundation
 import Logging
 
 /// The format of the log on standard error.
-enum LogFormat: String, CaseIterable, ExpressibleByArgument {
+enum LogFormat: String, CaseIterable, Sendable {
     /// The text format of swift-log.
     case text
     /// One JSON object on each line.

@@ -1,40 +1,42 @@
 import ArgumentParser
 import Logging
 
+extension Settings {
+    static let metricsListen = Setting<ListenAddress?>(
+        "metrics-listen", .address, value: "host:port", example: "127.0.0.1:9090",
+        "The host and port that serve /metrics for Prometheus. Allow access to the monitoring system only. "
+            + "(default: none)")
+    static let logLevel = Setting(
+        "log-level", .choice(among: [.error, .notice, .info, .debug]), default: Logger.Level.notice, value: "level",
+        isLive: true, "The log level on standard error.")
+    static let logFormat = Setting(
+        "log-format", .choice(), default: LogFormat.text, value: "format",
+        "The log format: text for people, or json for one object on each line.")
+}
+
+extension SettingForm<ListenAddress> {
+    fileprivate static let address = SettingForm(
+        .text("^.+:[0-9]{1,5}$"),
+        read: { text throws(SettingRefusal) in
+            do { return try ListenAddress(text) } catch { throw .text(text, "\(error)") }
+        }, text: { "\(ListenOptions.Choice.address($0))" })
+}
+
 /// The options of `serve` for metrics and the log.
-struct MonitoringOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The host and port that serve /metrics for Prometheus. Allow access to the monitoring system only. "
-                + "(default: none)",
-            valueName: "host:port"))
-    var metricsListen: String?
+struct MonitoringOptions: SettingGroup {
+    static let title = "Monitoring"
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The log level on standard error: error, notice, info or debug.", valueName: "level"))
-    var logLevel = "notice"
+    @Option(Settings.metricsListen) var metricsListen: String?
+    @Option(Settings.logLevel) var logLevel: String?
+    @Option(Settings.logFormat) var logFormat: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The log format: text for people, or json for one object on each line.", valueName: "format")
-    )
-    var logFormat = LogFormat.text
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.metricsListen, \.metricsListen), .init(Settings.logLevel, \.logLevel),
+        .init(Settings.logFormat, \.logFormat),
+    ]
+}
 
+extension SettingValues {
     /// The settings of `--log-format` and `--log-level`.
-    var log: LogFormat.Settings {
-        LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
-    }
-
-    func validate() throws {
-        if let metricsListen {
-            do { _ = try ListenAddress(metricsListen) } catch {
-                throw ValidationError("--metrics-listen \(metricsListen): \(error).")
-            }
-        }
-        guard ["error", "notice", "info", "debug"].contains(logLevel) else {
-            throw ValidationError("--log-level must be error, notice, info or debug.")
-        }
-    }
+    var log: LogFormat.Settings { LogFormat.Settings(format: self[Settings.logFormat], level: self[Settings.logLevel]) }
 }

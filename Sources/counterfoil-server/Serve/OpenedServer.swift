@@ -17,6 +17,8 @@ struct ServerOpening: Sendable {
     let acme: ACMESettings?
     let certificate: CurrentCertificate?
     let outbound: OutboundRules
+    /// The setting that names the endings journal, with its place, for error messages.
+    let journalName: String
     let logger: Logger
 }
 
@@ -45,7 +47,7 @@ struct OpenedServer: Sendable {
         switch opening.place {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
-            try EndingsService.checkNew(path, journal: opening.noted.value.endingsJournal)
+            try EndingsService.checkNew(path, journal: opening.noted.value.endingsJournal, named: opening.journalName)
             let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
             self.lock = lock
             installation = directory.installation
@@ -61,7 +63,7 @@ struct OpenedServer: Sendable {
             let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
             // The settings are those of a server that has the right key.
             endings = try await EndingsService.open(
-                opening.noted.value.endingsJournal, of: installation, logger: logger)
+                opening.noted.value.endingsJournal, named: opening.journalName, of: installation, logger: logger)
             if let former = installation.noted.issuer, former != opening.settings.issuer {
                 logger.warning(
                     "started with another issuer than before, so clients that know the former one refuse this server",

@@ -1,19 +1,28 @@
 import ArgumentParser
+import CounterfoilServer
+
+extension Settings {
+    static let requirePushedRequests = Setting(
+        "require-pushed-requests", .flag, default: false, to: \.requiresPushedRequests,
+        "Refuse authorization requests that were not pushed (PAR, RFC 9126).")
+    static let requireProofNonce = Setting(
+        "require-dpop-nonce", .flag, default: false, to: \.requiresProofNonce,
+        "Refuse DPoP proofs without a nonce of this server (RFC 9449).")
+    static let lowercaseTokenType = Setting(
+        "lowercase-token-type", .flag, default: false, to: \.lowercasesTokenType,
+        "Send token_type as bearer in lower case, for clients that compare it as text.")
+}
 
 /// The options of `serve` for what the requests of every client must have, and for the form of the responses.
-struct RequirementOptions: ParsableArguments {
-    @Flag(
-        name: .customLong("require-pushed-requests"),
-        help: "Refuse authorization requests that were not pushed (PAR, RFC 9126).")
-    var requiresPushedRequests = false
+struct RequirementOptions: SettingGroup {
+    static let title = "Requirements"
 
-    @Flag(
-        name: .customLong("require-dpop-nonce"),
-        help: "Refuse DPoP proofs without a nonce of this server (RFC 9449).")
-    var requiresProofNonce = false
+    @Flag(Settings.requirePushedRequests) var pushedRequests: Bool
+    @Flag(Settings.requireProofNonce) var proofNonce: Bool
+    @Flag(Settings.lowercaseTokenType) var lowercaseTokenType: Bool
 
-    @Flag(
-        name: .customLong("lowercase-token-type"),
-        help: "Send token_type as bearer in lower case, for clients that compare it as text.")
-    var lowercasesTokenType = false
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.requirePushedRequests, \.pushedRequests), .init(Settings.requireProofNonce, \.proofNonce),
+        .init(Settings.lowercaseTokenType, \.lowercaseTokenType),
+    ]
 }

@@ -19,6 +19,7 @@ struct RunningServer {
     /// The signals SIGHUP since this value was created; nil if one ends the process.
     private let hangUps: UnixSignalsSequence?
     private let reload: SettingsReload?
+    private let words: SettingWords
     private let settings: ServerSettings
     /// What opens the store, now or later.
     private let opening: ServerOpening
@@ -59,10 +60,11 @@ struct RunningServer {
         self.log = log
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
-        let explained: @Sendable (String) -> String = { reload?.explained($0) ?? $0 }
+        let words: SettingWords = if let reload { reload.words } else { { $0.ofOptions } }
+        self.words = words
         renewal =
             if let certificate {
-                try await CertificateRenewal(certificate, explained: explained, logger: logger)
+                try await CertificateRenewal(certificate, words: words, logger: logger)
             } else { nil }
         // The listener has the place of an ordered certificate before the store with the orders is open.
         self.certificate =
@@ -76,12 +78,13 @@ struct RunningServer {
         opening = ServerOpening(
             place: place, settings: settings,
             noted: Shared(NotedSettings(settings, connections: connections.total, files: files)), acme: acme,
-            certificate: self.certificate, outbound: outbound, logger: logger)
+            certificate: self.certificate, outbound: outbound,
+            journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
         } catch let failure as CommandFailure {
             guard failure.isTemporary, case .database = place else { throw failure }
-            logger.error("starting without the database", metadata: ["error": "\(explained(failure.message))"])
+            logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
             opened = LaterValue()
         }
         if self.certificate?.isProvisional == true {
@@ -123,7 +126,7 @@ struct RunningServer {
     private func services(
         _ onStarted: @escaping @Sendable (OpenedServer, [BoundAddress]) async -> Void
     ) async throws -> [any Service] {
-        let (opened, connections, logger, log) = (opened, connections, logger, log)
+        let (opened, connections, logger, log, words) = (opened, connections, logger, log, words)
         let (manager, certificate) = (listeners.manager, certificate)
         let (deadline, stop, delay) = (StopDeadline(), listeners.stop, listeners.delay)
         let place = ServerPlace(for: settings)
@@ -142,7 +145,7 @@ struct RunningServer {
                 try await orders.run()
             },
             SettingListener(
-                option: "--listen",
+                setting: "\(Settings.listen)", words: words,
                 service: WebServer.service(
                     place, at: listeners.requests, certificate: certificate, connections: connections,
                     stop: stop, deadline: deadline, logger: logger
@@ -181,7 +184,9 @@ struct RunningServer {
                     "started the redirect to https", metadata: ["url": "\(url)"],
                     sentence: "Requests at \(url) are redirected to https.")
             }
-            services.append(SettingListener(option: "--redirect-listen", service: service))
+            services.append(
+                SettingListener(
+                    setting: "\(Settings.redirectListen)", words: words, service: service))
         }
         if let metrics {
             let sources = metricsSources
@@ -196,14 +201,16 @@ struct RunningServer {
                             "started the metrics server", metadata: ["url": "\(url)"],
                             sentence: "Metrics are at \(url).")
                     }
-                    try await SettingListener(option: "--metrics-listen", service: service).run()
+                    try await SettingListener(
+                        setting: "\(Settings.metricsListen)", words: words, service: service
+                    ).run()
                 })
         }
         let opening = opening
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
-                tracing: traces?.requests, explained: { [reload] in reload?.explained($0) ?? $0 }, logger: logger,
+                tracing: traces?.requests, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
             await Stopping(

@@ -1,7 +1,5 @@
-import ArgumentParser
-
 /// A number of seconds, as given with an option: `90`, `90s`, `10m`, `8h`, `30d` or `2w`.
-struct Seconds: ExpressibleByArgument, CustomStringConvertible, Sendable, Hashable {
+struct Seconds: CustomStringConvertible, Sendable, Hashable {
     let value: Int
 
     private static let units: [(suffix: Character, seconds: Int)] = [
@@ -10,10 +8,8 @@ struct Seconds: ExpressibleByArgument, CustomStringConvertible, Sendable, Hashab
 
     init(_ value: Int) { self.value = value }
 
-    init?(argument: String) { self.init(argument, unit: 1) }
-
     /// - Parameter unit: The seconds for which a number without a unit stands.
-    init?(_ text: String, unit standard: Int) {
+    init?(_ text: String, unit standard: Int = 1) {
         let unit = Self.units.first { text.last == $0.suffix }
         let digits = unit == nil ? text[...] : text.dropLast()
         guard (1...10).contains(digits.count), digits.allSatisfy({ $0.isASCII && $0.isNumber }),
@@ -29,24 +25,16 @@ struct Seconds: ExpressibleByArgument, CustomStringConvertible, Sendable, Hashab
         let unit = Self.units.dropFirst().first { value > 0 && value.isMultiple(of: $0.seconds) }
         return unit.map { "\(value / $0.seconds)\($0.suffix)" } ?? "\(value)s"
     }
-
-    var defaultValueDescription: String { description }
 }
 
 /// A number of days, as given with an option: `90`, `90d`, `12w`, or another time that is a number of whole days.
-struct Days: ExpressibleByArgument, CustomStringConvertible, Sendable, Hashable {
+struct Days: Sendable, Hashable {
     let value: Int
 
     private static let day = 86_400
 
-    init(_ value: Int) { self.value = value }
-
-    init?(argument: String) {
-        guard let time = Seconds(argument, unit: Self.day), time.value.isMultiple(of: Self.day) else { return nil }
+    init?(_ text: String) {
+        guard let time = Seconds(text, unit: Self.day), time.value.isMultiple(of: Self.day) else { return nil }
         value = time.value / Self.day
     }
-
-    var description: String { "\(value)" }
-
-    var defaultValueDescription: String { description }
 }

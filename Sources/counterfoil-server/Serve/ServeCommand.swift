@@ -1,16 +1,16 @@
 import ArgumentParser
-import CounterfoilConsole
-import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
 import Logging
 
 /// The command `serve`, which runs the authorization server.
-struct ServeCommand: ConfiguredCommand {
+struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the authorization server.",
+        // The settings file and the environment can have them, too.
+        usage: "counterfoil-server serve [<options>] --issuer <url> --listen <address> ...",
         discussion: """
             A missing data directory is created. While there is no administrator, each start prints a link that \
             creates one. SIGTERM and SIGINT stop the server after the requests that it is answering: /readyz fails at \
@@ -58,122 +58,45 @@ struct ServeCommand: ConfiguredCommand {
             """
     )
 
-    @OptionGroup var location: InstallationOption
+    @OptionGroup var options: ServeOptions
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The public URL of this server, as browsers and clients use it.", valueName: "url"))
-    var issuer: String
-
-    @OptionGroup(title: "Listening and stopping") var listening: ListenOptions
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The service name shown on pages. (default: the host of the issuer)", valueName: "name"))
-    var siteName: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The audience (aud) of access tokens that are for no registered API. (default: the issuer)",
-            valueName: "audience"))
-    var defaultAudience: String?
-
-    @Option(
-        name: .customLong("endpoint-alias"),
-        help: ArgumentHelp(
-            "A second path of an endpoint, such as token=/connect/token. The endpoint is authorization, token, "
-                + "revocation or userinfo. Can be repeated.",
-            valueName: "endpoint=path"))
-    var endpointAliases: [String] = []
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "A second https origin, only for redirect URIs of native apps. (default: none)",
-            valueName: "origin"))
-    var callbackOrigin: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The age at which a signing key is rotated, 1 to 3650 days. A number without a unit is in days.",
-            valueName: "days"))
-    var keyLifetime = Days(SigningKeyLifecycle.standardLifetime)
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time to keep audit log events, 1 to 36500 days, or forever. A number without a unit is in days.",
-            valueName: "days"))
-    var auditRetention = AuditRetention(days: ServerSettings.standardAuditRetention)
-
-    @OptionGroup(title: "App registration") var registration: RegistrationOptions
-    @OptionGroup(title: "Requirements") var requirements: RequirementOptions
-    @OptionGroup(title: "Lifetimes") var lifetimes: LifetimeOptions
-    @OptionGroup(title: "Limits") var limits: LimitOptions
-    @OptionGroup(title: "Sign-in") var signIn: SignInOptions
-    @OptionGroup(title: "TLS") var tls: TLSOptions
-    @OptionGroup(title: "Certificate of an authority (ACME)") var acme: ACMEOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
-    @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
-    @OptionGroup(title: "Restore") var endings: EndingsOptions
-
-    func validate() throws {
-        guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
-        let issuer: Issuer
-        do { issuer = try Issuer(self.issuer) } catch { throw ValidationError("--issuer \(self.issuer): \(error).") }
-        var aliases = EndpointAliases()
-        for alias in endpointAliases {
-            do { try aliases.add(alias, beside: .console) } catch {
-                throw ValidationError("--endpoint-alias \(alias): \(error).")
-            }
-        }
-        if let callbackOrigin {
-            do { _ = try CallbackOrigin(callbackOrigin, issuer: issuer) } catch {
-                throw ValidationError("--callback-origin \(callbackOrigin): \(error).")
-            }
-        }
-        try tls.check(issuer)
-        try acme.check(
-            issuer, callbackOrigin: callbackOrigin.map { try CallbackOrigin($0, issuer: issuer) }, tls: tls,
-            listening: listening)
-        try SettingForm.check(keyLifetime.value, of: "key-lifetime")
-        if let days = auditRetention.days { try SettingForm.check(days, of: "audit-retention") }
-    }
-
-    func run() async throws { try await run(reloading: nil, settingsFile: nil) }
-
-    func run(with context: SettingsContext) async throws {
-        let logger = monitoring.log.logger
-        for variable in UnknownVariable.all(in: context.invocation.environment) {
-            logger.warning(
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try options.configuration(environment)
+        let log = configuration.values.log
+        for variable in UnknownVariable.all(in: environment) {
+            log.logger.warning(
                 "ignored an unknown environment variable",
                 metadata: ["variable": "\(variable.name)", "advice": "\(variable.advice)"])
         }
-        try await run(reloading: SettingsReload(context), settingsFile: context.settings.path)
+        let (texts, path) = (options.texts, options.location.settingsFile.path)
+        let reload = SettingsReload(configuration) { () throws(CommandFailure) in
+            try ServeConfiguration(texts, SettingSources(naming: path, environment: environment))
+        }
+        try await run(configuration, log: log, reloading: reload)
     }
 
-    private func run(reloading reload: SettingsReload?, settingsFile: String?) async throws {
-        let settings = try settings()
-        let outbound = try network.outboundRules()
-        let log = monitoring.log
+    private func run(
+        _ configuration: ServeConfiguration, log: LogFormat.Settings, reloading reload: SettingsReload
+    ) async throws {
+        let settings = configuration.settings
+        let outbound = try configuration.outboundRules()
         let traces = try TraceExport(logger: log.logger)
-        let place = try location.place.limited(to: limits.databaseConnections)
-        let listeners = try listening.listeners(redirecting: tls.redirectListen)
-        try acme.check(listeners)
+        let place = try configuration.values.place.limited(to: configuration[Settings.databaseConnections])
+        let listeners = try configuration.listeners()
+        try configuration.checkOrders(for: listeners)
         let server = try await RunningServer(
             at: place,
             settings: settings,
             listeners: listeners,
-            metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
-            certificate: tls.files(for: settings),
-            acme: try acme.settings(for: settings),
-            trustedProxies: try TrustedProxies(network.trustedProxies),
-            connections: ConnectionLimits(total: limits.connections),
+            metrics: configuration[Settings.metricsListen],
+            certificate: configuration.certificateFiles,
+            acme: try configuration.orders(),
+            trustedProxies: configuration[Settings.trustedProxies],
+            connections: ConnectionLimits(total: configuration[Settings.connections]),
             outbound: outbound,
             log: log,
-            files: files(besides: settingsFile),
+            files: configuration.files,
             traces: traces,
             reload: reload
         )
@@ -194,50 +117,5 @@ struct ServeCommand: ConfiguredCommand {
                     sentence: "There is no administrator yet. Open this link to create one:\n\(link)")
             }
         }
-    }
-
-    /// The settings that administration commands need, from a settings file.
-    func noted(in settingsFile: String) throws -> NotedSettings {
-        NotedSettings(try settings(), connections: limits.connections, files: files(besides: settingsFile))
-    }
-
-    /// The files outside of the data directory that the server uses.
-    private func files(besides settingsFile: String?) -> NotedSettings.Files {
-        let paths: [NotedSettings.File: String?] = [
-            .endingsJournal: endings.path, .settings: settingsFile, .tlsKey: tls.tlsKey,
-            .externalAccountKey: acme.acmeEabKeyFile, .serverKey: location.serverKeyFile,
-        ]
-        return paths.compactMapValues { $0 }.mapValues { URL(fileURLWithPath: $0).standardizedFileURL.path }
-    }
-
-    func settings() throws -> ServerSettings {
-        var settings = ServerSettings(
-            issuer: try Issuer(issuer),
-            siteName: siteName.map { DisplayName($0) },
-            defaultAudience: defaultAudience
-        )
-        settings.registration = registration.policy
-        settings.applicationsPerDeveloper = registration.applicationsPerDeveloper
-        settings.registrationsPerSource = registration.registrationsPerSource
-        settings.registrationsPerHour = registration.registrationsPerHour
-        settings.unregisteredClients = registration.unregisteredClients?.kinds
-        settings.plainSchemes = Set(registration.plainSchemes)
-        settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
-        settings.requiresPushedRequests = requirements.requiresPushedRequests
-        settings.requiresProofNonce = requirements.requiresProofNonce
-        settings.lowercasesTokenType = requirements.lowercasesTokenType
-        let known = Set(settings.crossOriginFields.map { $0.lowercased() })
-        settings.crossOriginFields += network.crossOriginFields.filter { !known.contains($0.lowercased()) }
-        for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
-        settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
-        settings.keyLifetime = keyLifetime.value
-        settings.auditRetention = auditRetention.days
-        settings.signInLimits.failuresPerPerson = limits.failuresPerPerson
-        settings.signInLimits.failuresPerSource = limits.failuresPerSource
-        settings.approvalsPerMinute = limits.approvalsPerUser
-        signIn.apply(to: &settings.signInLimits)
-        lifetimes.apply(to: &settings)
-        settings.strictTransportAge = tls.hstsMaxAge.value
-        return settings
     }
 }

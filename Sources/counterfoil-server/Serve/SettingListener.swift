@@ -5,8 +5,9 @@ import ServiceLifecycle
 
 /// A listener of the server, whose failure to listen names the address and its setting.
 struct SettingListener: Service {
-    /// The option that names the address.
-    let option: String
+    /// The setting that names the address, as a part of a message.
+    let setting: SettingMessage
+    let words: SettingWords
     let service: any Service
 
     /// Runs the service; throws ``CommandFailure`` if it cannot listen.
@@ -19,22 +20,22 @@ struct SettingListener: Service {
         let address = listening.address
         switch listening.cause {
         case let cause as IOError:
+            let reason = String(cString: strerror(cause.errnoCode))
             return .temporary(
-                "cannot listen on \(address) (\(String(cString: strerror(cause.errnoCode)))); "
-                    + advice(for: cause.errnoCode))
+                words("cannot listen on \(address) (\(reason)); \(advice(for: cause.errnoCode))"))
         case is SocketAddressError.UnknownHost:
             return .refused(
-                "cannot listen on \(address): unknown host; choose an address of this machine with \(option)")
+                words("cannot listen on \(address): unknown host; choose an address of this machine with \(setting)"))
         case let cause:
-            return .refused("\(option) \(address): \(cause)")
+            return .refused(words("\(setting) \(address): \(cause)"))
         }
     }
 
-    private func advice(for reason: CInt) -> String {
+    private func advice(for reason: CInt) -> SettingMessage {
         switch reason {
-        case EACCES: "choose a port above 1023 with \(option), or grant this user access to the port"
-        case EADDRNOTAVAIL: "choose an address of this machine with \(option)"
-        default: "stop the program that uses the port, or choose another one with \(option)"
+        case EACCES: "choose a port above 1023 with \(setting), or grant this user access to the port"
+        case EADDRNOTAVAIL: "choose an address of this machine with \(setting)"
+        default: "stop the program that uses the port, or choose another one with \(setting)"
         }
     }
 }

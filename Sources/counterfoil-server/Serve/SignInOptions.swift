@@ -1,28 +1,25 @@
 import ArgumentParser
 import CounterfoilServer
 
+extension Settings {
+    static let signInWindow = Setting(
+        "sign-in-window", .time(60...86_400), default: SignInLimits().window, to: \.signInLimits.window, value: "time",
+        "The time in which wrong passwords count together, 1m to 1d.")
+    static let signInDelayFrom = Setting(
+        "sign-in-delay-from", .number(1...1_000_000), default: SignInLimits().delayFromFailure,
+        to: \.signInLimits.delayFromFailure, value: "n",
+        "The number of wrong passwords for one name after which each attempt must wait, 1 to 1000000. The first wait is "
+            + "one second, and each further one is twice as long.")
+}
+
 /// The options of `serve` for the time in which wrong passwords count, and for the delays between them.
-struct SignInOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The time in which wrong passwords count together, 1m to 1d.", valueName: "time"))
-    var signInWindow = Seconds(SignInLimits().window)
+struct SignInOptions: SettingGroup {
+    static let title = "Sign-in"
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The number of wrong passwords for one name after which each attempt must wait, 1 to 1000000. The first "
-                + "wait is one second, and each further one is twice as long.",
-            valueName: "n"))
-    var signInDelayFrom = SignInLimits().delayFromFailure
+    @Option(Settings.signInWindow) var window: String?
+    @Option(Settings.signInDelayFrom) var delayFrom: String?
 
-    func validate() throws {
-        try SettingForm.check(signInWindow.value, of: "sign-in-window")
-        try SettingForm.check(signInDelayFrom, of: "sign-in-delay-from")
-    }
-
-    func apply(to limits: inout SignInLimits) {
-        limits.window = signInWindow.value
-        limits.delayFromFailure = signInDelayFrom
-    }
+    static let options: [SettingOption<Self>] = [
+        .init(Settings.signInWindow, \.window), .init(Settings.signInDelayFrom, \.delayFrom),
+    ]
 }

@@ -13,8 +13,6 @@ struct Starting: Service {
     let connections: OpenConnections
     let manager: ServiceManager
     let tracing: RequestTracing?
-    /// Returns an error message for the places that set the settings that it names.
-    let explained: @Sendable (String) -> String
     let logger: Logger
     let open: @Sendable () async throws -> OpenedServer
     let onStarted: @Sendable (OpenedServer, [BoundAddress]) async -> Void
@@ -48,7 +46,7 @@ struct Starting: Service {
                 return try await open()
             } catch let failure as CommandFailure where failure.isTemporary {
                 if failure.message != reported {
-                    logger.error("waiting for the database", metadata: ["error": "\(explained(failure.message))"])
+                    logger.error("waiting for the database", metadata: ["error": "\(failure.message)"])
                     reported = failure.message
                 }
             }

@@ -4,7 +4,7 @@ import CounterfoilWeb
 import Foundation
 
 /// The command `config check`, which validates all settings and the files that they name.
-struct ConfigCheck: ConfiguredCommand {
+struct ConfigCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check the settings without starting the server.",
@@ -18,51 +18,45 @@ struct ConfigCheck: ConfiguredCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var serve: ServeCommand
+    @OptionGroup(visibility: .hidden) var options: ServeOptions
 
     func run() async throws {
-        try await serve.checkFiles()
-        Output.line("The settings are valid.")
-    }
-
-    func run(with context: SettingsContext) async throws {
-        for variable in UnknownVariable.all(in: context.invocation.environment) {
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try options.configuration(environment)
+        for variable in UnknownVariable.all(in: environment) {
             Output.note("warning: the environment variable \(variable.name) is unknown; \(variable.advice)")
         }
-        try await serve.checkFiles()
-        let origin = context.settings.path ?? "the command line and the environment"
-        Output.line("The settings in \(origin) are valid.")
+        try await configuration.checkFiles(environment)
+        let origin = configuration.values.texts.path.map { " in \($0)" } ?? " in the command line and the environment"
+        Output.line("The settings\(origin) are valid.")
     }
 }
 
-extension ServeCommand {
+extension ServeConfiguration {
     /// Reads the files for TLS, for the orders of a certificate and for outbound requests; returns the certificate.
     func loadFiles() async throws -> ServerCertificate? {
-        let settings = try settings()
-        let certificate = try await tls.files(for: settings)?.load()
-        _ = try acme.settings(for: settings)
-        _ = try network.outboundRules()
+        let certificate = try await certificateFiles?.load(words)
+        _ = try orders()
+        _ = try outboundRules()
         return certificate
     }
 
     /// Reads the files that the settings name, as a start of the server does.
-    func checkFiles() async throws {
-        let settings = try settings()
+    fileprivate func checkFiles(_ environment: [String: String]) async throws {
         if let issuer = try await loadFiles()?.unknownIssuer {
-            Output.note(
-                "warning: --tls-certificate: this machine does not know the issuer “\(issuer)” at the end of the chain")
+            let name = words("\(Settings.tlsCertificate)")
+            Output.note("warning: \(name): this machine does not know the issuer “\(issuer)” at the end of the chain")
         }
-        try endings.checkWritable()
-        try TraceExport.check(ProcessInfo.processInfo.environment)
-        switch try location.place {
+        try checkJournal()
+        try TraceExport.check(environment)
+        switch try values.place {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)
         case .database(let database): _ = try database.serverKey()
         }
         // Whether a socket of systemd is a TCP port is known at the start only.
         let plainHTTP = PlainHTTPWarning(
-            settings.issuer, hasCertificate: try acme.settings(for: settings) != nil || tls.files(for: settings) != nil,
-            trustedProxies: try TrustedProxies(network.trustedProxies),
-            listeners: try listening.listen.compactMap { try ListenOptions.Choice($0).address })
+            settings.issuer, hasCertificate: self[Settings.acmeContact] != nil || self[Settings.tlsCertificate] != nil,
+            trustedProxies: self[Settings.trustedProxies], listeners: self[Settings.listen].compactMap(\.address))
         if let plainHTTP {
             Output.note("warning: \(plainHTTP.message) (listen \(plainHTTP.listen)); \(plainHTTP.advice)")
         }

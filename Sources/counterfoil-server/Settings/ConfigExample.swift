@@ -18,32 +18,6 @@ struct ConfigExample: ParsableCommand {
 
     func run() throws { Output.line(Self.text) }
 
-    /// Examples of settings that have no default.
-    private static let examples = [
-        "acme-contact": "owner@example.com",
-        "acme-eab-key-file": "/etc/counterfoil/eab.key",
-        "acme-eab-kid": "kid-1",
-        "acme-root": "/etc/counterfoil/acme-root.pem",
-        "callback-origin": "https://apps.example.com",
-        "cors-header": "X-Datadog-Trace-Id",
-        "data-dir": "/var/lib/counterfoil",
-        "database": "postgresql://counterfoil@db.example.com/counterfoil?passfile=/var/lib/counterfoil/pgpass",
-        "default-audience": "https://api.example.com",
-        "endings-journal": "/var/lib/counterfoil-journal/endings",
-        "endpoint-alias": "token=/connect/token",
-        "issuer": "https://id.example.com",
-        "listen": "127.0.0.1:8080",
-        "metrics-listen": "127.0.0.1:9090",
-        "outbound-ca": "/etc/counterfoil/authorities.pem",
-        "outbound-network": "10.20.0.0/16",
-        "plain-scheme": "cursor",
-        "redirect-listen": "0.0.0.0:80",
-        "server-key-file": "/etc/counterfoil/server.key",
-        "tls-certificate": "/etc/counterfoil/fullchain.pem",
-        "tls-key": "/etc/counterfoil/privkey.pem",
-        "trusted-proxy": "127.0.0.1",
-    ]
-
     private static let head = """
         # The settings of counterfoil-server.
         #
@@ -58,27 +32,24 @@ struct ConfigExample: ParsableCommand {
         var lines = [head]
         // The options of a section are not all beside each other.
         var sections: [String] = []
-        for setting in Setting.all where !sections.contains(setting.section) { sections.append(setting.section) }
+        for group in ServeOptions.groups where !sections.contains(group.title) { sections.append(group.title) }
         for section in sections {
             lines += ["", "## \(section)"]
-            for setting in Setting.all where setting.section == section { lines += [""] + Self.lines(of: setting) }
+            for group in ServeOptions.groups where group.title == section {
+                for setting in group.settings where setting.administration == nil {
+                    lines += [""] + Self.lines(of: setting)
+                }
+            }
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func lines(of setting: Setting) -> [String] {
+    private static func lines(of setting: any AnySetting) -> [String] {
+        let choices = setting.choices.isEmpty ? "" : " One of: \(setting.choices.joined(separator: ", "))."
         let restart = setting.isLive ? "" : " [restart]"
-        let explanation = wrapped(setting.description + choices(of: setting) + restart)
-        let example = examples[setting.name] ?? setting.valueName
-        return switch setting.kind {
-        case .flag: explanation + ["#\(setting.name): false"]
-        case .list: explanation + ["#\(setting.name):", "#  - \(example)"]
-        case .value: explanation + ["#\(setting.name): \(setting.defaultValue ?? example)"]
-        }
-    }
-
-    private static func choices(of setting: Setting) -> String {
-        setting.choices.isEmpty ? "" : " One of: \(setting.choices.joined(separator: ", "))."
+        let value = setting.standardTexts.first ?? setting.example ?? setting.valueName
+        return wrapped(setting.explanation + choices + restart)
+            + (setting.kind == .list ? ["#\(setting.name):", "#  - \(value)"] : ["#\(setting.name): \(value)"])
     }
 
     /// Breaks a text into comment lines of at most 100 characters.

@@ -30,30 +30,18 @@ struct ConfigSchema: ParsableCommand {
             "title": "Settings of counterfoil-server",
             "type": ["object", "null"],
             "additionalProperties": false,
-            "properties": Dictionary(uniqueKeysWithValues: Setting.all.map { ($0.name, property($0)) }),
+            "properties": Dictionary(uniqueKeysWithValues: Settings.all.map { ($0.name, property($0)) }),
         ]
     }
 
-    private static func property(_ setting: Setting) -> [String: Any] {
-        var property: [String: Any] = ["description": setting.description]
+    private static func property(_ setting: any AnySetting) -> [String: Any] {
+        var property = setting.schema.object
+        property["description"] = setting.explanation
+        let standard = setting.standardTexts
         switch setting.kind {
-        case .flag:
-            property["type"] = "boolean"
-            property["default"] = false
-        case .list:
-            property["anyOf"] = [
-                ["type": "array", "items": ["type": ["string", "number"]]], ["type": ["string", "number"]],
-            ]
-            property["default"] = [String]()
-        case .value where setting.isNumber:
-            property["type"] = "integer"
-            if let number = setting.defaultValue.flatMap(Int.init) { property["default"] = number }
-        case .value where !setting.choices.isEmpty:
-            property["enum"] = setting.choices
-            if let text = setting.defaultValue { property["default"] = text }
-        case .value:
-            property["type"] = ["string", "integer"]
-            if let text = setting.defaultValue { property["default"] = Int(text) as Any? ?? text }
+        case .flag: property["default"] = standard == ["true"]
+        case .list: property["default"] = standard
+        case .value: property["default"] = standard.first.map { Int($0) as Any? ?? $0 }
         }
         return property
     }

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 
 /// The command `config show`, which prints each setting with its origin.
-struct ConfigShow: ConfiguredCommand {
+struct ConfigShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show each setting, and the place that sets it.",
@@ -16,17 +16,15 @@ struct ConfigShow: ConfiguredCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var serve: ServeCommand
+    @OptionGroup(visibility: .hidden) var options: ServeOptions
 
     @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false
 
-    func run() async throws {
-        throw CommandFailure.refused("the settings were not read")
-    }
-
-    func run(with context: SettingsContext) async throws {
-        let rows = Setting.all.map { Row($0, in: context.settings) } + [Row.serverKey(context.invocation.environment)]
+    func run() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let values = try options.configuration(environment).values
+        let rows = Settings.all.map { Row($0, in: values.texts) } + [Row.serverKey(environment)]
         if json { return try Output.json(rows) }
         let width = rows.map(\.name.count).max() ?? 0
         for row in rows {
@@ -65,20 +63,13 @@ struct ConfigShow: ConfiguredCommand {
         var file: String?
         var line: Int?
 
-        init(_ setting: Setting, in settings: ResolvedSettings) {
+        init(_ setting: any AnySetting, in settings: SettingTexts) {
             name = setting.name
-            guard let value = settings.values[setting.name] else {
-                origin = .standard
-                self.value =
-                    switch setting.kind {
-                    case .flag: .one("false")
-                    case .list: .many([])
-                    case .value: setting.defaultValue.map { .one($0) }
-                    }
-                return
-            }
-            self.value = setting.kind == .list ? .many(value.texts) : value.texts.first.map { .one($0) }
-            switch value.origin {
+            let given = settings.values[setting.name]
+            let texts = given?.texts ?? setting.standardTexts
+            value = setting.kind == .list ? .many(texts) : texts.first.map { .one($0) }
+            switch given?.origin {
+            case nil: origin = .standard
             case .option: origin = .option
             case .environment:
                 origin = .environment

@@ -1,166 +1,156 @@
 import ArgumentParser
+import CounterfoilServer
 import Foundation
 
-/// An option of `serve`, which the settings file and the environment can set, too.
+/// A setting of the server: an option of `serve`, which the environment and the settings file can set, too.
 ///
-/// The options of `serve` are the only list of settings: a new option is a setting without another line.
-struct Setting: Sendable, Hashable {
-    /// The form of a value.
-    enum Kind: Sendable, Hashable {
-        /// True or false. A flag that is false can have an option of its own, such as `no-NAME`.
-        case flag(negation: String?)
-        case value
-        case list
+/// It is the only place of its name, form, default and explanation. The option, the variable, the JSON Schema and the
+/// example file come from it.
+struct Setting<Value: Sendable>: AnySetting {
+    let name: String
+    let form: SettingForm<Value>
+    /// The value that counts if no place sets the setting.
+    let standard: Value
+    let explanation: String
+    let valueName: String
+    let example: String?
+    let isRequired: Bool
+    let isLive: Bool
+    let administration: String?
+    let shared: (@Sendable (ServerSettings) -> String)?
+    private let use: (@Sendable (Value, inout ServerSettings) -> Void)?
+
+    /// Creates a setting.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the option without dashes, which is the key in the settings file.
+    ///   - form: The form of a value.
+    ///   - standard: The value that counts if no place sets the setting.
+    ///   - valueName: The name of the value in help texts.
+    ///   - example: A value for the example file; nil if the default is one.
+    ///   - isRequired: Whether the server does not start without the setting.
+    ///   - isLive: Whether the server applies a change on SIGHUP; otherwise a change needs a restart.
+    ///   - administration: The place at `/admin` of a value that the environment and the settings file cannot set.
+    ///   - shared: The text of the setting that all servers on one database must have alike; nil if they can differ.
+    ///   - explanation: The help text, without the default.
+    ///   - use: The function that puts a value into the settings of the protocol; nil if it belongs to something else.
+    init(
+        _ name: String, _ form: SettingForm<Value>, default standard: Value, value valueName: String = "",
+        example: String? = nil, isRequired: Bool = false, isLive: Bool = false, administration: String? = nil,
+        shared: (@Sendable (ServerSettings) -> String)? = nil, _ explanation: String,
+        use: (@Sendable (Value, inout ServerSettings) -> Void)? = nil
+    ) {
+        self.name = name
+        self.form = form
+        self.standard = standard
+        self.explanation = explanation
+        self.valueName = valueName
+        self.example = example
+        self.isRequired = isRequired
+        self.isLive = isLive
+        self.administration = administration
+        self.shared = shared
+        self.use = use
     }
 
+    /// Creates a setting that is a property of the settings of the protocol: all servers on one database must have it
+    /// alike, and the server applies a change on SIGHUP.
+    init(
+        _ name: String, _ form: SettingForm<Value>, default standard: Value,
+        to property: any WritableKeyPath<ServerSettings, Value> & Sendable, value valueName: String = "",
+        _ explanation: String
+    ) {
+        self.init(
+            name, form, default: standard, value: valueName, isLive: true,
+            shared: { form.texts($0[keyPath: property]).joined(separator: " ") }, explanation,
+            use: { $1[keyPath: property] = $0 })
+    }
+
+    /// Creates a setting that can be missing.
+    init<Wrapped>(
+        _ name: String, _ form: SettingForm<Wrapped>, value valueName: String = "", example: String? = nil,
+        isRequired: Bool = false, isLive: Bool = false, administration: String? = nil,
+        shared: (@Sendable (ServerSettings) -> String)? = nil, _ explanation: String,
+        use: (@Sendable (Value, inout ServerSettings) -> Void)? = nil
+    ) where Value == Wrapped? {
+        self.init(
+            name, form.orNone(), default: nil, value: valueName, example: example, isRequired: isRequired,
+            isLive: isLive, administration: administration, shared: shared, explanation, use: use)
+    }
+
+    var kind: SettingKind { form.kind }
+
+    var choices: [String] { form.choices }
+
+    var schema: SettingSchema { form.schema }
+
+    var standardTexts: [String] { form.texts(standard) }
+
+    func value(of texts: [String]) throws(SettingRefusal) -> any Sendable { try form.read(texts) }
+
+    func apply(_ values: SettingValues, to settings: inout ServerSettings) { use?(values[self], &settings) }
+}
+
+/// A setting with a value of any type.
+protocol AnySetting: Sendable {
     /// The name of the option without dashes, which is the key in the settings file.
-    let name: String
-    let kind: Kind
-    /// The name of the value in help texts.
-    let valueName: String
-    /// The default as text; nil if there is none, or if the description tells it.
-    let defaultValue: String?
+    var name: String { get }
+    /// The name of the value in help texts; empty for a flag.
+    var valueName: String { get }
+    var kind: SettingKind { get }
     /// The only possible values; empty if there are others.
-    let choices: [String]
-    let description: String
-    /// The title of the group in the help of `serve`.
-    let section: String
-    let isNumber: Bool
+    var choices: [String] { get }
+    /// The help text, without the default.
+    var explanation: String { get }
+    /// The texts of the default; empty if there is none.
+    var standardTexts: [String] { get }
+    /// A value for the example file; nil if the default is one.
+    var example: String? { get }
+    var schema: SettingSchema { get }
     /// Whether the server does not start without the setting.
-    let isRequired: Bool
+    var isRequired: Bool { get }
+    /// Whether the server applies a change on SIGHUP; otherwise a change needs a restart.
+    var isLive: Bool { get }
+    /// The place at `/admin` of a value that the environment and the settings file cannot set; nil for others.
+    var administration: String? { get }
+    /// The text that all servers on one database must have alike; nil if they can differ.
+    var shared: (@Sendable (ServerSettings) -> String)? { get }
 
+    /// Reads the texts of a place; the result has the type of the setting.
+    func value(of texts: [String]) throws(SettingRefusal) -> any Sendable
+
+    /// Puts the value into the settings of the protocol, if it belongs there.
+    func apply(_ values: SettingValues, to settings: inout ServerSettings)
+}
+
+extension AnySetting {
     /// The name of the environment variable.
-    var variable: String { Self.variable(of: name) }
+    var variable: String { Settings.variable(of: name) }
 
+    /// The help of the option, with the values and the default in the form of ArgumentParser.
+    var help: ArgumentHelp {
+        var notes: [String] = []
+        if !choices.isEmpty { notes.append("values: \(choices.joined(separator: ", "))") }
+        if kind == .value, let standard = standardTexts.first { notes.append("default: \(standard)") }
+        let shown = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
+        return ArgumentHelp("\(explanation)\(shown)", valueName: valueName)
+    }
+}
+
+/// The settings of the server; each group of options declares its own (``SettingGroup``).
+enum Settings {
+    /// The options of `serve`, in the order of its help.
+    static let options: [any AnySetting] = ServeOptions.groups.flatMap(\.settings)
+
+    /// The settings: the options that the environment and the settings file can set, too.
+    static let all: [any AnySetting] = options.filter { $0.administration == nil }
+
+    /// The options by their names.
+    static let named: [String: any AnySetting] = Dictionary(
+        options.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// Returns the name of the environment variable of a setting.
     static func variable(of name: String) -> String {
         "COUNTERFOIL_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
     }
-
-    /// Whether the server applies a change on SIGHUP; otherwise a change needs a restart.
-    var isLive: Bool { Self.live.contains(name) }
-
-    /// The settings of `serve`, in the order of its options.
-    static let all: [Setting] = options(of: ServeCommand.self)
-
-    static let named = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-
-    /// The settings that name the store, which administration commands read, too.
-    static let places = ["data-dir", "database", "server-key-file"]
-
-    /// The options of `serve` that are values at `/admin`, with their place; the file and the environment cannot set
-    /// them.
-    static let atAdministration = [
-        "site-name": "/admin/branding, or with counterfoil-server branding edit --name",
-        "unregistered-clients": "/admin/unregistered, or with counterfoil-server unregistered edit",
-    ]
-
-    /// The options that are no settings.
-    private static let excluded = Set(atAdministration.keys).union(["config", "help", "version"])
-
-    private static let live: Set<String> = [
-        "access-token-lifetime", "applications-per-developer", "approvals-per-user", "audit-retention", "code-lifetime",
-        "connections", "cors-header", "default-audience", "device-code-lifetime", "failures-per-person",
-        "failures-per-source",
-        "hsts-max-age", "id-token-lifetime", "key-lifetime", "log-level", "no-development-redirect-uris",
-        "lowercase-token-type",
-        "page-lifetime", "plain-scheme", "pushed-request-lifetime", "recent-sign-in", "refresh-idle-lifetime",
-        "refresh-lifetime", "registration", "registrations-per-hour", "registrations-per-source", "require-dpop-nonce",
-        "require-pushed-requests", "session-idle-lifetime", "session-lifetime", "sign-in-delay-from", "sign-in-window",
-        "tls-certificate", "tls-key", "trusted-proxy",
-    ]
-
-    /// The long names of the options of a command.
-    static func optionNames(of command: any ParsableCommand.Type) -> Set<String> {
-        Set(ToolDescription(of: command).options.compactMap(\.name))
-    }
-
-    /// Reads the options of a command from the description that ArgumentParser makes for tools.
-    private static func options(of command: any ParsableCommand.Type) -> [Setting] {
-        let arguments = ToolDescription(of: command).options
-        let names = Set(arguments.compactMap(\.name))
-        var numbers = OptionTypes.areNumbers(in: command)[...]
-        return arguments.compactMap { argument in
-            let isNumber = argument.kind == "option" && numbers.popFirst() == true
-            guard let name = argument.name, !excluded.contains(name) else { return nil }
-            // The negation of a flag is no setting of its own.
-            if argument.kind == "flag", name.hasPrefix("no-"), names.contains(String(name.dropFirst(3))) { return nil }
-            let kind: Kind =
-                switch argument.kind {
-                case "flag": .flag(negation: names.contains("no-\(name)") ? "no-\(name)" : nil)
-                default: argument.isRepeating ? .list : .value
-                }
-            return Setting(
-                name: name, kind: kind, valueName: argument.valueName ?? name, defaultValue: argument.defaultValue,
-                choices: argument.allValues ?? [], description: argument.abstract ?? "",
-                section: argument.sectionTitle ?? "Server", isNumber: isNumber, isRequired: !argument.isOptional)
-        }
-    }
-}
-
-/// The part of the description of a command in which the options are.
-private struct ToolDescription: Decodable {
-    struct Command: Decodable {
-        let arguments: [Argument]?
-    }
-
-    struct Name: Decodable {
-        let kind: String
-        let name: String
-    }
-
-    struct Argument: Decodable {
-        let kind: String
-        let isRepeating: Bool
-        let isOptional: Bool
-        let sectionTitle: String?
-        let names: [Name]?
-        let valueName: String?
-        let defaultValue: String?
-        let allValues: [String]?
-        let abstract: String?
-
-        /// The long name.
-        var name: String? { names?.first { $0.kind == "long" }?.name }
-    }
-
-    let command: Command?
-
-    init(of command: any ParsableCommand.Type) {
-        let text = Data(command._dumpHelp().utf8)
-        self = (try? JSONDecoder().decode(Self.self, from: text)) ?? Self(command: nil)
-    }
-
-    private init(command: Command?) { self.command = command }
-
-    var options: [Argument] { command?.arguments?.filter { $0.kind != "positional" } ?? [] }
-}
-
-/// The types of the options of a command, which its description does not contain.
-private enum OptionTypes {
-    /// Tells for each option, in the order of the description, whether it is a whole number.
-    static func areNumbers(in type: any ParsableArguments.Type) -> [Bool] {
-        Mirror(reflecting: type.init()).children.flatMap { child in
-            switch child.value {
-            case let option as any DeclaredOption: [option.isNumber]
-            case let group as any DeclaredGroup: areNumbers(in: group.type)
-            default: [Bool]()
-            }
-        }
-    }
-}
-
-private protocol DeclaredOption {
-    var isNumber: Bool { get }
-}
-
-private protocol DeclaredGroup {
-    var type: any ParsableArguments.Type { get }
-}
-
-extension Option: DeclaredOption {
-    var isNumber: Bool { Value.self == Int.self || Value.self == Int?.self }
-}
-
-extension OptionGroup: DeclaredGroup {
-    var type: any ParsableArguments.Type { Value.self }
 }

@@ -8,15 +8,15 @@ enum SettingName {
     }
 
     /// Returns the setting with a name.
-    static func setting(named name: String) throws(Refusal) -> Setting {
-        if let setting = Setting.named[name] { return setting }
-        throw Refusal(line: nil, reason: reason(against: name))
+    static func setting(named name: String) throws(Refusal) -> any AnySetting {
+        guard let setting = Settings.named[name] else { throw Refusal(line: nil, reason: reason(against: name)) }
+        if let place = setting.administration {
+            throw Refusal(line: nil, reason: "\(name) is no setting of the file; set it at \(place)")
+        }
+        return setting
     }
 
     private static func reason(against name: String) -> String {
-        if let place = Setting.atAdministration[name] {
-            return "\(name) is no setting of the file; set it at \(place)"
-        }
         if name == "config" { return "config is no setting of the file; a settings file cannot name another one" }
         let secrets = ["server-key", "password", "passphrase", "secret", "token", "private-key", "hmac"]
         if secrets.contains(where: name.lowercased().contains), nearest(to: name, within: 2) == nil {
@@ -38,7 +38,7 @@ enum SettingName {
 
     /// Returns the setting whose name differs least; nil if all differ more than `limit`.
     static func nearest(to name: String, within limit: Int) -> String? {
-        nearest(to: name, among: Setting.all.map(\.name), within: limit)
+        nearest(to: name, among: Settings.all.map(\.name), within: limit)
     }
 
     /// Returns the name that differs least; nil if all differ more than `limit`.

@@ -5,14 +5,10 @@ import Yams
 
 /// A settings file: the settings that it contains, each with its line.
 struct SettingsFile: Sendable {
-    enum Value: Sendable, Hashable {
-        case one(String)
-        case many([String])
-    }
-
     struct Entry: Sendable {
         let line: Int
-        let value: Value
+        /// The texts of the value: one, or those of a list.
+        let texts: [String]
     }
 
     let path: String
@@ -70,7 +66,7 @@ struct SettingsFile: Sendable {
             }
             do {
                 let setting = try SettingName.setting(named: name.string)
-                entries[name.string] = Entry(line: line, value: try read(value, for: setting))
+                entries[name.string] = Entry(line: line, texts: try texts(of: value, for: setting))
             } catch {
                 throw SettingsFileText.Mistake(line: error.line ?? line, reason: error.reason)
             }
@@ -83,25 +79,17 @@ struct SettingsFile: Sendable {
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
-    private static func read(_ node: Node, for setting: Setting) throws(SettingName.Refusal) -> Value {
+    /// Returns the texts of a value; the form of the setting reads them.
+    private static func texts(
+        of node: Node, for setting: any AnySetting
+    ) throws(SettingName.Refusal) -> [String] {
         let line = node.mark?.line
         switch (node, setting.kind) {
         case (.scalar(let scalar), _):
             guard !isNull(node) else {
                 throw .init(line: nil, reason: "\(setting.name) has no value; write one, or delete the line")
             }
-            if case .flag = setting.kind {
-                guard scalar.style == .plain, ["true", "false"].contains(scalar.string) else {
-                    throw .init(line: line, reason: "\(setting.name) must be true or false")
-                }
-            }
-            if setting.isNumber {
-                guard scalar.style == .plain, Int(scalar.string) != nil else {
-                    let form = SettingForm.all[setting.name].map { "\($0)" } ?? "a whole number"
-                    throw .init(line: line, reason: "\(setting.name) must be \(form)")
-                }
-            }
-            return setting.kind == .list ? .many([scalar.string]) : .one(scalar.string)
+            return [scalar.string]
         case (.sequence(let nodes), .list):
             var texts: [String] = []
             for node in nodes {
@@ -110,7 +98,7 @@ struct SettingsFile: Sendable {
                 }
                 texts.append(scalar.string)
             }
-            return .many(texts)
+            return texts
         case (.sequence, .flag):
             throw .init(line: line, reason: "\(setting.name) must be true or false, not a list")
         case (.sequence, .value):

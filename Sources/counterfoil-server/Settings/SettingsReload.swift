@@ -8,65 +8,57 @@ import UnixSignals
 
 /// The reader of the settings of a running server, which reads the settings file again.
 final class SettingsReload: Sendable {
-    private let invocation: CommandInvocation
+    private let readAgain: @Sendable () throws(CommandFailure) -> ServeConfiguration
     /// The settings in use: those of the start, with what has changed since then.
-    private let settings: Mutex<[String: ResolvedSettings.Value]>
+    private let used: Mutex<[String: SettingTexts.Value]>
     /// The last settings that were read, whose lines are those of the file.
-    private let last: Mutex<ResolvedSettings>
+    private let last: Mutex<SettingTexts>
 
-    init(_ context: SettingsContext) {
-        invocation = context.invocation
-        settings = Mutex(context.settings.values)
-        last = Mutex(context.settings)
+    /// - Parameters:
+    ///   - configuration: The settings of the start.
+    ///   - readAgain: The function that reads and checks all settings again.
+    init(
+        _ configuration: ServeConfiguration,
+        readAgain: @escaping @Sendable () throws(CommandFailure) -> ServeConfiguration
+    ) {
+        self.readAgain = readAgain
+        used = Mutex(configuration.values.texts.values)
+        last = Mutex(configuration.values.texts)
     }
 
-    /// Returns an error message of the running server for the places that set the settings that it names.
-    func explained(_ message: String) -> String { last.withLock(\.self).explained(message) }
+    /// Returns a message of the running server with the places that set the settings in it.
+    var words: SettingWords { { [self] message in last.withLock(\.self).words(message) } }
 
     /// The settings that were read again.
     struct Reading {
-        let command: ServeCommand
+        let configuration: ServeConfiguration
         /// The names of the settings that have changed and that the running server can change.
         let changed: [String]
         /// The names of those that have changed and need a restart.
         let waiting: [String]
-        fileprivate let resolved: ResolvedSettings
-
-        /// Returns a failure for the places that set the settings that it names.
-        func explained(_ failure: CommandFailure) -> CommandFailure {
-            .refused(resolved.explained(failure.message))
-        }
     }
 
     /// Reads the settings and validates all of them.
     func read() throws(CommandFailure) -> Reading {
-        let resolved = try invocation.resolve()
-        let command: ServeCommand
-        do {
-            guard let parsed = try invocation.command(with: resolved) as? ServeCommand else {
-                throw CommandFailure.refused("the settings are not those of serve")
-            }
-            command = parsed
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw .refused(resolved.explained(CounterfoilServerCommand.message(for: error)))
-        }
-        last.withLock { $0 = resolved }
-        let used = settings.withLock(\.self)
-        let different = Setting.all.filter { used[$0.name]?.texts != resolved.values[$0.name]?.texts }
+        let configuration = try readAgain()
+        let texts = configuration.values.texts
+        last.withLock { $0 = texts }
+        let used = used.withLock(\.self)
+        let different = Settings.all.filter { used[$0.name]?.texts != texts.values[$0.name]?.texts }
         // The listener speaks TLS from its start on, or never.
-        let startsOrEndsTLS = (used["tls-certificate"] == nil) != (resolved.values["tls-certificate"] == nil)
-        let live = different.filter { $0.isLive && !(startsOrEndsTLS && $0.name.hasPrefix("tls-")) }.map(\.name)
+        let certificate = Settings.tlsCertificate.name
+        let startsOrEndsTLS = (used[certificate] == nil) != (texts.values[certificate] == nil)
+        let needRestart = startsOrEndsTLS ? [certificate, Settings.tlsKey.name] : []
+        let live = different.filter { $0.isLive && !needRestart.contains($0.name) }.map(\.name)
         return Reading(
-            command: command, changed: live, waiting: different.map(\.name).filter { !live.contains($0) },
-            resolved: resolved)
+            configuration: configuration, changed: live,
+            waiting: different.map(\.name).filter { !live.contains($0) })
     }
 
     /// Notes that the server uses the live settings of a reading.
     func note(_ reading: Reading) {
-        settings.withLock { settings in
-            for name in reading.changed { settings[name] = reading.resolved.values[name] }
+        used.withLock { used in
+            for name in reading.changed { used[name] = reading.configuration.values.texts.values[name] }
         }
     }
 }
@@ -90,18 +82,21 @@ struct LiveParts: Sendable {
     ///
     /// Everything that can fail comes first, so that an error changes nothing.
     func apply(_ reading: SettingsReload.Reading) async throws {
-        let command = reading.command
-        let settings = try command.settings().keepingPlaces(of: server.settings)
-        let proxies = try TrustedProxies(command.network.trustedProxies)
-        let limits = ConnectionLimits(total: command.limits.connections)
+        let configuration = reading.configuration
+        let settings = configuration.settings.keepingPlaces(of: server.settings)
+        let limits = ConnectionLimits(total: configuration[Settings.connections])
         let isLimited = reading.changed.contains("connections")
         let connectionLimits =
             isLimited
             ? try RunningServer.limits(limits, reserving: reservedDescriptors, logger: logger) : connections.limits
         var replacement: (CertificateFiles, CertificateFiles.Stamp, ServerCertificate)?
         // Settings without the files need a restart. Files in the state in which they were read change nothing.
-        if let renewal, let files = command.tls.files(for: settings), renewal.isNew(files) {
-            replacement = (files, files.stamp, try await files.load())
+        if let renewal, var files = configuration.certificateFiles {
+            // The origin for callbacks is that of the start.
+            files.hosts = ServeConfiguration.hosts(of: settings)
+            if renewal.isNew(files) {
+                replacement = (files, files.stamp, try await files.load(configuration.words))
+            }
         }
         var files = noted.value.files
         if let (used, _, _) = replacement { files[.tlsKey] = used.keyPath }
@@ -113,8 +108,8 @@ struct LiveParts: Sendable {
 
         server.replaceSettings(by: settings)
         await comparison?.compare()
-        connections.change(limits: connectionLimits, trustedProxies: proxies)
-        log.value = command.monitoring.log.level.value
+        connections.change(limits: connectionLimits, trustedProxies: configuration[Settings.trustedProxies])
+        log.value = configuration[Settings.logLevel]
         if let renewal, let (files, stamp, certificate) = replacement {
             renewal.use(files, in: stamp, with: certificate)
         } else {
@@ -174,9 +169,7 @@ struct HangUpService: Service {
         }
         do {
             let reading = try reload.read()
-            do { try await parts.apply(reading) } catch let failure as CommandFailure {
-                throw reading.explained(failure)
-            }
+            try await parts.apply(reading)
             reload.note(reading)
             let changed = reading.changed.isEmpty ? "nothing" : reading.changed.joined(separator: ", ")
             logger.notice("read the settings again", metadata: ["changed": "\(changed)"])

@@ -9,18 +9,18 @@ struct UnknownVariable: Sendable, Hashable {
     /// The known variable whose name differs least; nil if all differ much.
     let nearest: String?
 
-    private static let prefix = Setting.variable(of: "")
+    private static let prefix = Settings.variable(of: "")
 
     /// The variables that are no settings: those of the server, of its nightly copy, and of the program `counterfoil`.
     private static let others = [
-        ServerKey.variable, CommandInvocation.variable, "COUNTERFOIL_BACKUP_DIRECTORY", "COUNTERFOIL_BACKUP_KEEP",
+        ServerKey.variable, SettingSources.variable, "COUNTERFOIL_BACKUP_DIRECTORY", "COUNTERFOIL_BACKUP_KEEP",
         "COUNTERFOIL_CONFIG", "COUNTERFOIL_PROFILE", "COUNTERFOIL_STORE", "COUNTERFOIL_TOKEN",
         "COUNTERFOIL_TOKEN_EXPIRES", "COUNTERFOIL_TOKEN_FILE", "COUNTERFOIL_TOKEN_TYPE",
     ]
 
     /// Returns the unknown variables of an environment, sorted by name.
     static func all(in environment: [String: String]) -> [UnknownVariable] {
-        let known = Set(Setting.all.map(\.variable) + others)
+        let known = Set(Settings.all.map(\.variable) + others)
         let candidates = known.sorted().map { String($0.dropFirst(prefix.count)) }
         return environment.filter { name, value in
             name.hasPrefix(prefix) && !known.contains(name) && name.allSatisfy(isOfName)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
@@ -30,9 +31,7 @@ struct CommandSettingsTests {
                 return try subcommands.filter { $0.commandName != "help" }
                     .flatMap { try $0.leaves(words + [$0.commandName]) }
             }
-            // The file has the settings of a server.
-            let isConfigured = words == ["serve"] || words.first == "config"
-            let required = try (arguments ?? []).filter { !$0.isOptional && !isConfigured }.flatMap { argument in
+            let required = try (arguments ?? []).filter { !$0.isOptional }.flatMap { argument in
                 let name = argument.valueName ?? ""
                 let value = try #require(CommandSettingsTests.values[name], "\(words) needs a value for \(name)")
                 return argument.kind == "positional" ? [value] : ["--\(argument.names?.first?.name ?? "")", value]
@@ -56,82 +55,26 @@ struct CommandSettingsTests {
         "user create": ["--email", "a@example.com", "--password-stdin"], "user password": ["--password-stdin"],
     ]
 
-    /// Every setting with a valid value, but those of the store and of TLS, of which there are two kinds.
-    private static let common = """
-        issuer: https://id.example.com
-        listen: [127.0.0.1:8080, "[::1]:8080"]
-        redirect-listen: 0.0.0.0:80
-        metrics-listen: 127.0.0.1:9090
-        drain-delay: 5
-        stop-timeout: 20
-        default-audience: https://api.example.com
-        endpoint-alias: token=/connect/token
-        callback-origin: https://apps.example.com
-        key-lifetime: 90d
-        audit-retention: 400
-        registration: administrators
-        applications-per-developer: 20
-        registrations-per-source: 20
-        registrations-per-hour: 200
-        plain-scheme: cursor
-        no-development-redirect-uris: true
-        require-pushed-requests: true
-        require-dpop-nonce: true
-        lowercase-token-type: true
-        code-lifetime: 30s
-        access-token-lifetime: 10m
-        id-token-lifetime: 10m
-        refresh-idle-lifetime: 2w
-        refresh-lifetime: 90d
-        session-idle-lifetime: 4h
-        session-lifetime: 3d
-        recent-sign-in: 30m
-        page-lifetime: 20m
-        pushed-request-lifetime: 60
-        device-code-lifetime: 5m
-        failures-per-person: 5
-        failures-per-source: 50
-        approvals-per-user: 30
-        connections: 500
-        database-connections: 4
-        sign-in-window: 10m
-        sign-in-delay-from: 4
-        hsts-max-age: 86400
-        trusted-proxy: [127.0.0.1, 10.0.0.0/8]
-        cors-header: X-Datadog-Trace-Id
-        outbound-network: 10.20.0.0/16
-        outbound-ca: /etc/counterfoil/authorities.pem
-        log-level: info
-        log-format: json
-        endings-journal: /var/lib/counterfoil-journal/endings
-        """
-
-    /// The lines of the store and of TLS: a data directory with a certificate from files, or a database with one that
-    /// the server orders.
+    /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate
+    /// from files, or a database with one that the server orders.
     private static let kinds = [
-        "data-dir: /var/lib/counterfoil\ntls-certificate: /etc/tls/chain.pem\ntls-key: /etc/tls/key.pem\n",
-        """
-        database: postgresql://counterfoil@127.0.0.1:1/counterfoil
-        server-key-file: /etc/counterfoil/server.key
-        acme-contact: owner@example.com
-        acme-terms-agreed: true
-        acme-directory: https://acme.example.com/directory
-        acme-root: /etc/counterfoil/acme-root.pem
-        acme-eab-kid: kid-1
-        acme-eab-key-file: /etc/counterfoil/eab.key
-        acme-challenge: http-01
-
-        """,
+        ["data-dir", "tls-certificate", "tls-key"],
+        [
+            "database", "server-key-file", "acme-contact", "acme-terms-agreed", "acme-directory", "acme-root",
+            "acme-eab-kid", "acme-eab-key-file", "acme-challenge",
+        ],
     ]
 
-    private static func names(in text: String) -> Set<String> {
-        Set(text.split(separator: "\n").map { String($0.prefix { $0 != ":" }) })
+    /// Returns a file with every setting but those of the other kind.
+    private static func file(ofKind kind: Int) throws -> String {
+        let others = kinds[1 - kind]
+        return try Settings.all.filter { !others.contains($0.name) }.map { setting in
+            let value = setting.kind == .flag ? "true" : setting.example ?? setting.standardTexts.first
+            return "\(setting.name): \(try #require(value, "\(setting.name) has neither an example nor a default"))\n"
+        }.joined()
     }
 
     @Test func `every command accepts a full settings file, by option and by variable`() async throws {
-        #expect(
-            Self.names(in: Self.common).union(Self.kinds.flatMap(Self.names)) == Set(Setting.all.map(\.name)),
-            "the files have every setting")
         try await TemporaryDirectory.forPrograms { folder in
             let described = try await RunningProgram(.server, ["--experimental-dump-help"], in: folder).ended()
             struct Program: Decodable {
@@ -139,28 +82,37 @@ struct CommandSettingsTests {
             }
             let commands = try JSONDecoder().decode(Program.self, from: Data(described.output.utf8)).command.leaves()
             #expect(commands.count > 50)
-            for (kind, lines) in Self.kinds.enumerated() {
+            for kind in Self.kinds.indices {
                 let path = folder.path("\(kind).yaml")
-                try Data((Self.common + "\n" + lines).utf8).write(to: URL(fileURLWithPath: path))
-                for (number, (words, required)) in commands.enumerated() {
-                    // Each command gets one of the files by the option, and the other one by the variable.
-                    let invocation =
-                        (kind + number).isMultiple(of: 2)
-                        ? CommandInvocation(words + required + ["--config", path], environment: [:])
-                        : CommandInvocation(words + required, environment: [CommandInvocation.variable: path])
-                    #expect(throws: Never.self, "\(words) with \(lines)") {
-                        let settings = try invocation.resolve()
-                        do { _ = try invocation.command(with: settings) } catch {
-                            throw Refused(text: settings.explanation(of: error)?.text ?? "\(error)")
-                        }
+                try Data(try Self.file(ofKind: kind).utf8).write(to: URL(fileURLWithPath: path))
+                for (words, required) in commands {
+                    #expect(throws: Never.self, "\(words)") {
+                        try CounterfoilServerCommand.parseAsRoot(words + required + ["--config", path])
+                    }
+                }
+                // The commands read it in one of two ways: all settings, or those of the store.
+                for (arguments, environment) in [(["--config", path], [:]), ([], [SettingSources.variable: path])] {
+                    #expect(throws: Never.self) {
+                        _ = try ServeOptions.parse(arguments).configuration(environment)
+                        let store = try InstallationOption.parse(arguments).settings(environment)
+                        #expect(store.has(Settings.dataDir) == (kind == 0))
+                        #expect(store.has(Settings.serverKeyFile) == (kind == 1))
                     }
                 }
             }
         }
     }
 
-    private struct Refused: Error {
-        let text: String
+    @Test func `each option of serve is a setting`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let described = try await RunningProgram(.server, ["serve", "--experimental-dump-help"], in: folder).ended()
+            struct Program: Decodable {
+                let command: Description
+            }
+            let command = try JSONDecoder().decode(Program.self, from: Data(described.output.utf8)).command
+            let options = Set((command.arguments ?? []).compactMap { $0.names?.last?.name })
+            #expect(options == Set(Settings.options.map(\.name)).union(["config", "help", "version"]))
+        }
     }
 
     // A script reads 1 as the result of a check, so no mistake and no outage may have this code.
@@ -202,7 +154,7 @@ struct CommandSettingsTests {
             let key = ["COUNTERFOIL_SERVER_KEY_FILE": folder.path("none"), "COUNTERFOIL_DATABASE": database]
             for command in [["migrate"], ["migrate", "--check"]] {
                 for (arguments, environment) in [
-                    (command + ["--config", path], [:]), (command, [CommandInvocation.variable: path]), (command, key),
+                    (command + ["--config", path], [:]), (command, [SettingSources.variable: path]), (command, key),
                 ] {
                     let ended = try await RunningProgram(.server, arguments, environment: environment, in: folder)
                         .ended()

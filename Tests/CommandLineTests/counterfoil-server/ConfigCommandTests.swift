@@ -96,7 +96,7 @@ struct ConfigCommandTests {
             ([], ["COUNTERFOIL_CONNECTIONS": "1"], "Error: COUNTERFOIL_CONNECTIONS must be a number from 16", 64),
             (
                 [], ["COUNTERFOIL_REQUIRE_DPOP_NONCE": "yes"],
-                "counterfoil-server: COUNTERFOIL_REQUIRE_DPOP_NONCE must be true or false", 3
+                "Error: COUNTERFOIL_REQUIRE_DPOP_NONCE must be true or false.", 64
             ),
             ([], ["COUNTERFOIL_SERVER_CONFIG": ""], "counterfoil-server: COUNTERFOIL_SERVER_CONFIG cannot be empty", 3),
             ([], ["COUNTERFOIL_SITE_NAME": "Photos"], "counterfoil-server: COUNTERFOIL_SITE_NAME is no setting;", 3),
@@ -149,38 +149,74 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test func `the schema describes every setting with a type, and its defaults fit`() async throws {
+    /// Returns the properties in the printed JSON Schema.
+    private static func properties(in folder: TemporaryDirectory) async throws -> [String: [String: Any]] {
+        let printed = try await run(["schema"], in: folder)
+        // The option is accepted as by the other commands, and the file is not read.
+        let named = try await run(["schema", "--config", folder.path("none.yaml")], in: folder)
+        #expect(named.status == 0 && named.output == printed.output)
+        let schema = try #require(try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
+        #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+        #expect(schema["additionalProperties"] as? Bool == false)
+        return try #require(schema["properties"] as? [String: [String: Any]])
+    }
+
+    @Test func `the schema describes every setting that config show knows, and its defaults fit`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
-            let printed = try await Self.run(["schema"], in: folder)
-            // The option is accepted as by the other commands, and the file is not read.
-            let named = try await Self.run(["schema", "--config", folder.path("none.yaml")], in: folder)
-            #expect(named.status == 0 && named.output == printed.output)
-            let schema = try #require(
-                try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
-            #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
-            #expect(schema["additionalProperties"] as? Bool == false)
-            let properties = try #require(schema["properties"] as? [String: [String: Any]])
+            let properties = try await Self.properties(in: folder)
             for (name, property) in properties {
                 #expect((property["description"] as? String)?.isEmpty == false, "\(name)")
-                #expect(property["type"] != nil || property["enum"] != nil || property["anyOf"] != nil, "\(name)")
-                if let values = property["enum"] as? [String], let standard = property["default"] as? String {
-                    #expect(values.contains(standard), "\(name)")
+                if let standard = property["default"] {
+                    #expect(JSONSchema(property).accepts(standard), "\(name): \(standard)")
+                }
+                for wrong in [["a": "b"], NSNull()] as [Any] {
+                    #expect(!JSONSchema(property).accepts(wrong), "\(name): \(wrong)")
                 }
             }
-            #expect(properties["connections"]?["type"] as? String == "integer")
             #expect(properties["connections"]?["default"] as? Int == 10_000)
-            #expect(properties["require-dpop-nonce"]?["type"] as? String == "boolean")
-            #expect(properties["log-format"]?["enum"] as? [String] == ["text", "json"])
-            #expect(properties["trusted-proxy"]?["anyOf"] != nil)
-            for name in ["config", "help", "version", "site-name", "unregistered-clients", "server-key"] {
-                #expect(properties[name] == nil, "\(name)")
-            }
-            // Every setting that `config show` knows is in the schema.
+            #expect(properties["code-lifetime"]?["default"] as? String == "1m")
             let shown = try await Self.run(
                 ["show", "--json", "--issuer", "http://127.0.0.1:1", "--listen", "127.0.0.1:1", "--data-dir", "data"],
                 in: folder)
             let rows = try JSONDecoder().decode([Row].self, from: Data(shown.output.utf8))
             #expect(Set(rows.map(\.name)) == Set(properties.keys).union(["server-key"]))
+        }
+    }
+
+    /// Values of settings as YAML reads them, which the schema accepts, and others that it refuses.
+    private static let typed: [(setting: String, right: [any Sendable], wrong: [any Sendable])] = [
+        ("issuer", ["https://id.example.com", "http://127.0.0.1:8080"], [5, true, "id.example.com", [String]()]),
+        ("database", ["postgresql://counterfoil@h/n"], [5, "counterfoil"]),
+        ("tls-key", ["/etc/counterfoil/key.pem"], [5, true, "", ["/a"]]),
+        ("acme-contact", ["owner@example.com"], [5, "owner"]),
+        (
+            "listen", ["127.0.0.1:8080", ["[::1]:8080", "unix:/run/a.sock", "systemd", "systemd:http"]],
+            [8080, "8080", ["8080"], [8080], "unix:a"]
+        ),
+        ("metrics-listen", ["127.0.0.1:9090"], [9090, "9090", ["127.0.0.1:9090"]]),
+        ("code-lifetime", [60, "90s", "10m"], [0, 601, "1 minute", "1y", 1.5, true]),
+        ("audit-retention", [400, "12w", "forever"], [0, 36_501, "never"]),
+        ("key-lifetime", [90, "90d"], [0, "forever"]),
+        ("connections", [16, 1_000_000], [15, 1_000_001, "500", 16.5, true]),
+        ("require-dpop-nonce", [true, false], ["yes", "true", 1]),
+        ("log-level", ["error", "debug"], ["loud", "trace", 1]),
+        ("registration", ["administrators"], ["nobody"]),
+        ("trusted-proxy", ["unix", "10.0.0.0/8", ["::1", "127.0.0.1"], [String]()], [10, ["proxy"], "proxy"]),
+        ("plain-scheme", ["cursor", ["vscode"]], ["Cursor", ["a.b"]]),
+        ("endpoint-alias", ["token=/connect/token"], ["token", "--issuer=/x"]),
+    ]
+
+    @Test func `the schema has the true type and the range of a setting`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let properties = try await Self.properties(in: folder)
+            for (setting, right, wrong) in Self.typed {
+                let schema = JSONSchema(try #require(properties[setting]))
+                for value in right { #expect(schema.accepts(value), "\(setting): \(value)") }
+                for value in wrong { #expect(!schema.accepts(value), "\(setting): \(value)") }
+            }
+            // A text or a number would accept everything.
+            let loose = properties.filter { $0.value["type"] is [String] }.keys.sorted()
+            #expect(loose.isEmpty, "\(loose)")
         }
     }
 
@@ -222,6 +258,37 @@ struct ConfigCommandTests {
                 .ended()
             #expect(refused.status == 3)
             #expect(refused.errors.contains("other users can access the server key"))
+        }
+    }
+}
+
+/// The part of JSON Schema (draft 2020-12) that the schema of the settings file uses.
+private struct JSONSchema {
+    private let schema: [String: Any]
+
+    init(_ schema: [String: Any]) { self.schema = schema }
+
+    func accepts(_ value: Any) -> Bool {
+        if let schemas = schema["anyOf"] as? [[String: Any]] {
+            guard schemas.contains(where: { JSONSchema($0).accepts(value) }) else { return false }
+        }
+        if let values = schema["enum"] as? [String] {
+            guard let text = value as? String, values.contains(text) else { return false }
+        }
+        guard let type = schema["type"] as? String else { return true }
+        switch type {
+        case "boolean": return value is Bool
+        case "integer":
+            guard let number = value as? Int else { return false }
+            return number >= schema["minimum"] as? Int ?? .min && number <= schema["maximum"] as? Int ?? .max
+        case "string":
+            guard let text = value as? String else { return false }
+            let pattern = (schema["pattern"] as? String).flatMap { try? Regex($0) }
+            return text.count >= schema["minLength"] as? Int ?? 0 && pattern.map { text.contains($0) } ?? true
+        case "array":
+            guard let values = value as? [Any], let items = schema["items"] as? [String: Any] else { return false }
+            return values.allSatisfy { JSONSchema(items).accepts($0) }
+        default: return false
         }
     }
 }

@@ -102,6 +102,19 @@ struct SettingsFileTests {
         Mistake(
             "a wrong choice", start + "registration: nobody\n",
             ", line 3: registration must be one of everyone, "),
+        // The values are those of the operator, although they look like options.
+        Mistake(
+            "a value with the name of an option", start + "endpoint-alias: \"--issuer=/x\"\n",
+            ", line 3: endpoint-alias --issuer=/x: \"--issuer\" is not one of authorization,"),
+        Mistake(
+            "a value that mentions an option",
+            "issuer: https://id.example.com\nlisten: 127.0.0.1:1\n"
+                + "callback-origin: see --issuer\n",
+            ", line 3: callback-origin see --issuer: a callback origin is"),
+        Mistake(
+            "a path with the name of an option",
+            "issuer: https://id.example.com\nlisten: 127.0.0.1:1\noutbound-ca: /none/--issuer/--listen.pem\n",
+            ", line 3: outbound-ca: cannot read the file /none/--issuer/--listen.pem"),
         Mistake(
             "half of a pair", "issuer: https://id.example.com\nlisten: 127.0.0.1:1\n\ntls-certificate: a.pem\n",
             ", line 4: tls-certificate and tls-key require each other."),
@@ -308,17 +321,16 @@ struct SettingsFileTests {
     @Test func `the settings file of the packages is the standard one of their user only`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let file = folder.path("server.yaml")
-            func path(_ arguments: [String], _ environment: [String: String] = [:], user: String) throws -> String? {
-                try CommandInvocation(arguments, environment: environment, user: user, packagedPath: file).path
+            func path(_ option: String? = nil, _ environment: [String: String] = [:], user: String) throws -> String? {
+                try SettingSources.path(option, environment, user: user, packagedPath: file)
             }
-            #expect(try path(["user", "list"], user: "counterfoil") == nil, "there is no such file")
+            #expect(try path(user: "counterfoil") == nil, "there is no such file")
             try Data(Self.start.utf8).write(to: URL(fileURLWithPath: file))
-            #expect(try path(["user", "list"], user: "counterfoil") == file)
-            #expect(try path(["config", "check"], user: "counterfoil") == file)
-            #expect(try path(["user", "list"], user: "ada") == nil)
-            #expect(try path(["user", "list"], user: "root") == nil)
-            #expect(try path(["user", "list", "--config", "/a"], user: "counterfoil") == "/a")
-            #expect(try path(["user", "list"], ["COUNTERFOIL_SERVER_CONFIG": "/b"], user: "counterfoil") == "/b")
+            #expect(try path(user: "counterfoil") == file)
+            #expect(try path(user: "ada") == nil)
+            #expect(try path(user: "root") == nil)
+            #expect(try path("/a", user: "counterfoil") == "/a")
+            #expect(try path(nil, ["COUNTERFOIL_SERVER_CONFIG": "/b"], user: "counterfoil") == "/b")
         }
     }
 
