@@ -38,13 +38,16 @@ extension PostgreSQLStore {
                 try connection.send("DELETE FROM noted_settings WHERE name = ?", StoredNote.name(of: one.note.server))
             }
             try connection.note("\(now.microseconds)\n\(note.text)", as: StoredNote.name(of: note.server))
-            let text = try connection.first("SELECT text FROM noted_settings WHERE name = ?", name) { columns in
-                try columns.text()
-            }
-            let rewritten = rewrite(text)
-            if rewritten != text { try connection.note(rewritten, as: name) }
+            try connection.rewrite(name, by: rewrite)
             return stored.filter { $0.isCurrent(at: now) && $0.note.server != note.server }.map(\.note)
         }
+    }
+
+    /// Rewrites a noted setting in one commit; see ``exchangeNotes(_:rewriting:at:by:)``.
+    public func note(
+        rewriting name: String, by rewrite: @escaping @Sendable (_ text: String?) -> String
+    ) async throws(StoreFault) {
+        try await database.engine.commit { connection in try connection.rewrite(name, by: rewrite) }
     }
 
     /// Reads the notes of the servers that run at a time.
@@ -93,6 +96,12 @@ extension SQLConnection {
             columns in
             StoredNote(name: try columns.text(), text: try columns.text())
         }
+    }
+
+    fileprivate func rewrite(_ name: String, by rewrite: (_ text: String?) -> String) throws {
+        let text = try first("SELECT text FROM noted_settings WHERE name = ?", name) { columns in try columns.text() }
+        let rewritten = rewrite(text)
+        if rewritten != text { try note(rewritten, as: name) }
     }
 
     /// Stores a text in the table of noted settings by its name.

@@ -15,6 +15,8 @@ public final class AuthorizationServer: Sendable {
     package var strictTransportAge: Int { configuration.components.settings.strictTransportAge }
     /// The counters of requests, errors and other events since the start of this process.
     package let metrics: ServerMetrics
+    /// The uses of refresh tokens of former server keys that clients keep.
+    package let formerTokens: FormerTokenUses
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.
     public let maintenance: MaintenanceService
 
@@ -89,6 +91,7 @@ public final class AuthorizationServer: Sendable {
         self.components = components
         self.pages = pages
         metrics = components.metrics
+        formerTokens = components.formerTokens
         maintenance = components.maintenance
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)

@@ -33,6 +33,7 @@ package struct ServerComponents: Sendable {
     private(set) var proofs: DPoPProofs
     let throttles: RequestThrottles
     let redemptions: RedemptionLedger
+    let formerTokens: FormerTokenUses
     let lifetime = ServerLifetime()
     let condition = StoreCondition()
 
@@ -73,6 +74,7 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
+        formerTokens = FormerTokenUses(serverKey)
         directory = ClientDirectory(
             settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
             auditor: auditor)
@@ -223,8 +225,8 @@ package struct ServerComponents: Sendable {
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(
             settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
-            refreshTokens: refreshTokens, challenges: challenges, proofs: proofs, auditor: auditor,
-            redemptions: redemptions)
+            refreshTokens: refreshTokens, formerTokens: formerTokens, challenges: challenges, proofs: proofs,
+            auditor: auditor, redemptions: redemptions)
         return registrationHandlers(forgeries: throttle)
             + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(

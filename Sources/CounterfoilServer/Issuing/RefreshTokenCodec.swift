@@ -28,13 +28,13 @@ struct RefreshTokenCodec: Sendable {
     struct Decoded: Sendable {
         let family: Family
         let generation: Int
-        /// Whether a former server key has made the token.
-        let isOfFormerKey: Bool
+        /// The place in the list of server keys of the one that made the token; 0 for the current one.
+        let keyPlace: Int
 
-        fileprivate init(family: Family, generation: Int, isOfFormerKey: Bool) {
+        fileprivate init(family: Family, generation: Int, keyPlace: Int) {
             self.family = family
             self.generation = generation
-            self.isOfFormerKey = isOfFormerKey
+            self.keyPlace = keyPlace
         }
     }
 
@@ -70,7 +70,7 @@ struct RefreshTokenCodec: Sendable {
         }
         let generation = body.dropFirst(Self.nameSize).reduce(0) { $0 << 8 | Int($1) }
         return Decoded(
-            family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation, isOfFormerKey: place > 0)
+            family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation, keyPlace: place)
     }
 
     private static func code(for body: [UInt8], _ keyed: HMAC<SHA256>) -> [UInt8] {

@@ -78,7 +78,7 @@ struct RefreshTokenGrant: TokenGrant {
         let scope = try await context.permitted(approval.scope, to: approval.client)
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         // A token that is not rotated is made again with the current server key, so the former one can be given up.
-        let unrotated = decoded.isOfFormerKey ? decoded.generation : nil
+        let unrotated = decoded.keyPlace > 0 ? decoded.generation : nil
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
@@ -88,6 +88,10 @@ struct RefreshTokenGrant: TokenGrant {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })
         // The facts were read for this request, so a revocation that they do not show came after it.
+        if approval.generation == nil, decoded.keyPlace > 0 {
+            await context.formerTokens.note(
+                keyAt: decoded.keyPlace, lastUsedAt: approval.facts.family.lastUsedAt, now: exchange.now)
+        }
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = approval.isRetry ? [context.event(.refreshRepeat, grant, exchange)] : []

@@ -50,6 +50,7 @@ struct GrantContext: Sendable {
     let keys: KeyRing
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenCodec
+    let formerTokens: FormerTokenUses
     let challenges: ChallengeReuseDetector
     let proofs: DPoPProofs
     let auditor: Auditor

@@ -92,18 +92,29 @@ struct DataDirectory {
         Installation(
             store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(ShellText.quoted(path))",
             note: { [path, store, serverKey] settings in
-                var settings = settings
-                let former = Self.noted(in: path)
-                settings = settings.following(former)
-                settings.serverKeyUses = former.serverKeyUses
-                settings.serverKeyUses.note(serverKey.fingerprints, at: store.now(), isAlone: true)
-                try Self.note(settings, in: path)
+                try Self.noting.withLock { _ in
+                    let former = Self.noted(in: path)
+                    var settings = settings.following(former)
+                    settings.serverKeyUses = former.serverKeyUses
+                    settings.serverKeyUses.note(serverKey.fingerprints, at: store.now(), isAlone: true)
+                    try Self.note(settings, in: path)
+                }
+            },
+            noteKeptToken: { [path] fingerprint, time in
+                try Self.noting.withLock { _ in
+                    var settings = Self.noted(in: path)
+                    settings.serverKeyUses.noteKeptToken(of: fingerprint, at: time)
+                    try Self.note(settings, in: path)
+                }
             })
     }
 
     private var noted: NotedSettings { Self.noted(in: path) }
 
     /// Reads the settings of the server that last ran on a directory.
+    /// Orders the changes of the noted settings, which only the process of the server makes.
+    private static let noting = Mutex(())
+
     ///
     /// A directory of an earlier version has a file for each setting.
     static func noted(in path: String) -> NotedSettings {

@@ -44,6 +44,14 @@ struct Database: Sendable {
                 note: { settings in
                     let texts = try await store.notedSettings()
                     try await store.note(settings.following(NotedSettings { texts[$0] }).named)
+                },
+                noteKeptToken: { fingerprint, time in
+                    try await store.note(rewriting: ServerKeyUses.name) { stored in
+                        var uses = ServerKeyUses(stored)
+                        uses.note(serverKey.fingerprints, at: time)
+                        uses.noteKeptToken(of: fingerprint, at: time)
+                        return uses.text
+                    }
                 })
         } catch {
             await store.close()

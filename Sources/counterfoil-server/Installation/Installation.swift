@@ -17,6 +17,8 @@ struct Installation {
     let options: String
     /// Stores the settings of a server that starts on the store.
     let note: @Sendable (NotedSettings) async throws -> Void
+    /// Stores that a client used a refresh token that it kept of the server key with a fingerprint, at a time.
+    var noteKeptToken: FormerTokenUses.Recorder = { _, _ in }
 
     /// Creates the event of a change that an administration command makes, for the commit of the change.
     func event(

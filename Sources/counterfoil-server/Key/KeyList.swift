@@ -14,7 +14,7 @@ struct KeyList: AsyncParsableCommand {
 
             The server keys follow, each by a fingerprint that tells nothing about the key. The first one makes \
             everything. A former one is needed until its signing keys are deleted and its refresh tokens were used or \
-            have expired. It counts as used by every server from the last time at which it was the first key of one.
+            have expired. A client that ignores the refresh token of a response needs it for longer.
 
             Example:
               counterfoil-server key list --data-dir ./data

@@ -8,6 +8,8 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
     enum Kind: String, Encodable {
         case signingKeys = "signing-keys"
         case refreshTokens = "refresh-tokens"
+        /// Refresh tokens that clients use again although they got new ones.
+        case keptRefreshTokens = "kept-refresh-tokens"
         case certificateAccount = "certificate-account"
         case certificate
         case identifierKeys = "identifier-keys"
@@ -20,9 +22,12 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
     let count: Int?
     /// The time from which nothing of this kind needs the key; nil if a server must do something first.
     let until: Date?
+    /// The last use of a kept refresh token; nil for other kinds.
+    var lastUsed: Date?
 
-    private enum CodingKeys: CodingKey {
+    private enum CodingKeys: String, CodingKey {
         case kind, count, until
+        case lastUsed = "last_used"
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -30,6 +35,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         try container.encode(kind, forKey: .kind)
         try container.encodeIfPresent(count, forKey: .count)
         try container.encodeIfPresent(until.map(Moment.text), forKey: .until)
+        try container.encodeIfPresent(lastUsed.map(Moment.text), forKey: .lastUsed)
     }
 
     /// The records, the time until which they need the key, and a way to shorten it.
@@ -39,6 +45,9 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         return switch kind {
         case .signingKeys: counted("signing key") + limit + "; counterfoil-server key rotate shortens it to 27 hours"
         case .refreshTokens: counted("refresh token") + limit + ", each until its next use"
+        case .keptRefreshTokens:
+            "clients that ignore the refresh token of a response" + limit
+                + (lastUsed.map { "; the last time was \(Moment.text($0))" } ?? "")
         case .certificateAccount: "the account at the certificate authority, until its next order: certificate renew"
         case .certificate: "the key of the certificate, until a server starts"
         case .identifierKeys: "the keys of pairwise identifiers, until a server starts"
@@ -87,7 +96,7 @@ struct ServerKeyState: Sendable, Hashable, Encodable {
         let needed = needs.map { "          needed by \($0.words)" }
         return switch state {
         case .current: [line]
-        case .next: [line + "; put it first at each server, so that it is used"] + needed
+        case .next: [line + "; to replace the current key, put it first at each server"] + needed
         case .missing: [line + "; add it as the last key, or accept that these users must sign in again"] + needed
         case .former where needs.isEmpty:
             [line, "          nothing needs it: leave it out, and keep it with the backups from before that time"]
@@ -110,9 +119,7 @@ extension ServerKeyState {
         let uses = FormerUse.all(of: installation, margin: margin, at: now)
         var needs = try await sealed(of: installation)
         for use in uses where fingerprints.contains(use.fingerprint) {
-            if let tokens = try await refreshTokens(of: use, in: installation, at: now) {
-                needs[use.fingerprint, default: []].append(tokens)
-            }
+            needs[use.fingerprint, default: []] += try await refreshTokens(of: use, in: installation, at: now)
             if now < use.end + day {
                 needs[use.fingerprint, default: []].append(
                     ServerKeyNeed(kind: .forms, count: nil, until: use.end + day))
@@ -124,33 +131,53 @@ extension ServerKeyState {
                 fingerprint: fingerprint, state: place == 0 ? .current : end == nil ? .next : .former,
                 firstUntil: end, needs: place == 0 ? [] : needs[fingerprint] ?? [])
         }
-        return try await listed + missing(of: installation)
+        return try await listed + missing(of: installation, among: uses, at: now)
     }
 
     /// Reads from a store which keys are not listed any more although refresh tokens need them.
     static func missing(of installation: Installation) async throws -> [ServerKeyState] {
-        let (fingerprints, now) = (installation.serverKey.fingerprints, installation.store.now())
+        let now = installation.store.now()
+        return try await missing(
+            of: installation, among: FormerUse.all(of: installation, margin: margin, at: now), at: now)
+    }
+
+    private static func missing(
+        of installation: Installation, among uses: [FormerUse], at now: Date
+    ) async throws -> [ServerKeyState] {
+        let fingerprints = installation.serverKey.fingerprints
         let idle = try await longestIdleLifetime(of: installation)
         var keys: [ServerKeyState] = []
-        for use in FormerUse.all(of: installation, margin: margin, at: now)
-        where !fingerprints.contains(use.fingerprint) && now < use.end + idle {
-            guard let tokens = try await refreshTokens(of: use, in: installation, at: now) else { continue }
+        for use in uses
+        where !fingerprints.contains(use.fingerprint) && now < (use.keptTokenUse ?? use.end) + idle {
+            let tokens = try await refreshTokens(of: use, in: installation, at: now)
+            guard !tokens.isEmpty else { continue }
             keys.append(
-                ServerKeyState(fingerprint: use.fingerprint, state: .missing, firstUntil: use.end, needs: [tokens]))
+                ServerKeyState(fingerprint: use.fingerprint, state: .missing, firstUntil: use.end, needs: tokens))
         }
         return keys
     }
 
-    /// Counts the refresh tokens that were last used before a key ceased to be the first one; nil if there are none.
+    /// Counts the refresh tokens that were last used before a key ceased to be the first one, and adds those that clients
+    /// keep.
     ///
     /// Servers change their keys one after the other, so tokens of an earlier key count, too.
     private static func refreshTokens(
         of use: FormerUse, in installation: Installation, at now: Date
-    ) async throws -> ServerKeyNeed? {
+    ) async throws -> [ServerKeyNeed] {
         let families = try await installation.store.familiesLastUsed(through: use.end, at: now)
-        guard families.count > 0, let used = families.lastUsedAt, let expires = families.expiresAt else { return nil }
         let idle = try await longestIdleLifetime(of: installation)
-        return ServerKeyNeed(kind: .refreshTokens, count: families.count, until: min(used + idle, expires))
+        var needs: [ServerKeyNeed] = []
+        if families.count > 0, let used = families.lastUsedAt, let expires = families.expiresAt {
+            needs.append(ServerKeyNeed(kind: .refreshTokens, count: families.count, until: min(used + idle, expires)))
+        }
+        // Not each use is recorded.
+        if let kept = use.keptTokenUse, now < kept + RefreshFamily.useResolution + idle {
+            needs.append(
+                ServerKeyNeed(
+                    kind: .keptRefreshTokens, count: nil, until: kept + RefreshFamily.useResolution + idle,
+                    lastUsed: kept))
+        }
+        return needs
     }
 
     /// Finds the encrypted records of a store by the fingerprint of the server key that opens them.
@@ -198,6 +225,8 @@ extension ServerKeyState {
 private struct FormerUse {
     let fingerprint: String
     let end: Date
+    /// The last use of a refresh token that its client kept after that; nil if there was none.
+    let keptTokenUse: Date?
 
     /// The last times of all keys of a store, the latest one first.
     ///
@@ -211,7 +240,9 @@ private struct FormerUse {
         let ends = uses.times.filter { $0.key != fingerprints.first }
             .mapValues { isAlone ? $0 : min($0 + margin, now) }
         return ends.sorted { ($1.value, $1.key) < ($0.value, $0.key) }.map { fingerprint, end in
-            FormerUse(fingerprint: fingerprint, end: end)
+            FormerUse(
+                fingerprint: fingerprint, end: end,
+                keptTokenUse: uses.keptTokenUses[fingerprint].flatMap { $0 > end ? $0 : nil })
         }
     }
 }

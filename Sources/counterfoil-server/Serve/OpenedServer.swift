@@ -77,6 +77,9 @@ struct OpenedServer: Sendable {
             }
             await Self.warnOfMissingKeys(of: installation, logger: logger)
             // Several servers may start on a database, and the link that one shows must work at the others.
+            server.formerTokens.begin(
+                after: installation.noted.serverKeyUses.times, now: installation.store.now(),
+                record: installation.noteKeptToken)
             setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
             orders = opening.acme.map { [installation] acme in
                 CertificateOrders(
@@ -126,7 +129,7 @@ struct OpenedServer: Sendable {
         do {
             for key in try await ServerKeyState.missing(of: installation) {
                 logger.warning(
-                    "a former server key is missing, so refresh tokens are refused",
+                    "started without a former server key, so its refresh tokens are refused",
                     metadata: [
                         "server_key": "\(key.fingerprint)", "needed_by": "\(key.needs.map(\.words).joined())",
                         "advice": "add it as the last key, unless it was stolen",
@@ -134,8 +137,8 @@ struct OpenedServer: Sendable {
             }
         } catch {
             logger.notice(
-                "failed to look for refresh tokens of missing server keys; key list does it, too",
-                metadata: ["error": "\(error)"])
+                "failed to look for refresh tokens of missing server keys",
+                metadata: ["error": "\(error)", "advice": "use counterfoil-server key list"])
         }
     }
 }

@@ -30,14 +30,16 @@ struct AppRequest: Sendable {
 
     /// Redeems a code at the token endpoint.
     ///
-    /// - Parameter node: Another server of the same issuer; nil for the server of the request.
-    func redeem(_ code: String, at node: Site? = nil) async throws -> WebPage {
+    /// - Parameters:
+    ///   - node: Another server of the same issuer; nil for the server of the request.
+    ///   - headers: The fields with which the client authenticates.
+    func redeem(_ code: String, at node: Site? = nil, headers: [String: String] = [:]) async throws -> WebPage {
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": clientID, "code": code, "redirect_uri": redirectURI,
             "code_verifier": verifier.exposed,
         ])
         var agent = UserAgent()
-        return try await agent.send(.post, "\(node?.origin ?? site.issuer)/oauth2/token", form: form)
+        return try await agent.send(.post, "\(node?.origin ?? site.issuer)/oauth2/token", headers: headers, form: form)
     }
 }
 
