@@ -25,15 +25,16 @@ struct PoolerTests {
         return (major, minor) >= (1, 21)
     }
 
-    @Test func `transaction mode without prepared statements is refused with what to change`() async throws {
+    @Test(arguments: ["", "default_pool_size = 1", "server_round_robin = 1\nmin_pool_size = 2\ndefault_pool_size = 2"])
+    func `transaction mode without prepared statements is refused with what to change`(pool: String) async throws {
         let server = try await PostgreSQLServer.shared.value
-        let options = Self.supportsStatements ? "max_prepared_statements = 0" : ""
+        let options = pool + (Self.supportsStatements ? "\nmax_prepared_statements = 0" : "")
         let pooler = try await PgBouncer(before: server, mode: "transaction", options)
+        let string = try server.uri(port: pooler.port.number)
         let refusal = await #expect(throws: OpeningRefusal.self) {
-            await (try ConnectionThreads.open(server.uri(port: pooler.port.number))).close()
+            await (try ConnectionThreads.open(string)).close()
         }
-        let description = "\(try #require(refusal))"
-        #expect(description.contains("PgBouncer 1.21") && description.contains("max_prepared_statements"))
+        #expect(refusal == .poolerWithoutStatements(database: "\(string)"))
         try await pooler.stop()
     }
 
@@ -41,6 +42,26 @@ struct PoolerTests {
         let server = try await PostgreSQLServer.shared.value
         let pooler = try await PgBouncer(before: server, mode: "session")
         try await Self.use(server.uri(port: pooler.port.number))
+        try await pooler.stop()
+    }
+
+    // A pool of one has no server connection for the second client, which waits for it.
+    @Test(arguments: [1, 2]) func `session mode with a small pool is supported`(size: Int) async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let pooler = try await PgBouncer(before: server, mode: "session", "default_pool_size = \(size)")
+        let string = try server.uri(port: pooler.port.number, "connect_timeout=2")
+        let threads = try await ConnectionThreads.open(string)
+        let answer = try await threads.commit { transaction in
+            try transaction.first("SELECT $1::int8", 7) { columns in try columns.integer() }
+        }
+        #expect(answer == 7)
+
+        // All server connections of the pool are in use now.
+        let others = (1..<size).compactMap { _ in try? Connection.open(string).connection }
+        let refusal = try #require(#expect(throws: OpeningRefusal.self) { try Connection.open(string) })
+        #expect("\(refusal)".hasSuffix("; \(ConnectionObstacle.unanswered.remedy)"), "\(refusal)")
+        others.forEach { $0.close() }
+        await threads.close()
         try await pooler.stop()
     }
 

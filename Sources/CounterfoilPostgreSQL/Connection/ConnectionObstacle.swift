@@ -1,16 +1,15 @@
 /// The cause for which a server gives no connection, and what the operator does about it.
 ///
-/// A server names the cause by a SQLSTATE (PostgreSQL documentation, appendix A). What happens before the server
-/// answers has only the English text of libpq, because this program sets no locale.
+/// A server names the cause by a SQLSTATE (PostgreSQL documentation, appendix A); the language of its text is that of
+/// `lc_messages`. What happens before the server answers has only the text of libpq, which is English because this
+/// program sets no locale, or of PgBouncer, which is English always.
 public enum ConnectionObstacle: Hashable, Sendable, CaseIterable {
     /// The server, or each of several, is a standby or otherwise read-only.
     case readOnly
-    /// All connections that the server gives, or reserves for other users, are in use.
-    case serverLimit
-    /// All connections of the role are in use.
-    case roleLimit
-    /// All connections of the database are in use.
-    case databaseLimit
+    /// All connections that the server, the role or the database has are in use, or reserved for other users.
+    case connectionLimit
+    /// The connection was accepted and then not answered, as by a pooler whose server connections are all in use.
+    case unanswered
     /// The server starts, recovers or stops.
     case notYet
     /// The password is wrong or missing.
@@ -34,19 +33,19 @@ public enum ConnectionObstacle: Hashable, Sendable, CaseIterable {
     init(_ state: SQLState?, saying text: String) {
         switch state?.code {
         case "25006": self = .readOnly
-        case "53300" where text.contains("too many connections for role"): self = .roleLimit
-        case "53300" where text.contains("too many connections for database"): self = .databaseLimit
-        case "53300": self = .serverLimit
+        case SQLState.tooManyConnections.code: self = .connectionLimit
         case "57P01", "57P02", "57P03": self = .notYet
         case "28P01": self = .password
         case "28000": self = .noRule
         case "3D000": self = .noDatabase
         case "42501": self = .noRight
-        default: self = Self.ofLibPQ.first { $0.texts.contains(where: text.contains) }?.obstacle ?? .other
+        default: self = Self.withoutState.first { $0.texts.contains(where: text.contains) }?.obstacle ?? .other
         }
     }
 
-    private static let ofLibPQ: [(obstacle: ConnectionObstacle, texts: [String])] = [
+    /// Texts of libpq; PgBouncer has the same SQLSTATE for every cause, 08P01.
+    private static let withoutState: [(obstacle: ConnectionObstacle, texts: [String])] = [
+        (.unanswered, ["max_client_conn", "query_wait_timeout"]),
         (.readOnly, ["session is read-only", "server is in hot standby mode"]),
         (.password, ["no password supplied"]),
         (.encryption, ["does not support SSL", "certificate", "SSL error: tlsv1 alert", "SSL error: sslv3 alert"]),
@@ -59,12 +58,12 @@ public enum ConnectionObstacle: Hashable, Sendable, CaseIterable {
     public var remedy: String {
         switch self {
         case .readOnly: "\(Self.elsewhere); after a failover, wait until a standby is promoted"
-        case .serverLimit:
-            "raise max_connections of PostgreSQL, or lower database-connections of the servers or end other clients"
-        case .roleLimit:
-            "raise the limit with ALTER ROLE … CONNECTION LIMIT, or lower database-connections of the servers"
-        case .databaseLimit:
-            "raise the limit with ALTER DATABASE … CONNECTION LIMIT, or lower database-connections of the servers"
+        case .connectionLimit:
+            "raise the limit that the message names: max_connections of PostgreSQL, ALTER ROLE … CONNECTION LIMIT or "
+                + "ALTER DATABASE … CONNECTION LIMIT; or lower database-connections of the servers"
+        case .unanswered:
+            "behind PgBouncer, raise default_pool_size and max_client_conn, or lower database-connections of the "
+                + "servers; otherwise see the log of PostgreSQL"
         case .notYet: "wait until PostgreSQL has started; if it does not, see its log"
         case .password:
             "write the password into the password file (passfile=PATH in the connection string, PGPASSFILE or "

@@ -24,9 +24,11 @@ extension Connection {
         } catch let refusal as OpeningRefusal {
             throw refusal
         } catch let loss as ConnectionLoss {
-            throw .unreachable(database: database, reason: loss.reason)
+            throw .unreachable(database: database, reason: loss.reason, obstacle: .unanswered)
         } catch StoreFault.unavailable(let reason) {
             throw .unreachable(database: database, reason: reason)
+        } catch let error as ServerError where error.state.showsPooler {
+            throw .poolerWithoutStatements(database: database)
         } catch let error as ServerError where error.state.isPassing {
             throw .unreachable(
                 database: database, reason: error.description,

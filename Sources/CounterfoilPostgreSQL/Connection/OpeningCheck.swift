@@ -21,9 +21,6 @@ struct OpeningCheck {
         self.rights = rights
     }
 
-    /// The number of connections that look for a pooler in transaction mode.
-    private static let poolerProbes = 4
-
     /// Connects, checks the database, and returns its time.
     func run() throws(OpeningRefusal) -> ClockMeasurement {
         let opened = try Connection.open(string, limits: limits)
@@ -35,28 +32,45 @@ struct OpeningCheck {
 
     /// Refuses a pooler in transaction mode that passes the names of prepared statements on unchanged.
     ///
-    /// Such a pooler gives the server connection of one client to another after each transaction. The evidence is two
-    /// clients that are connected at the same time and see the same server process. A pooler in session mode passes
-    /// names on, too, but each client has a server process of its own. A pooler that supports prepared statements gives
-    /// them names of its own.
+    /// Such a pooler gives the server connection of one client to another after each transaction. The evidence is that
+    /// two clients, which are connected at the same time, see the same server process, or one of them sees two. A pooler
+    /// in session mode passes names on, too, but each client has a server process of its own. A pooler that supports
+    /// prepared statements gives them names of its own.
     private func checkPooler(_ first: Connection) throws(OpeningRefusal) {
+        guard let process = try serverProcess(of: first) else { return }
+        let second: Connection
+        do { second = try Connection.open(string, limits: limits).connection } catch {
+            // In transaction mode, this one would have got the server connection of the first one, which is idle. In
+            // session mode, the pool has no other.
+            if case .unreachable(_, _, .unanswered) = error { return }
+            throw error
+        }
+        let refusal = OpeningRefusal.poolerWithoutStatements(database: "\(string)")
+        guard let other = try serverProcess(of: second), other != process else { throw refusal }
+        // A pooler that gives its server connections in turn shows it to a client with two statements in a row.
+        for _ in 0..<2 {
+            guard try serverProcess(of: first) == process else { throw refusal }
+        }
+        for _ in 0..<2 {
+            guard try serverProcess(of: second) == other else { throw refusal }
+        }
+    }
+
+    /// Returns the server process that runs a prepared statement of a client; nil if the statement has another name
+    /// there.
+    private func serverProcess(of client: Connection) throws(OpeningRefusal) -> Int64? {
         let probe = Statement(
             "SELECT pg_backend_pid()::int8, EXISTS (SELECT 1 FROM pg_prepared_statements WHERE name = $1)", "")
         let named = Statement(probe.sql, probe.key.name)
-        var processes: Set<Int64> = []
-        var clients: [Connection] = []
-        for number in 0..<Self.poolerProbes {
-            let connection = try number == 0 ? first : Connection.open(string, limits: limits).connection
-            // A connection that is closed would give its server process to the next one.
-            clients.append(connection)
-            let answer = try? connection.exchange([named], by: .now + string.connectLimit).first?.first { columns in
+        do {
+            let answer = try client.exchange([named], by: .now + string.connectLimit).first?.first { columns in
                 (process: try columns.integer(), keepsName: try columns.flag())
             }
-            guard let answer else { throw .poolerWithoutStatements(database: "\(string)") }
-            guard answer.keepsName else { return }
-            guard processes.insert(answer.process).inserted else {
-                throw .poolerWithoutStatements(database: "\(string)")
-            }
+            return answer.flatMap { $0.keepsName ? $0.process : nil }
+        } catch let error as ServerError where error.state.showsPooler {
+            throw .poolerWithoutStatements(database: "\(string)")
+        } catch {
+            throw .unreachable(database: "\(string)", reason: "\(StoreFault(error))", obstacle: .unanswered)
         }
     }
 
