@@ -388,7 +388,9 @@ public final class AuthorizationServer: Sendable {
     private func followKeys(for endpoint: Endpoint) async throws -> RegistryRevision? {
         guard !endpoint.isHealth else { return nil }
         do {
-            return try await components.keys.follow(logger: components.logger)
+            let revision = try await components.keys.follow(logger: components.logger)
+            components.condition.noteAnswer(at: .now)
+            return revision
         } catch {
             if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
             return nil

@@ -125,4 +125,27 @@ struct FullDiskTests {
             }
         }
     }
+
+    // PostgreSQL creates the folder for temporary files of a tablespace with the first of them, and leaves it.
+    @Test func `taking up space writes to the disk of the tables, and not to temp_tablespaces`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let (name, folder) = ("temporary", URL(fileURLWithPath: server.path("temporary")))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        Unprivileged.own(folder)
+        try server.sql(
+            "CREATE TABLESPACE \(name) LOCATION '\(folder.path)'", "CREATE DATABASE \(name)",
+            "ALTER DATABASE \(name) SET temp_tablespaces = \(name)", "ALTER DATABASE \(name) SET work_mem = '64kB'")
+        func isUsed() throws -> Bool {
+            try FileManager.default.subpathsOfDirectory(atPath: folder.path).contains { $0.hasSuffix("pgsql_tmp") }
+        }
+        let uri = try server.uri(database: name)
+        try await PostgreSQLStore.migrate(uri)
+        let store = try await PostgreSQLStore.open(uri)
+        try await store.takeUpSpace()
+        await store.close()
+        #expect(try !isUsed())
+        try server.sql("SELECT count(*) FROM generate_series(1, 8000)", database: name)
+        #expect(try isUsed())
+        try server.sql("DROP DATABASE \(name) WITH (FORCE)", "DROP TABLESPACE \(name)")
+    }
 }

@@ -93,7 +93,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
             case .clientDeleted: throw OAuthError(.invalidClient, "the client was deleted")
             }
         }
-        throw StoreFault.unavailable("\(Self.attempts) random user codes were taken")
+        throw PassingFailure(reason: "\(Self.attempts) random user codes were taken")
     }
 
     /// The error when too many device authorizations are pending: 429 with `Retry-After`.

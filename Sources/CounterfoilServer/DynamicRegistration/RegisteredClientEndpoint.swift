@@ -83,7 +83,7 @@ struct RegisteredClientEndpoint: Sendable {
         switch try await store.updateClient(changed, logo: .keep, recording: [event]) {
         case .updated: auditor.countRecorded(event)
         case .changedMeanwhile: throw ChangedMeanwhile()
-        case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
+        case .unknownScopes: throw PassingFailure(reason: "a scope was deleted during a registration")
         case .notFound: throw Self.deleted
         }
         return try reply(changed, registration.members, owner.token)

@@ -80,9 +80,9 @@ struct RegistrationEndpoint: Sendable {
             await auditor.refuse(
                 .throttled, because: .throttledSource, request, detail: "unused registered clients", now: now)
             throw TooManyUnused()
-        case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
+        case .unknownScopes: throw PassingFailure(reason: "a scope was deleted during a registration")
         case .identifierTaken, .identifierBeingFreed:
-            throw StoreFault.unavailable("a random client identifier was taken")
+            throw PassingFailure(reason: "a random client identifier was taken")
         case .ownerNotFound: throw StoreFault.damaged("a client without an owner was refused for its owner")
         }
     }

@@ -154,6 +154,17 @@ extension BoundedQueue.Overloaded: Refusing {
     var refusal: Refusal { Refusal(.tooManyRequests, .temporarilyUnavailable, .tooBusy, retryAfter: retryAfter) }
 }
 
+/// The failure of a request that a later one need not meet, while the store works: other requests changed what it
+/// needed, or its deadline has passed.
+struct PassingFailure: Refusing {
+    /// The reason that the log shows.
+    let reason: String
+
+    var refusal: Refusal {
+        Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
+    }
+}
+
 extension StoreFault: Refusing {
     /// The fault as the log shows it for a request; nil for a value that this version does not know.
     ///

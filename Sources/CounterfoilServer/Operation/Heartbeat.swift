@@ -35,17 +35,16 @@ public struct Heartbeat: Sendable {
     /// Writes heartbeats until its task is cancelled; after a failure, the service tries again at the next interval.
     public func run() async {
         var isAnswering = true
-        var hasSpace = true
         var isSettling = true
-        while !Task.isCancelled {
-            isAnswering = await succeeds(in: "write the heartbeat to the store", before: isAnswering) {
-                try await writeHeartbeat()
+        await withDiscardingTaskGroup { checks in
+            while !Task.isCancelled {
+                isAnswering = await succeeds(in: "write the heartbeat to the store", before: isAnswering) {
+                    try await writeHeartbeat()
+                }
+                if isAnswering, condition.beginSpaceCheck(at: .now) { checks.addTask { await reportSpace() } }
+                isSettling = await settles(before: isSettling)
+                await condition.pause()
             }
-            if isAnswering {
-                hasSpace = await succeeds(in: "find space in the store", before: hasSpace) { try await checkSpace() }
-            }
-            isSettling = await settles(before: isSettling)
-            await condition.pause()
         }
         await finish()
     }
@@ -59,7 +58,7 @@ public struct Heartbeat: Sendable {
     /// Writes one heartbeat, checks the space if that is due, and records how the redemptions have ended.
     package func beat() async throws(StoreFault) {
         try await writeHeartbeat()
-        try await checkSpace()
+        if condition.beginSpaceCheck(at: .now) { try await checkSpace() }
         try await redemptions.settle(now: clock())
     }
 
@@ -75,12 +74,11 @@ public struct Heartbeat: Sendable {
         condition.endHeartbeat(isWritten: true, at: .now)
     }
 
-    /// Finds out whether the store has space, if that is due.
+    /// Finds out whether the store has space.
     ///
-    /// A store without space still gets heartbeats. Otherwise its outage would not end, and with it no grace period: a
-    /// thief with a replaced refresh token would get new tokens as long as the disk is full.
+    /// A store without space still gets heartbeats, also while the check hangs. Otherwise its outage would not end, and
+    /// with it no grace period: a thief with a replaced refresh token would get new tokens as long as the disk is full.
     private func checkSpace() async throws(StoreFault) {
-        guard condition.beginSpaceCheck(at: .now) else { return }
         do {
             try await store.takeUpSpace()
         } catch {
@@ -88,6 +86,10 @@ public struct Heartbeat: Sendable {
             throw error
         }
         condition.endSpaceCheck(hasSpace: true)
+    }
+
+    private func reportSpace() async {
+        _ = await succeeds(in: "find space in the store", before: condition.hadSpace) { try await checkSpace() }
     }
 
     private func settles(before: Bool) async -> Bool {

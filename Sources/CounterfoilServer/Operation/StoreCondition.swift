@@ -10,11 +10,15 @@ final class StoreCondition: Sendable {
     private struct State {
         /// Whether the last heartbeat or the last check of the space failed.
         var refusesCommits = false
+        /// Whether the last check found space.
+        var hadSpace = true
         /// Whether a request has met a fault since the last check of the space began.
         var isSuspect = false
-        /// The time at which the commit of a heartbeat or of a check began that has not ended yet.
+        /// The time at which the commit of a heartbeat began that has not ended yet.
         var begun: ContinuousClock.Instant?
-        /// The time of the last answer.
+        /// The time at which the check of the space began that has not ended yet.
+        var checkBegun: ContinuousClock.Instant?
+        /// The time of the last answer, to a request, the heartbeat or a check of the readiness.
         var answered: ContinuousClock.Instant?
         var heartbeats = 0
         /// The time at which the last check of the space began that a fault of a request has caused.
@@ -51,7 +55,8 @@ final class StoreCondition: Sendable {
     /// deadline of a request.
     func refusesCommits(at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
-            state.refusesCommits || state.begun.map { now - $0 > RequestDeadline.limit } ?? false
+            state.refusesCommits
+                || [state.begun, state.checkBegun].contains { $0.map { now - $0 > RequestDeadline.limit } ?? false }
         }
     }
 
@@ -93,6 +98,9 @@ final class StoreCondition: Sendable {
         }
     }
 
+    /// Notes that the store answered a request.
+    func noteAnswer(at now: ContinuousClock.Instant) { state.withLock { $0.answered = now } }
+
     /// Notes that a request met a fault of the store, and lets the next heartbeat come at once, at most once in
     /// ten seconds.
     func suspect(at now: ContinuousClock.Instant) {
@@ -117,13 +125,16 @@ final class StoreCondition: Sendable {
     }
 
     /// Returns whether the space has to be checked after a heartbeat, and then notes the beginning of the check.
+    ///
+    /// While a check has not ended, none begins.
     func beginSpaceCheck(at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
+            guard state.checkBegun == nil else { return false }
             let isRegular = state.heartbeats.isMultiple(of: Self.heartbeatsPerCheck)
             state.heartbeats += 1
             let isDue = state.isSpaceCheckDue(at: now)
             guard state.refusesCommits || isRegular || isDue else { return false }
-            state.begun = now
+            state.checkBegun = now
             if isDue { state.spaceChecked = now }
             state.isSuspect = false
             return true
@@ -132,10 +143,14 @@ final class StoreCondition: Sendable {
 
     func endSpaceCheck(hasSpace: Bool) {
         state.withLock { state in
-            state.begun = nil
+            state.checkBegun = nil
+            state.hadSpace = hasSpace
             state.refusesCommits = !hasSpace
         }
     }
+
+    /// Whether the last check found space; true before the first one.
+    var hadSpace: Bool { state.withLock(\.hadSpace) }
 
     /// Waits until the next heartbeat is due; ``suspect(at:)`` and the end of the task end the wait.
     func pause() async {

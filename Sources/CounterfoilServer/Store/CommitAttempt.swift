@@ -38,12 +38,12 @@ public enum RequestDeadline {
     /// Whether the deadline of the current request has passed; false outside of a request.
     public static var hasPassed: Bool { current.map { $0 <= .now } ?? false }
 
-    /// Throws ``StoreFault/unavailable(_:)`` if the deadline of the current request has passed.
+    /// Throws a ``PassingFailure`` if the deadline of the current request has passed.
     ///
     /// A request after its deadline is no evidence that a token was stolen: its client may have sent it again, and may
     /// have used the result, while this process was paused.
-    static func demandTimeLeft() throws(StoreFault) {
-        if hasPassed { throw .unavailable("the request was not answered before its deadline") }
+    static func demandTimeLeft() throws(PassingFailure) {
+        if hasPassed { throw PassingFailure(reason: "the request was not answered before its deadline") }
     }
 }
 

@@ -66,7 +66,8 @@ struct RefreshTokenGrant: TokenGrant {
                 throw error
             }
         }
-        throw StoreFault.unavailable("other requests refreshed the same token family \(Self.attempts) times in between")
+        throw PassingFailure(
+            reason: "other requests refreshed the same token family \(Self.attempts) times in between")
     }
 
     /// Issues tokens and records the refresh; returns nil if a concurrent refresh has changed the family.

@@ -1,8 +1,8 @@
 import CounterfoilSQL
 import Foundation
 
-/// The last time at which each server key was the first one of a server, and at which a client used a refresh token that
-/// it kept, by the fingerprint of the key.
+/// The last time at which each server key was the first one of a server, and at which a client used a refresh token
+/// that it kept, by the fingerprint of the key.
 ///
 /// The first key makes everything, so nothing that was made later needs a key that is not the first any more. A client
 /// that keeps its refresh token, and ignores the new one in a response, needs the key for longer.

@@ -157,8 +157,8 @@ extension ServerKeyState {
         return keys
     }
 
-    /// Counts the refresh tokens that were last used before a key ceased to be the first one, and adds those that clients
-    /// keep.
+    /// Counts the refresh tokens that were last used before a key ceased to be the first one, and adds those that
+    /// clients keep.
     ///
     /// Servers change their keys one after the other, so tokens of an earlier key count, too.
     private static func refreshTokens(

@@ -43,6 +43,9 @@ struct StoreConditionTests {
         condition.endHeartbeat(isWritten: true, at: start)
         #expect(condition.fault(at: start + .seconds(5)) == nil)
         #expect(condition.fault(at: start + .seconds(5.1)) == .unavailable("no answer"))
+        condition.noteAnswer(at: start + .seconds(3))
+        #expect(condition.fault(at: start + .seconds(8)) == nil)
+        #expect(condition.fault(at: start + .seconds(8.1)) == .unavailable("no answer"))
         opening.finish()
         await read.value
         #expect(condition.fault(at: start + .seconds(60)) == nil)

@@ -20,13 +20,16 @@ struct DeadlineTests {
     }
 
     @Test func `a replaced refresh token revokes nothing after the deadline of its request`() async throws {
-        let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store))
+        let test = try await TestServer(store: store)
+        let stayed = try await RefreshTokenGrantTests.Stayed(test)
         let next = try await stayed.refresh().tokenResponse.refreshToken
         let latest = try await stayed.refresh(next).tokenResponse.refreshToken
         delay(.refreshFacts)
         let late = try await stayed.refresh()
         #expect(late.status == .serviceUnavailable)
         #expect(late.fields[.retryAfter] == "5")
+        // The store answers, so it is not checked for a fault.
+        #expect(test.server.metrics.snapshot.events[.storeError] == nil)
         let newest = try await stayed.refresh(latest).tokenResponse.refreshToken
         // In time, it is the token of a thief.
         #expect(try await stayed.refresh().tokenError.error == "invalid_grant")

@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The grace period of a refresh token across outages of the store.
@@ -102,6 +103,20 @@ struct RefreshOutageTests {
             await #expect(throws: StoreFault.self) { try await lost.test.server.heartbeat.beat() }
         }
         try await lost.expectRetry(isAnswered: false)
+    }
+
+    // An outage would be recorded after five seconds.
+    @Test(.timeLimit(.minutes(1))) func `heartbeats continue while a check of the space hangs`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        store.before(.takeUpSpace) { for await _ in gate {} }
+        let heartbeat = Task { await test.server.heartbeat.run() }
+        try await Waiting.until("the second heartbeat") { store.calls(of: .recordService) > 1 ? () : nil }
+        #expect(store.calls(of: .takeUpSpace) == 1)
+        opening.finish()
+        heartbeat.cancel()
+        await heartbeat.value
     }
 
     @Test func `a restart of the only process is an outage`() async throws {
