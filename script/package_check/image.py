@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .journey import free_port
 from .system import Failed, expect, quietly
 
 #: Programs that an image without a shell does not have.
@@ -58,7 +57,8 @@ def look_through(root: Path) -> None:
 
 def run(root: Path, user: tuple[int, int], settings: dict[str, Any]) -> None:
     """Runs the command of the image with a read-only root. Only the data and the temporary files can be written."""
-    address = f"127.0.0.1:{free_port()}"
+    # The network is the container's own, too, so no other program can have the port.
+    address = "127.0.0.1:8080"
     data, configured, log = (root.parent / name for name in ("data", "settings", "image.log"))
     data.mkdir()
     os.chown(data, *user)
@@ -66,7 +66,8 @@ def run(root: Path, user: tuple[int, int], settings: dict[str, Any]) -> None:
     (configured / "server.yaml").write_text(f"issuer: http://{address}\nlisten: {address}\n", "utf-8")
     enter = ["chroot", f"--userspec={user[0]}:{user[1]}", str(root)]
     # The mount table is the container's own, as the runtime of containers makes it.
-    mounts = [
+    steps = [
+        "ip link set lo up",
         f"mount --bind {root} {root}",
         f"mount --options remount,bind,ro {root}",
         f"mount --bind {data} {root}/var/lib/counterfoil",
@@ -78,12 +79,12 @@ def run(root: Path, user: tuple[int, int], settings: dict[str, Any]) -> None:
     ]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ["unshare", "--mount", "sh", "-c", " && ".join(mounts), "sh", *settings["Entrypoint"], *settings["Cmd"]],
+            ["unshare", "--mount", "--net", "sh", "-c", " && ".join(steps), "sh", *settings["Entrypoint"], *settings["Cmd"]],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"} | dict(each.split("=", 1) for each in settings["Env"]),
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )
     try:
-        inside = ["nsenter", f"--target={process.pid}", "--mount", *enter]
+        inside = ["nsenter", f"--target={process.pid}", "--mount", "--net", *enter]
         probe = [*inside, *settings["Healthcheck"]["Test"][1:3], f"http://{address}/livez"]
         deadline = time.monotonic() + 60
         while subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
