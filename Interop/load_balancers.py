@@ -21,6 +21,10 @@ NGINX = ROOT / "Packaging" / "proxies" / "nginx.conf"
 KUBERNETES = ROOT / "Packaging" / "kubernetes" / "counterfoil.yaml"
 NGINX_READINESS = ROOT / "Packaging" / "proxies" / "nginx-readiness"
 
+# What HAProxy calls the conditions under which ingress-nginx sends a request to another pod.
+RETRIES = {"error": "conn-failure empty-response", "timeout": "response-timeout", "http_502": "502", "http_503": "503"}
+
+
 def with_these(example: Path, values: dict[str, str]) -> str:
     """A configuration of Packaging/proxies with other values; it must contain everything that is replaced."""
     text = example.read_text("utf-8")
@@ -48,17 +52,22 @@ def haproxy(front: int, ports: list[int], folder: Path, interval: float) -> list
 
 
 def kubernetes(front: int, ports: list[int], folder: Path) -> list[str]:
-    """HAProxy as Kubernetes with our manifest: the readiness probe, the two Services and the paths of the Ingress."""
+    """HAProxy as Kubernetes with our manifest: the readiness probe, the two Services, and the paths and retries of the
+    Ingress, which sends no POST request again."""
     import yaml  # A module that only this one needs.
 
     documents = list(yaml.safe_load_all(KUBERNETES.read_text("utf-8")))
     [pod] = [each["spec"]["template"]["spec"] for each in documents if each["kind"] == "Deployment"]
     probe = pod["containers"][0]["readinessProbe"]
     services = {each["metadata"]["name"]: each["spec"] for each in documents if each["kind"] == "Service"}
-    [paths] = [each["spec"]["rules"][0]["http"]["paths"] for each in documents if each["kind"] == "Ingress"]
+    [ingress] = [each for each in documents if each["kind"] == "Ingress"]
+    paths = ingress["spec"]["rules"][0]["http"]["paths"]
+    conditions = ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-next-upstream"].split()
     lines = ["defaults", "    mode http", "    timeout connect 5s", "    timeout client 60s", "    timeout server 60s",
-             f"    timeout check {probe['timeoutSeconds']}s", "    retry-on conn-failure", "    option redispatch 1",
-             "frontend ingress", f"    bind 127.0.0.1:{front}", "    option forwardfor"]
+             f"    timeout check {probe['timeoutSeconds']}s", "    retries 2", "    option redispatch 1",
+             f"    retry-on {' '.join(RETRIES[each] for each in conditions)}",
+             "frontend ingress", f"    bind 127.0.0.1:{front}", "    option forwardfor",
+             "    http-request disable-l7-retry if METH_POST"]
     for each in paths:
         match = "path" if each["pathType"] == "Exact" else "path_beg"
         lines.append(f"    use_backend {each['backend']['service']['name']} if {{ {match} {each['path']} }}")
