@@ -119,6 +119,8 @@ public final class PostgreSQLStore: SQLStore {
             throw .missingRights(
                 database: "\(string)", reason: error.description,
                 remedy: "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO …")
+        } catch is SchemaVersion.Unreleased {
+            throw .unreleasedTables(database: "\(string)")
         } catch let error as ServerError where !error.state.isPassing {
             throw .failed(database: "\(string)", reason: error.description)
         } catch {

@@ -7,11 +7,9 @@ enum ClientRemovals {
     /// The statements that delete the row of client ?1 with the records whose number is limited, in an order that keeps
     /// every foreign key valid.
     ///
-    /// Its origins and its queue of logout deliveries go by `ON DELETE CASCADE`.
+    /// Its origins, its counts and its queue of logout deliveries go by `ON DELETE CASCADE`.
     static let atOnce = [
         "DELETE FROM client_secrets WHERE client_id = ?1",
-        "DELETE FROM pkce_exceptions WHERE client_id = ?1",
-        "DELETE FROM refresh_statistics WHERE client_id = ?1",
         "DELETE FROM clients WHERE id = ?1",
         "INSERT INTO client_removals (id) VALUES (?1)",
     ]

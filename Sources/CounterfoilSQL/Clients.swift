@@ -138,10 +138,7 @@ extension SQLStore {
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try await read { database in
             let use = try database.first(
-                """
-                SELECT CAST(sum(count) AS bigint), max(last_at) FROM \(database.rows(of: .pkceExceptions))
-                WHERE client_id = ?
-                """, id.rawValue
+                "SELECT CAST(sum(count) AS bigint), max(last_at) FROM pkce_exceptions WHERE client_id = ?", id.rawValue
             ) { columns in (count: try columns.optionalInteger(), lastAt: try columns.optionalDate()) }
             guard let count = use?.count, let lastAt = use?.lastAt else { return nil }
             return PKCEExceptionUse(count: Int(count), lastAt: lastAt)

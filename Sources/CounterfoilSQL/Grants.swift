@@ -313,14 +313,11 @@ extension SQLConnection {
     }
 
     fileprivate func countPKCEException(_ approval: Approval) throws {
-        let row = CounterRow(of: .pkceExceptions, on: self)
         try send(
             """
-            INSERT INTO \(row.table) AS counted (\(row.key), count, last_at)
-            VALUES (\(row.keyValues(of: "?1", after: 2)), 1, ?2)
-            ON CONFLICT (\(row.key)) DO UPDATE SET
+            INSERT INTO pkce_exceptions AS counted (client_id, slot, count, last_at) VALUES (?1, ?2, 1, ?3)
+            ON CONFLICT (client_id, slot) DO UPDATE SET
                 count = counted.count + 1, last_at = max(counted.last_at, excluded.last_at)
-            """,
-            values: [approval.grant.clientID.rawValue, approval.grant.createdAt.microseconds] + row.slotValues)
+            """, approval.grant.clientID.rawValue, counterSlot, approval.grant.createdAt.microseconds)
     }
 }

@@ -43,7 +43,7 @@ extension SQLStore {
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
         try await read { database in
             try database.first(
-                "\(database.sumsOfRefreshStatistics) WHERE client_id = ?", client.rawValue,
+                "\(RefreshStatistics.sums) WHERE client_id = ?", client.rawValue,
                 read: RefreshStatistics.init(_:)) ?? RefreshStatistics()
         }
     }
@@ -51,7 +51,7 @@ extension SQLStore {
     /// Reads the sums of the refresh statistics of all clients, with the time of the last token reuse.
     public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
         try await read { database in
-            try database.first(database.sumsOfRefreshStatistics, read: RefreshStatistics.init(_:))
+            try database.first(RefreshStatistics.sums, read: RefreshStatistics.init(_:))
                 ?? RefreshStatistics()
         }
     }
@@ -101,20 +101,18 @@ extension SQLConnection {
 
     /// Counts for the client with an identifier, which may be invalid.
     func countRefresh(of client: String, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
-        let row = CounterRow(of: .refreshStatistics, on: self)
         try send(
             """
-            INSERT INTO \(row.table) AS counted (\(row.key), repeats, reuses, last_reuse_at, revocations)
-            SELECT \(row.keyValues(of: "?1", after: 5)), ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
-            ON CONFLICT (\(row.key)) DO UPDATE SET
+            INSERT INTO refresh_statistics AS counted (client_id, slot, repeats, reuses, last_reuse_at, revocations)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
+            ON CONFLICT (client_id, slot) DO UPDATE SET
                 repeats = counted.repeats + excluded.repeats,
                 reuses = counted.reuses + excluded.reuses,
                 last_reuse_at = max(
                     coalesce(counted.last_reuse_at, excluded.last_reuse_at),
                     coalesce(excluded.last_reuse_at, counted.last_reuse_at)),
                 revocations = counted.revocations + excluded.revocations
-            """,
-            values: [client, repeats, reuseAt == nil ? 0 : 1, reuseAt?.microseconds, revocations] + row.slotValues)
+            """, client, counterSlot, repeats, reuseAt == nil ? 0 : 1, reuseAt?.microseconds, revocations)
     }
 
     /// Adds revocations to the refresh statistics of the clients of grants.
@@ -123,23 +121,13 @@ extension SQLConnection {
     ///   - grants: The part of a query from `FROM` on that selects existing grants before they are revoked.
     ///   - values: The parameters of the query, which have numbers in it.
     func countRevocations(_ grants: String, _ values: [(any SQLValue)?]) throws {
-        let row = CounterRow(of: .refreshStatistics, on: self)
         try send(
             """
-            INSERT INTO \(row.table) AS counted (\(row.key), repeats, reuses, revocations)
-            SELECT \(row.keyValues(of: "grants.client_id", after: values.count)), 0, 0, count(*) \(grants)
+            INSERT INTO refresh_statistics AS counted (client_id, slot, repeats, reuses, revocations)
+            SELECT grants.client_id, ?\(values.count + 1), 0, 0, count(*) \(grants)
             GROUP BY grants.client_id
-            ON CONFLICT (\(row.key)) DO UPDATE SET revocations = counted.revocations + excluded.revocations
-            """, values: values + row.slotValues)
-    }
-
-    /// A query for the sums of the refresh statistics of all clients, to which a condition can be added.
-    fileprivate var sumsOfRefreshStatistics: String {
-        """
-        SELECT CAST(coalesce(sum(repeats), 0) AS bigint), CAST(coalesce(sum(reuses), 0) AS bigint),
-            max(last_reuse_at), CAST(coalesce(sum(revocations), 0) AS bigint)
-        FROM \(rows(of: .refreshStatistics))
-        """
+            ON CONFLICT (client_id, slot) DO UPDATE SET revocations = counted.revocations + excluded.revocations
+            """, values: values + [counterSlot])
     }
 
     /// Applies a step to a token family; returns false if the family does not meet a condition of the step.
@@ -279,6 +267,13 @@ extension RefreshFacts {
 }
 
 extension RefreshStatistics {
+    /// A query for the sums of the rows of all clients, to which a condition can be added.
+    fileprivate static let sums = """
+        SELECT CAST(coalesce(sum(repeats), 0) AS bigint), CAST(coalesce(sum(reuses), 0) AS bigint),
+            max(last_reuse_at), CAST(coalesce(sum(revocations), 0) AS bigint)
+        FROM refresh_statistics
+        """
+
     fileprivate init(_ columns: inout Columns) throws {
         self.init()
         repeats = Int(try columns.integer())

@@ -35,7 +35,6 @@ extension SQLStore {
         try await commit(recording: events) { database in
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
-            guard try database.spelling(of: resource.resource) == nil else { return .exists }
             let added = try database.run(
                 """
                 INSERT INTO resources (\(RegisteredResource.columns), normalized) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -87,8 +86,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> Bool {
         try await commit(recording: events) { database in
             try database.run(
-                "UPDATE resources SET secret = ?2 WHERE resource = ?1", try database.spelling(of: resource),
-                Data(secret.bytes)) == 1
+                "UPDATE resources SET secret = ?2 WHERE normalized = ?1", resource.normalized, Data(secret.bytes)) == 1
         }
     }
 
@@ -96,23 +94,15 @@ extension SQLStore {
     @discardableResult
     public func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
         try await commit(recording: events) { database in
-            try database.run("DELETE FROM resources WHERE resource = ?", try database.spelling(of: resource)) == 1
+            try database.run("DELETE FROM resources WHERE normalized = ?", resource.normalized) == 1
         }
     }
 }
 
 extension SQLConnection {
-    /// Reads an API by its resource indicator in any equal spelling; an API with the same spelling comes first.
+    /// Reads an API by its resource indicator in any equal spelling.
     func resource(_ resource: Resource) throws -> RegisteredResource? {
-        try first(RegisteredResource.lookup, resource.normalized, resource.rawValue, read: RegisteredResource.init(_:))
-    }
-
-    /// Returns the registered spelling of a resource indicator; nil if no API is registered with an equal one.
-    fileprivate func spelling(of resource: Resource) throws -> String? {
-        // Only this column is read, so that an API with a value that this version does not know can be deleted.
-        try first(RegisteredResource.spelling, resource.normalized, resource.rawValue) { columns in
-            try columns.text()
-        }
+        try first(RegisteredResource.lookup, resource.normalized, read: RegisteredResource.init(_:))
     }
 }
 
@@ -120,15 +110,8 @@ extension RegisteredResource {
     fileprivate static let columns =
         "resource, client_id, name, scope, token_type, requires_bound_tokens, secret, created_at"
 
-    /// The query that reads an API by its normalized resource indicator (?1) and its spelling (?2).
-    static let lookup = lookup(of: columns)
-
-    /// The query that reads the spelling of an API that ``lookup`` finds.
-    fileprivate static let spelling = lookup(of: "resource")
-
-    private static func lookup(of columns: String) -> String {
-        "SELECT \(columns) FROM resources WHERE normalized = ?1 ORDER BY resource = ?2 DESC, resource LIMIT 1"
-    }
+    /// The query that reads an API by its normalized resource indicator.
+    static let lookup = "SELECT \(columns) FROM resources WHERE normalized = ?"
 
     fileprivate init(_ columns: inout Columns) throws {
         columns.record = "API"

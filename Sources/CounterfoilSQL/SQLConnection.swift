@@ -8,8 +8,12 @@ package import Foundation
 package struct SQLConnection {
     private let runner: any StatementRunner
 
-    /// The number of rows among which the commits spread each counter (``StatementRunner/counterSlots``).
-    var counterSlots: Int64 { runner.counterSlots }
+    /// The row of a client in a table of counts that a commit updates, chosen at random among
+    /// ``StatementRunner/counterSlots``.
+    ///
+    /// The counts of a client are the sums of its rows. With a single row, the commits that count would wait for each
+    /// other, and then run again. Another attempt of the same commit may choose another row.
+    var counterSlot: Int64 { Int64.random(in: 0..<runner.counterSlots) }
 
     package init(_ runner: any StatementRunner) { self.runner = runner }
 
@@ -178,7 +182,7 @@ package protocol StatementRunner {
     /// Runs a statement of a transaction at any time before the next one with an answer, or before the commit.
     func runLater(_ sql: String, _ parameters: [SQLParameter]) throws
 
-    /// The number of rows among which the commits spread each counter; 1 if they run one after another anyway.
+    /// The number of rows among which commits spread the counts of a client; 1 if they run one after another anyway.
     var counterSlots: Int64 { get }
 
     /// Runs the last statement of a transaction, which may be committed with it, and reads its rows.

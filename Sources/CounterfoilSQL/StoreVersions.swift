@@ -26,7 +26,7 @@ extension SQLStore {
     private static func query(_ kind: StoreMeasurements.Kind) -> (name: String, sql: String) {
         switch kind {
         case .sqlite: ("SQLite", "SELECT sqlite_version(), user_version FROM pragma_user_version")
-        case .postgresql: ("PostgreSQL", "SELECT current_setting('server_version'), number FROM counterfoil_schema")
+        case .postgresql: ("PostgreSQL", "SELECT current_setting('server_version'), version FROM counterfoil_schema")
         }
     }
 }

@@ -13,6 +13,8 @@ extension SQLiteStore {
         case notADatabase(path: String)
         /// The file is a database of another program.
         case otherApplication(path: String)
+        /// A version from before version 1 of the schema has written the file.
+        case unreleasedVersion(path: String)
         /// A newer version of this product has written the file; the numbers are schema versions.
         case newerVersion(path: String, found: Int, supported: Int)
         /// An earlier version of this product has written the file, and `upgrading` is false; the numbers are
@@ -42,6 +44,11 @@ extension SQLiteStore {
                 "\(path) is not a database; check the path, or restore the file from a backup"
             case .otherApplication(let path):
                 "\(path) is a database of another program; choose another path"
+            case .unreleasedVersion(let path):
+                """
+                the database \(path) was written by a version of Counterfoil from before the first release, which no \
+                version can upgrade; nothing was changed; begin again with an empty data directory
+                """
             case .newerVersion(let path, let found, let supported):
                 """
                 the database \(path) was written by a newer version (schema version \(found); this version supports \(supported)); \
@@ -80,6 +87,8 @@ extension SQLiteStore {
     /// An error for a database that another program or a newer version has written since the store checked the file.
     struct Foreign: Error {
         let version: Int
+        /// The newest version that this version of the program can use.
+        let supported: Int
     }
 }
 
@@ -92,8 +101,8 @@ extension SQLiteStore.OpeningRefusal {
             self = .notDurable(path: path)
         case let foreign as SQLiteStore.Foreign where foreign.version == SQLiteStore.movedVersion:
             self = .moved(path: path, target: SQLiteStore.target(ofFileAt: path))
-        case let foreign as SQLiteStore.Foreign where foreign.version > Migration.all.count:
-            self = .newerVersion(path: path, found: foreign.version, supported: Migration.all.count)
+        case let foreign as SQLiteStore.Foreign where foreign.version > foreign.supported:
+            self = .newerVersion(path: path, found: foreign.version, supported: foreign.supported)
         case is SQLiteStore.Foreign:
             self = .otherApplication(path: path)
         case let error as DatabaseError:

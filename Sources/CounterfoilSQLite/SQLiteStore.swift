@@ -11,8 +11,11 @@ import GRDB
 /// On a file system that does not support a durable WAL, opening fails. Other processes of the same version may read
 /// and write the file at the same time, so administration commands work while a server runs.
 public final class SQLiteStore: SQLStore {
-    /// The `application_id` of the database files of this product: "CFoi" in ASCII.
-    static let applicationID: Int64 = 0x4346_6F69
+    /// The `application_id` of the database files of this product: "Cntf" in ASCII.
+    static let applicationID: Int64 = 0x436E_7466
+
+    /// The `application_id` of the files from before version 1 of the schema, which cannot be upgraded.
+    static let unreleasedApplicationID: Int64 = 0x4346_6F69
 
     /// The path of the database file, as it was given to the initializer.
     public let path: String
@@ -43,12 +46,23 @@ public final class SQLiteStore: SQLStore {
     ///     nil, the clock follows the server that runs on the file, or begins with the wall clock if none does.
     ///   - unsupported: The reporter of values that a newer version has written, and because of which this store does
     ///     not use a record.
-    public init(
+    public convenience init(
         at path: String,
         createIfMissing: Bool = true,
         upgrading: Bool = true,
         busyTimeout: Duration = .seconds(5),
         clockStart: Date? = nil,
+        reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
+    ) throws(OpeningRefusal) {
+        try self.init(
+            at: path, createIfMissing: createIfMissing, upgrading: upgrading, through: Migration.all,
+            busyTimeout: busyTimeout, clockStart: clockStart, reporting: unsupported)
+    }
+
+    /// Opens a store as the public initializer does, with the steps of the schema.
+    init(
+        at path: String, createIfMissing: Bool = true, upgrading: Bool = true, through steps: [Migration],
+        busyTimeout: Duration = .seconds(5), clockStart: Date? = nil,
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
@@ -59,13 +73,14 @@ public final class SQLiteStore: SQLStore {
         case .empty: break
         case .sqlite(let applicationID, let version) where applicationID == Self.applicationID:
             guard version != Self.movedVersion else { throw .moved(path: path, target: Self.target(ofFileAt: path)) }
-            guard version <= Migration.all.count else {
-                throw .newerVersion(path: path, found: version, supported: Migration.all.count)
+            guard version <= steps.count else {
+                throw .newerVersion(path: path, found: version, supported: steps.count)
             }
-            guard upgrading || version == Migration.all.count else {
-                throw .earlierVersion(path: path, found: version, supported: Migration.all.count)
+            guard upgrading || version == steps.count else {
+                throw .earlierVersion(path: path, found: version, supported: steps.count)
             }
-            if version < Migration.all.count { formerCopy = FormerCopy(of: path, version: version) }
+            if version < steps.count { formerCopy = FormerCopy(of: path, version: version) }
+        case .sqlite(Self.unreleasedApplicationID, _): throw .unreleasedVersion(path: path)
         case .sqlite: throw .otherApplication(path: path)
         case .other: throw .notADatabase(path: path)
         }
@@ -74,7 +89,7 @@ public final class SQLiteStore: SQLStore {
             try pool.writeWithoutTransaction(Self.makeDurable)
             if upgrading, formerCopy == nil { UnfinishedCopy.removeAbandoned(of: path) }
             copyOfEarlierVersion = try formerCopy.flatMap { copy in try copy.make(from: pool) ? copy.path : nil }
-            try pool.writeWithoutTransaction { database in try Migration.run(database) }
+            try pool.writeWithoutTransaction { database in try Migration.run(database, through: steps) }
             let clock = try FileClock(
                 following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)
             let readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))

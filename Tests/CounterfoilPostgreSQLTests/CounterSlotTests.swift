@@ -11,15 +11,14 @@ import Testing
 /// The counts of a client, which several servers change at the same time.
 @Suite("PostgreSQL: counters", .timeLimit(.minutes(2)))
 struct CounterSlotTests {
-    // A version before the slots counts in the row of the client, and may still run.
-    @Test func `the counts of a client are the sums of its slots and of the row of an earlier version`() async throws {
+    @Test func `the counts of a client are the sums of its slots, and go with the client`() async throws {
         try await TestDatabase.withServer { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))
             let world = try await World(in: store)
             let id = world.client.id.rawValue
             try server.sql(
-                "INSERT INTO pkce_exceptions VALUES ('\(id)', 5, 1)",
-                "INSERT INTO refresh_statistics VALUES ('\(id)', 7, 1, 3, 0)", database: database)
+                "INSERT INTO pkce_exceptions VALUES ('\(id)', 99, 5, 1)",
+                "INSERT INTO refresh_statistics VALUES ('\(id)', 99, 7, 1, 3, 0)", database: database)
             let grants = (0..<40).map { world.grant(at: World.now + TimeInterval($0)) }
             for grant in grants {
                 let approval = world.approval(grant, try .example(for: grant), pkce: .plain)
@@ -37,13 +36,11 @@ struct CounterSlotTests {
             #expect(statistics.revocations == 1)
             #expect(try await store.refreshStatistics() == statistics)
             // The commits have not shared one row.
-            let rows = try server.sql("SELECT count(*) > 10 FROM pkce_exceptions_slots", database: database)
+            let rows = try server.sql("SELECT count(*) > 10 FROM pkce_exceptions", database: database)
             #expect(rows == ["t"])
 
             #expect(try await store.removeClient(world.client.id, recording: []))
-            let left = """
-                SELECT (SELECT count(*) FROM pkce_exceptions_slots) + (SELECT count(*) FROM refresh_statistics_slots)
-                """
+            let left = "SELECT (SELECT count(*) FROM pkce_exceptions) + (SELECT count(*) FROM refresh_statistics)"
             #expect(try server.sql(left, database: database) == ["0"])
             await store.close()
         }

@@ -10,26 +10,6 @@ import Testing
 
 @Suite("PostgreSQL: the record of endings", .timeLimit(.minutes(2)))
 struct EndingOrderTests {
-    @Test func `the functions of the triggers look for tables in their schema only, and no other user calls them`()
-        async throws
-    {
-        try await TestDatabase.withServerAlone { server, database in
-            let functions = try server.sql(
-                """
-                SELECT DISTINCT proconfig::text || ' ' || (proacl::text LIKE '%{=X/%' OR proacl IS NULL)::text
-                FROM pg_proc WHERE proname = 'record_ending'
-                    OR oid IN (SELECT tgfoid FROM pg_trigger WHERE tgname LIKE '%\\_ends\\_%')
-                """, database: database)
-            #expect(
-                functions.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
-                    == #"{"search_path=public, pg_temp"} false"#)
-            let count = try server.sql(
-                "SELECT count(*) FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace",
-                database: database)
-            #expect(count != ["0"])
-        }
-    }
-
     @Test func `transactions that end access wait for each other before they see the database`() async throws {
         try await TestDatabase.withServerAlone { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))

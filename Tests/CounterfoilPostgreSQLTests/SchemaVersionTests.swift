@@ -68,6 +68,21 @@ struct SchemaVersionTests {
         }
     }
 
+    @Test func `tables from before the first release are refused`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let name = "d_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
+        try server.sql("CREATE DATABASE \(name)")
+        try server.sql(
+            "CREATE TABLE counterfoil_schema (id bigint, number bigint, oldest_program bigint)",
+            "INSERT INTO counterfoil_schema VALUES (1, 6, 1)", "CREATE TABLE people (number bigint)", database: name)
+        let uri = try server.uri(database: name)
+        let refusal = OpeningRefusal.unreleasedTables(database: "\(uri)")
+        await #expect(throws: refusal) { try await PostgreSQLStore.check(uri) }
+        await #expect(throws: refusal) { try await PostgreSQLStore.migrate(uri) }
+        #expect(refusal.description.contains("begin again with an empty database"))
+        #expect(try server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database: name) == ["2"])
+    }
+
     @Test func `a program from before the last but one upgrade is refused, even if nothing was taken away`()
         async throws
     {

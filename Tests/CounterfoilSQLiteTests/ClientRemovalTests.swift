@@ -10,52 +10,6 @@ import Testing
 
 @Suite("SQLite: deleted clients")
 struct ClientRemovalTests {
-    @Test func `grants, consents and logout deliveries stay when their tables are replaced`() async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path("store.sqlite")
-        var store = try SQLiteStore(at: path)
-        let world = try await World(in: store)
-        var notified = world.client
-        notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
-        #expect(try await store.updateClient(notified, logo: .keep) == .updated)
-        notified.revision += 1
-        let told = World(store, person: world.person, client: notified, session: .example(of: world.person))
-        try await told.begin(told.session)
-        let family = try await told.refreshFamily(of: told.grant())
-        let facts = try #require(try await store.refreshFacts(family.digest))
-        let consent = try #require(try await told.consent)
-        #expect(try await store.endSession(told.session.digest, at: World.now))
-        await store.close()
-
-        let database = try DatabaseQueue(path: path)
-        try await database.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA foreign_keys = OFF")
-            try database.execute(sql: "DROP TRIGGER clients_get_free_identifiers; DROP TABLE client_removals")
-            try database.inTransaction {
-                try Migration.clientRemovals.apply(database)
-                return .commit
-            }
-            #expect(try database.foreignKeyViolations().next() == nil)
-        }
-        try database.close()
-
-        store = try SQLiteStore(at: path)
-        #expect(try await store.refreshFacts(family.digest) == facts)
-        #expect(try await store.consent(of: world.person.id, to: notified.id) == consent)
-        let first = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9)
-        let delivery = try #require(first.first)
-        #expect(delivery.number == 1 && delivery.sessionID == told.session.id)
-        try await store.settleLogoutDelivery(delivery, .done)
-        // The number of a delivery is not used again, and the triggers are there.
-        let again = World(store, person: world.person, client: notified, session: .example(of: world.person))
-        try await again.begin(again.session)
-        try await again.approve(again.grant())
-        #expect(try await store.endSession(again.session.digest, at: World.now))
-        let next = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9)
-        #expect(next.map(\.number) == [2])
-        await store.close()
-    }
-
     // SEC-384: the database itself refuses the identifier.
     @Test func `no statement inserts a client with the identifier of a deleted one`() async throws {
         let directory = try TemporaryDirectory()

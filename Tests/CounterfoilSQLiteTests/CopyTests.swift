@@ -161,6 +161,26 @@ struct CopyTests {
         #expect(throws: Never.self) { try record() }
     }
 
+    @Test func `a copy from before the first release is refused`() throws {
+        let directory = try TemporaryDirectory()
+        var database = Data("SQLite format 3\0".utf8) + Data(repeating: 0, count: 496)
+        withUnsafeBytes(of: UInt32(SQLiteStore.unreleasedApplicationID).bigEndian) {
+            database.replaceSubrange(68..<72, with: $0)
+        }
+        let path = directory.path("copy")
+        try database.write(to: URL(fileURLWithPath: path))
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        #expect(throws: CopyRefusal.unreleasedVersion) { try CopyRecord(ofCopyOn: file) }
+        let record = CopyRecord(
+            format: CopyRecord.currentFormat, schema: 20, program: "0.1.0", issuer: nil, endings: "", ending: 0,
+            isInJournal: false, takenAt: 1, length: Int64(database.count), rows: [:])
+        try record.append(to: file)
+        #expect(throws: CopyRefusal.unreleasedVersion) { try CopyRecord(ofCopyOn: file) }
+        #expect("\(CopyRefusal.unreleasedVersion)".contains("no version can restore"))
+    }
+
     @Test func `a draft never empties a file that has another name`() throws {
         let directory = try TemporaryDirectory()
         let (victim, path) = (directory.path("victim"), directory.path("draft"))

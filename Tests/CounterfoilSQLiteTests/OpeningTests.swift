@@ -10,6 +10,10 @@ import Testing
 
 @Suite("SQLite: opening")
 struct OpeningTests {
+    /// The steps of the schema of a newer version.
+    private static let steps =
+        Migration.all + [Migration { try $0.execute(sql: "ALTER TABLE scopes ADD COLUMN note TEXT") }]
+
     @Test func `a new store and its directory can be read by their owner only`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("data/deep/store.sqlite")
@@ -85,27 +89,44 @@ struct OpeningTests {
         let path = directory.path("store.sqlite")
         try await SQLiteStore(at: path, upgrading: false).close()
         try await SQLiteStore(at: path, upgrading: false).close()
-        try Self.change(path, "PRAGMA user_version = 0")
         let before = try directory.contents()
-        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 0, supported: Migration.all.count))
-        {
-            try SQLiteStore(at: path, upgrading: false)
+        let (version, newer) = (Migration.all.count, Self.steps.count)
+        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: version, supported: newer)) {
+            try SQLiteStore(at: path, upgrading: false, through: Self.steps)
         }
         #expect(try directory.contents() == before)
+        await (try SQLiteStore(at: path, through: Self.steps)).close()
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: newer, supported: version)) {
+            try SQLiteStore(at: path)
+        }
+    }
+
+    @Test func `a database from before the first release is refused unchanged`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        for version in [1, 20] {
+            try Self.change(
+                path,
+                """
+                PRAGMA application_id = \(SQLiteStore.unreleasedApplicationID); PRAGMA user_version = \(version);
+                CREATE TABLE IF NOT EXISTS people (id TEXT)
+                """)
+            let before = try directory.contents()
+            let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: path) }
+            #expect(refusal == .unreleasedVersion(path: path))
+            #expect(refusal?.description.contains("begin again with an empty data directory") == true)
+            #expect(try directory.contents() == before)
+        }
     }
 
     @Test func `a database from an earlier version is copied before its upgrade`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        let former = try DatabaseQueue(path: path)
-        try await former.writeWithoutTransaction { database in
-            try Migration.run(database, through: [.schema])
-            try database.execute(sql: "INSERT INTO scopes (name, description) VALUES ('former', 'Former')")
-        }
-        try former.close()
+        await (try SQLiteStore(at: path)).close()
+        try Self.change(path, "INSERT INTO scopes (name, description) VALUES ('former', 'Former')")
         // What an interrupted attempt has left is replaced.
         try Data("half".utf8).write(to: directory.file("store.sqlite.copying"))
-        let store = try SQLiteStore(at: path)
+        let store = try SQLiteStore(at: path, through: Self.steps)
         #expect(store.copyOfEarlierVersion == directory.path("store.sqlite.version-1"))
         await store.close()
         #expect(try directory.contents().keys.sorted() == ["store.sqlite", "store.sqlite.version-1"])
@@ -122,7 +143,7 @@ struct OpeningTests {
         #expect(scopes == ["former"])
         try copy.close()
         // A store that needs no upgrade copies nothing.
-        let again = try SQLiteStore(at: path)
+        let again = try SQLiteStore(at: path, through: Self.steps)
         #expect(again.copyOfEarlierVersion == nil)
         await again.close()
     }
@@ -130,23 +151,20 @@ struct OpeningTests {
     @Test func `a database that cannot be copied is not upgraded`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        let former = try DatabaseQueue(path: path)
-        try await former.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL")
-            try Migration.run(database, through: [.schema])
-        }
-        try former.close()
+        await (try SQLiteStore(at: path)).close()
         // The name of the copy is that of a directory.
         try FileManager.default.createDirectory(
             atPath: directory.path("store.sqlite.version-1/held"), withIntermediateDirectories: true)
-        let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: path) }
+        let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) {
+            try SQLiteStore(at: path, through: Self.steps)
+        }
         #expect("\(try #require(refusal))".contains("nothing was changed"))
         try FileManager.default.removeItem(atPath: directory.path("store.sqlite.version-1"))
         #expect(try directory.contents().keys.contains("store.sqlite.copying") == false)
         let unchanged = try DatabaseQueue(path: path)
         #expect(try await unchanged.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 1)
         try unchanged.close()
-        await (try SQLiteStore(at: path)).close()
+        await (try SQLiteStore(at: path, through: Self.steps)).close()
     }
 
     @Test func `a newer version is detected even if only the WAL contains it`() async throws {

@@ -24,6 +24,8 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case poolerWithoutStatements(database: String)
     /// The database has no tables of this product.
     case noTables(database: String)
+    /// The tables are from before version 1 of the schema, and cannot be upgraded.
+    case unreleasedTables(database: String)
     /// The tables are those of an earlier version, which this version cannot use.
     case earlierTables(database: String)
     /// A later version has changed the tables so that this version cannot use them.
@@ -77,6 +79,11 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .noTables(let database):
             "the database \(database) has no tables of Counterfoil; create them: counterfoil-server migrate"
+        case .unreleasedTables(let database):
+            """
+            the tables in the database \(database) are those of a version of Counterfoil from before the first \
+            release, which no version can upgrade; nothing was changed; begin again with an empty database
+            """
         case .earlierTables(let database):
             """
             the tables in the database \(database) are those of an earlier version; \

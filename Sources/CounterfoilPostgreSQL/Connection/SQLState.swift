@@ -14,6 +14,7 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     static let uniqueViolation = SQLState("23505")
     static let lockNotAvailable = SQLState("55P03")
     static let duplicateTable = SQLState("42P07")
+    static let undefinedColumn = SQLState("42703")
     static let insufficientPrivilege = SQLState("42501")
     static let readOnlyTransaction = SQLState("25006")
     static let tooManyConnections = SQLState("53300")

@@ -1,7 +1,6 @@
 extension Tables {
     /// The tables of the certificate that the servers order from an authority.
-    static let certificateOrders: [String] = statements(
-        """
+    static let certificateOrders = """
         -- The key of the account at each authority, encrypted with the server key.
         CREATE TABLE authority_accounts (
             authority text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -46,5 +45,5 @@ extension Tables {
             holder bytea NOT NULL CHECK (length(holder) = 16),
             expires_at bigint NOT NULL
         )
-        """)
+        """
 }

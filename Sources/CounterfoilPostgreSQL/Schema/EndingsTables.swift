@@ -1,12 +1,6 @@
-import CounterfoilSQL
-
 extension Tables {
     /// The record of everything that ended access, from which a server writes its endings journal.
-    static let endings: [String] =
-        statements(endingTables) + EndingTrigger.statements(for: .postgreSQL)
-        + statements(rights)
-
-    private static let endingTables = """
+    static let endings = """
         -- The position in the sequence of the endings.
         CREATE TABLE endings_record (
             id bigint NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -47,28 +41,6 @@ extension Tables {
                 INTO next_number FROM endings_record;
             INSERT INTO endings VALUES (
                 next_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, $1, $2, $3);
-        END
-        $body$
-        """
-
-    /// Fixes where the functions look for tables: first in their schema, and in temporary tables of the caller last.
-    ///
-    /// They run with the rights of their owner, so no other user may call them. A trigger needs no right to its
-    /// function.
-    private static let rights = """
-        DO $body$
-        DECLARE
-            place name := current_schema();
-            target regprocedure;
-        BEGIN
-            FOR target IN
-                SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
-                WHERE nspname = place AND (proname = 'record_ending'
-                    OR pg_proc.oid IN (SELECT tgfoid FROM pg_trigger WHERE tgname LIKE '%\\_ends\\_%'))
-            LOOP
-                EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', target, place);
-                EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', target);
-            END LOOP;
         END
         $body$
         """

@@ -164,13 +164,16 @@ extension Tables {
 
         CREATE INDEX refresh_tokens_expires ON refresh_tokens (expires_at)
 
+        -- Several servers spread the counts of a client among the slots.
         CREATE TABLE refresh_statistics (
-            client_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES clients (id),
+            client_id text COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            slot bigint NOT NULL,
             repeats bigint NOT NULL,
             reuses bigint NOT NULL,
             last_reuse_at bigint,
-            revocations bigint NOT NULL
-        )
+            revocations bigint NOT NULL,
+            PRIMARY KEY (client_id, slot)
+        ) WITH (fillfactor = 80)
         """
 
     /// Client assertions, pushed requests and device authorizations.

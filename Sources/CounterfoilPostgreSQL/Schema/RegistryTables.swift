@@ -41,18 +41,19 @@ extension Tables {
             optional_scope text COLLATE "C" NOT NULL,
             -- The scopes that a service can request without a user.
             machine_scope text COLLATE "C" NOT NULL,
-            source text COLLATE "C" NOT NULL DEFAULT 'console'
-                CHECK (source IN ('console', 'documents', 'registration')),
+            source text COLLATE "C" NOT NULL CHECK (source IN ('console', 'documents', 'registration')),
+            -- The metadata of a client that identified or registered itself, as JSON.
             metadata bytea,
             registration_access_token bytea,
+            -- The host of the document of a client, in lower case.
             host text COLLATE "C",
             is_first_party bigint NOT NULL CHECK (is_first_party IN (0, 1)),
             is_vouched_for bigint NOT NULL CHECK (is_vouched_for IN (0, 1)),
             is_claimed_https_verified bigint NOT NULL CHECK (is_claimed_https_verified IN (0, 1)),
             pkce_policy text NOT NULL,
             requires_state bigint NOT NULL CHECK (requires_state IN (0, 1)),
-            requires_pushed_requests bigint NOT NULL DEFAULT 0 CHECK (requires_pushed_requests IN (0, 1)),
-            requires_bound_tokens bigint NOT NULL DEFAULT 0 CHECK (requires_bound_tokens IN (0, 1)),
+            requires_pushed_requests bigint NOT NULL CHECK (requires_pushed_requests IN (0, 1)),
+            requires_bound_tokens bigint NOT NULL CHECK (requires_bound_tokens IN (0, 1)),
             refresh_tokens text NOT NULL,
             rotates_refresh_tokens bigint CHECK (rotates_refresh_tokens IN (0, 1)),
             refresh_grace_period bigint,
@@ -62,7 +63,7 @@ extension Tables {
             access_token_lifetime bigint,
             id_token_lifetime bigint,
             id_token_algorithm text NOT NULL,
-            puts_user_claims_in_id_token bigint NOT NULL DEFAULT 0 CHECK (puts_user_claims_in_id_token IN (0, 1)),
+            puts_user_claims_in_id_token bigint NOT NULL CHECK (puts_user_claims_in_id_token IN (0, 1)),
             web_views text NOT NULL,
             created_at bigint NOT NULL,
             changed_at bigint NOT NULL,
@@ -138,27 +139,29 @@ extension Tables {
 
         CREATE INDEX client_secrets_client ON client_secrets (client_id)
 
-        -- How often a client was served without S256.
+        -- How often a client was served without S256. Several servers spread the counts among the slots.
         CREATE TABLE pkce_exceptions (
-            client_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES clients (id),
+            client_id text COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            slot bigint NOT NULL,
             count bigint NOT NULL CHECK (count > 0),
-            last_at bigint NOT NULL
-        )
+            last_at bigint NOT NULL,
+            PRIMARY KEY (client_id, slot)
+        ) WITH (fillfactor = 80)
 
         -- APIs.
         CREATE TABLE resources (
             resource text COLLATE "C" NOT NULL PRIMARY KEY,
-            normalized text COLLATE "C" NOT NULL DEFAULT '',
+            normalized text COLLATE "C" NOT NULL,
             client_id text COLLATE "C" NOT NULL UNIQUE,
             name text NOT NULL,
             scope text COLLATE "C" NOT NULL,
             secret bytea NOT NULL CHECK (length(secret) = 32),
-            token_type text NOT NULL DEFAULT 'at+jwt' CHECK (token_type IN ('at+jwt', 'jwt')),
-            requires_bound_tokens bigint NOT NULL DEFAULT 0 CHECK (requires_bound_tokens IN (0, 1)),
+            token_type text NOT NULL CHECK (token_type IN ('at+jwt', 'jwt')),
+            requires_bound_tokens bigint NOT NULL CHECK (requires_bound_tokens IN (0, 1)),
             created_at bigint NOT NULL
         )
 
-        CREATE INDEX resources_normalized ON resources (normalized)
+        CREATE UNIQUE INDEX resources_normalized ON resources (normalized)
 
         CREATE TABLE unregistered_client_policy (
             id bigint NOT NULL PRIMARY KEY CHECK (id = 1),

@@ -1,6 +1,4 @@
-import CounterfoilProtocol
 import CounterfoilSQL
-import CounterfoilServer
 
 /// The version of the tables in a database: the number of the last step that was applied.
 struct SchemaVersion: Sendable, Hashable {
@@ -15,12 +13,14 @@ struct SchemaVersion: Sendable, Hashable {
         let keepsEarlierPrograms: Bool
     }
 
-    /// Every step, oldest first; the number of a step is its position, counted from 1.
+    /// Every step, oldest first; the first one creates the tables of version 1.
+    ///
+    /// The number of a step is its position, counted from 1.
     ///
     /// A step never changes after its release. First, a step only adds something. A later one takes away what no
     /// supported version uses. The servers continue meanwhile, so a step takes all its locks at its beginning, and does
     /// nothing that takes long while it has them.
-    static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters, auditSeals] }
+    static let steps = [Step(statements: Tables.all, keepsEarlierPrograms: false)]
 
     /// The names of all tables that the steps create, and of the table of the version.
     static let tables: [String] =
@@ -32,37 +32,6 @@ struct SchemaVersion: Sendable, Hashable {
             return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
         }
 
-    private static let first = Step(
-        statements: Tables.all.map { Statement($0) }
-            + ScopeDefinition.standard.map { scope in
-                Statement(
-                    "INSERT INTO scopes (name, description, is_listed) VALUES ($1, $2, 1)", scope.token.rawValue,
-                    scope.description)
-            },
-        keepsEarlierPrograms: false)
-
-    /// Adds what several servers count and decide together.
-    private static let sharedState = Step(
-        statements: Tables.shared.map { Statement($0) }, keepsEarlierPrograms: true)
-
-    /// Adds the record of what ended access.
-    private static let endings = Step(
-        statements: Tables.endings.map { Statement($0) }, keepsEarlierPrograms: true)
-
-    /// Adds the certificate that the servers order from an authority.
-    private static let certificateOrders = Step(
-        statements: Tables.certificateOrders.map { Statement($0) }, keepsEarlierPrograms: true)
-
-    /// Adds the rows among which several servers spread a counter.
-    private static let counters = Step(
-        statements: Tables.counters.map { Statement($0) }, keepsEarlierPrograms: true)
-
-    /// Adds the seals of the audit log.
-    ///
-    /// An earlier program deletes events without their seals, until a server with this step deletes more of them.
-    private static let auditSeals = Step(
-        statements: Tables.auditSeals.map { Statement($0) }, keepsEarlierPrograms: true)
-
     /// Reads the version of the tables; nil if the database has none.
     static func read(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> SchemaVersion? {
         let exists = try connection.exchange(
@@ -71,14 +40,21 @@ struct SchemaVersion: Sendable, Hashable {
         return exists == [true] ? try stored(on: connection, by: deadline) : nil
     }
 
+    /// An error for tables from before version 1, whose table of the version has another column.
+    struct Unreleased: Error {}
+
     /// Reads the version from its table, which exists.
     private static func stored(
         on connection: Connection, by deadline: ContinuousClock.Instant
     ) throws -> SchemaVersion? {
-        try connection.exchange(
-            [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
-        ).first?.first { columns in
-            SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
+        do {
+            return try connection.exchange(
+                [Statement("SELECT version, oldest_program FROM counterfoil_schema")], by: deadline
+            ).first?.first { columns in
+                SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
+            }
+        } catch let error as ServerError where error.state == .undefinedColumn {
+            throw Unreleased()
         }
     }
 
@@ -144,8 +120,8 @@ struct SchemaVersion: Sendable, Hashable {
                 [
                     Statement(
                         """
-                        INSERT INTO counterfoil_schema (id, number, oldest_program) VALUES (1, $1, $2)
-                        ON CONFLICT (id) DO UPDATE SET number = $1, oldest_program = $2
+                        INSERT INTO counterfoil_schema (id, version, oldest_program) VALUES (1, $1, $2)
+                        ON CONFLICT (id) DO UPDATE SET version = $1, oldest_program = $2
                         """, Int64(steps.count), oldest ?? Int64(steps.count)),
                     Statement("COMMIT"),
                 ], by: deadline)
@@ -196,7 +172,7 @@ struct SchemaVersion: Sendable, Hashable {
             """
             CREATE TABLE IF NOT EXISTS counterfoil_schema (
                 id bigint NOT NULL PRIMARY KEY CHECK (id = 1),
-                number bigint NOT NULL,
+                version bigint NOT NULL,
                 oldest_program bigint NOT NULL
             )
             """),

@@ -1,3 +1,6 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilServer
 import Foundation
 
 /// The tables, indexes and triggers of a new database, and their initial rows.
@@ -7,11 +10,18 @@ import Foundation
 /// collation of the database is.
 enum Tables {
     /// The statements, in the order in which they run.
-    static let all: [String] =
-        [functions, people, registry, grants, requests, logout, audit, operation].flatMap(statements) + renewals
+    static let all: [Statement] =
+        ([functions, people, registry, grants, requests, logout, audit, operation, shared, certificateOrders, endings]
+        .flatMap(statements) + renewals + proofPartitions + EndingTrigger.statements(for: .postgreSQL))
+        .map { Statement($0) }
+        + ScopeDefinition.standard.map { scope in
+            Statement(
+                "INSERT INTO scopes (name, description, is_listed) VALUES ($1, $2, 1)", scope.token.rawValue,
+                scope.description)
+        }
 
     /// Splits a text at its empty lines, which separate statements.
-    static func statements(_ text: String) -> [String] {
+    private static func statements(_ text: String) -> [String] {
         text.components(separatedBy: "\n\n").filter { !$0.isEmpty }
     }
 

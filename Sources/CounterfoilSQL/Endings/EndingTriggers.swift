@@ -164,9 +164,7 @@ package struct EndingTrigger: Sendable {
         case .postgreSQL:
             return [
                 """
-                CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql
-                -- Servers of the version before may have no right to the tables of this one.
-                SECURITY DEFINER AS $body$
+                CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $body$
                 BEGIN
                     PERFORM record_ending(\(values));
                     RETURN NULL;

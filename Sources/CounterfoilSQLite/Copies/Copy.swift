@@ -122,10 +122,7 @@ private struct DatabaseContent {
                 }
                 rows[name] = try pace?.during(database, count) ?? count()
             }
-            // A copy by an earlier version has no record of endings.
-            let endings =
-                names.contains("endings_record")
-                ? try database.connection.endingsPosition() : EndingsPosition(identity: "", last: 0)
+            let endings = try database.connection.endingsPosition()
             return (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, rows, endings)
         }
     }
@@ -135,7 +132,7 @@ private struct DatabaseContent {
     /// Others would run inside of the server: a trigger, a view, or an expression in an index.
     private static func checkSchema(of database: Database) throws {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard (0...Migration.all.count).contains(version) else {
+        guard (1...Migration.all.count).contains(version) else {
             throw CopyRefusal.damaged("its schema version is not that of its record")
         }
         var configuration = Configuration()

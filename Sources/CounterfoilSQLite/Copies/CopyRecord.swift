@@ -128,6 +128,7 @@ extension CopyRecord {
         let place = size - Int64(footer) - Int64(length)
         let text = try bytes(of: descriptor, from: place - Int64(magic.count), count: magic.count + Int(length))
         guard text.starts(with: magic) else { throw try refusal(of: descriptor, size: size, start: start) }
+        guard applicationID(in: start) != SQLiteStore.unreleasedApplicationID else { throw .unreleasedVersion }
         return (size, Data(text.dropFirst(magic.count)))
     }
 
@@ -139,13 +140,21 @@ extension CopyRecord {
 
     /// Returns the reason why a file with an SQLite database has no record at its end.
     private static func refusal(of descriptor: CInt, size: Int64, start: [UInt8]) throws(CopyRefusal) -> CopyRefusal {
-        func number(at offset: Int, bytes: Int) -> Int64 {
-            start[offset..<(offset + bytes)].reduce(0) { $0 << 8 | Int64($1) }
+        switch applicationID(in: start) {
+        case SQLiteStore.applicationID: break
+        case SQLiteStore.unreleasedApplicationID: return .unreleasedVersion
+        default: return .otherProgram
         }
-        guard number(at: 68, bytes: 4) == SQLiteStore.applicationID else { return .otherProgram }
-        let page = number(at: 16, bytes: 2)
-        let length = (page == 1 ? 65536 : page) * number(at: 28, bytes: 4)
+        let page = number(in: start, at: 16, bytes: 2)
+        let length = (page == 1 ? 65536 : page) * number(in: start, at: 28, bytes: 4)
         return size == length ? .plainDatabase : .incomplete
+    }
+
+    private static func applicationID(in start: [UInt8]) -> Int64 { number(in: start, at: 68, bytes: 4) }
+
+    /// Reads a number in the header of a database (SQLite database file format, §1.3).
+    private static func number(in start: [UInt8], at offset: Int, bytes: Int) -> Int64 {
+        start[offset..<(offset + bytes)].reduce(0) { $0 << 8 | Int64($1) }
     }
 
     private static func bytes(of descriptor: CInt, from offset: Int64, count: Int) throws(CopyRefusal) -> [UInt8] {
@@ -195,6 +204,8 @@ package enum CopyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case notACopy
     /// A database of another program.
     case otherProgram
+    /// A database from before version 1 of the schema.
+    case unreleasedVersion
     /// A database of this product, without a record.
     case plainDatabase
     /// The end is missing.
@@ -216,6 +227,8 @@ package enum CopyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .notACopy:
             "it is not a copy that \"backup\" has made; decrypt or unpack it first, if it is encrypted or packed"
         case .otherProgram: "it is a database of another program"
+        case .unreleasedVersion:
+            "a version of Counterfoil from before the first release has made it, which no version can restore"
         case .plainDatabase:
             "it is a database without the record of a copy; put it into an empty data directory as counterfoil.db with "
                 + "its server.key, and run after-restore"

@@ -151,13 +151,13 @@ struct DatabaseTests {
             #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 0)
             let again = try await site.server(["migrate", "--database", uri])
             #expect(again.status == 0 && again.errors.contains("were up to date"))
-            try database.sql("UPDATE counterfoil_schema SET number = 99, oldest_program = 99", database: name)
+            try database.sql("UPDATE counterfoil_schema SET version = 99, oldest_program = 99", database: name)
             for arguments in [["migrate"], ["migrate", "--check"]] {
                 let later = try await site.server(arguments + ["--database", uri])
                 #expect(later.status == 3 && later.errors.contains("a later version has changed the tables"))
             }
             try database.sql(
-                "UPDATE counterfoil_schema SET number = 2, oldest_program = 1", "CREATE ROLE role_\(name) LOGIN",
+                "UPDATE counterfoil_schema SET version = 1, oldest_program = 1", "CREATE ROLE role_\(name) LOGIN",
                 database: name)
             let stranger = uri.replacing("counterfoil@", with: "role_\(name)@")
             let withoutRights = try await site.server(["migrate", "--check", "--database", stranger])

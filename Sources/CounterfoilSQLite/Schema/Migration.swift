@@ -1,24 +1,17 @@
 import GRDB
 
-/// A migration step of the schema.
+/// A step of the schema from one version to the next.
 ///
-/// The number of a step is its position in ``all``, counted from 1. A file stores the number of its last step as
-/// `user_version`.
+/// The number of a step is its position in ``all``, counted from 1. A file stores the number of its last step, its
+/// version, as `user_version`.
 struct Migration: Sendable {
     /// The step, which runs in the transaction of the whole migration.
     let apply: @Sendable (Database) throws -> Void
 
-    /// Every step, oldest first.
+    /// Every step, oldest first; the first one creates the tables of version 1.
     ///
     /// A step never changes after its release; a later change of the schema is a new step.
-    static var all: [Migration] {
-        [
-            .schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints,
-            .pushedRequests, .policyRequirements, .deviceAuthorizations, .unregisteredClients,
-            .removedPeople, .serverClock, .registryOfKeysAndBranding, .commitAttempts, .auditPositions, .clientRemovals,
-            .sharedState, .endings, .certificateOrders, .auditSeals,
-        ]
-    }
+    static let all = [Migration { database in try Tables.create(in: database) }]
 
     /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.
     ///
@@ -53,9 +46,9 @@ struct Migration: Sendable {
         case .sqlite(SQLiteStore.applicationID, let version) where (0...steps.count).contains(version):
             return steps.count - version
         case .sqlite(SQLiteStore.applicationID, let version):
-            throw SQLiteStore.Foreign(version: version)
+            throw SQLiteStore.Foreign(version: version, supported: steps.count)
         case .sqlite, .other:
-            throw SQLiteStore.Foreign(version: 0)
+            throw SQLiteStore.Foreign(version: 0, supported: steps.count)
         }
     }
 }

@@ -1,0 +1,208 @@
+extension Tables {
+    /// Users and sessions.
+    static let people = """
+        CREATE TABLE people (
+            number INTEGER NOT NULL PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            username TEXT NOT NULL UNIQUE,
+            email TEXT UNIQUE,
+            display_name TEXT NOT NULL,
+            password_hash TEXT NOT NULL,
+            is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
+            profile TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            changed_at INTEGER NOT NULL,
+            disabled_at INTEGER
+        ) STRICT;
+        CREATE INDEX people_administrators ON people (is_administrator) WHERE is_administrator = 1;
+
+        -- Deleted users with records that are not deleted yet.
+        CREATE TABLE removed_people (
+            -- The former number in `people`, with which the grants of the user are found.
+            number INTEGER NOT NULL PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            pseudonym TEXT NOT NULL,
+            username TEXT NOT NULL,
+            email TEXT,
+            display_name TEXT NOT NULL,
+            -- The digest of the last pushed request that was searched for the user.
+            pushed_through BLOB NOT NULL DEFAULT x''
+        ) STRICT;
+        -- A new user must not get the number of a deleted user who still has grants.
+        CREATE TRIGGER people_get_free_numbers AFTER INSERT ON people
+            WHEN EXISTS (SELECT 1 FROM removed_people WHERE removed_people.number = NEW.number)
+            BEGIN SELECT RAISE(ABORT, 'the number of a deleted user is still in use'); END;
+
+        CREATE TABLE sessions (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            id TEXT NOT NULL,
+            person_id TEXT NOT NULL REFERENCES people (id),
+            authenticated_at INTEGER NOT NULL,
+            last_seen_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            user_agent TEXT NOT NULL,
+            source TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sessions_id ON sessions (id);
+        CREATE INDEX sessions_person ON sessions (person_id);
+        CREATE INDEX sessions_expires ON sessions (expires_at);
+        CREATE INDEX sessions_last_seen ON sessions (last_seen_at);
+        """
+
+    /// Consents, grants, codes and refresh tokens.
+    ///
+    /// Refresh tokens refer to grants, and grants to users, by an integer key. SQLite finds a row by such a key without
+    /// a separate index, and in fewer B-tree levels. Among a million grants, a refresh reads ten pages instead of the
+    /// fifteen that text keys would take. Codes refer to their grants by identifier, because few codes exist at a time.
+    static let grants = """
+        CREATE TABLE consents (
+            person_id TEXT NOT NULL REFERENCES people (id),
+            -- The identifier of the client in `clients` or in `client_removals`.
+            client_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            remembered TEXT NOT NULL,
+            -- The remembered scopes, by API.
+            remembered_at TEXT NOT NULL,
+            appearance BLOB NOT NULL CHECK (length(appearance) = 32),
+            since INTEGER NOT NULL,
+            allowed_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            PRIMARY KEY (person_id, client_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX consents_client ON consents (client_id);
+
+        CREATE TABLE grants (
+            number INTEGER NOT NULL PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            -- The number of the user in `people` or in `removed_people`.
+            person_number INTEGER NOT NULL,
+            -- The identifier of the client in `clients` or in `client_removals`.
+            client_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            -- The scopes that were allowed only for claims requested by name.
+            claim_scope TEXT NOT NULL,
+            resources TEXT NOT NULL,
+            id_token_claims TEXT NOT NULL,
+            user_info_claims TEXT NOT NULL,
+            session_id TEXT,
+            -- Marks that the client was notified of the end of the session.
+            session_ended_at INTEGER,
+            authenticated_at INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER NOT NULL,
+            revoked_at INTEGER,
+            has_refresh_tokens INTEGER NOT NULL DEFAULT 0 CHECK (has_refresh_tokens IN (0, 1))
+        ) STRICT;
+        CREATE INDEX grants_person_client ON grants (person_number, client_id);
+        CREATE INDEX grants_client ON grants (client_id);
+        CREATE INDEX grants_session ON grants (session_id)
+            WHERE session_id IS NOT NULL AND revoked_at IS NULL AND session_ended_at IS NULL;
+        CREATE INDEX grants_revoked ON grants (revoked_at) WHERE revoked_at IS NOT NULL;
+        -- A grant with refresh tokens expires after them, so it is not searched for while it has some.
+        CREATE INDEX grants_last_used ON grants (last_used_at) WHERE has_refresh_tokens = 0;
+
+        -- Authorization codes, and approved device codes, which have no redirect URI.
+        CREATE TABLE codes (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            interaction BLOB NOT NULL UNIQUE CHECK (length(interaction) = 32),
+            grant_id TEXT NOT NULL REFERENCES grants (id),
+            redirect_uri TEXT,
+            redirect_uri_was_given INTEGER CHECK (redirect_uri_was_given IN (0, 1)),
+            -- The scope of the authorization request, which the token request may repeat.
+            requested_scope TEXT NOT NULL,
+            code_challenge TEXT,
+            code_challenge_method TEXT CHECK (code_challenge_method = 'S256'),
+            key_thumbprint TEXT,
+            nonce BLOB,
+            authenticated_at INTEGER NOT NULL,
+            issued_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            used_at INTEGER,
+            failed_redemptions INTEGER NOT NULL CHECK (failed_redemptions >= 0),
+            -- The attempt of a redemption, until it is known whether its tokens were sent.
+            attempt BLOB CHECK (length(attempt) = 16),
+            -- The time of the first other redemption while the attempt is stored.
+            contested_at INTEGER,
+            CHECK ((code_challenge IS NULL) = (code_challenge_method IS NULL)),
+            CHECK ((redirect_uri IS NULL) = (redirect_uri_was_given IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX codes_grant ON codes (grant_id);
+        CREATE INDEX codes_expires ON codes (expires_at);
+
+        CREATE TABLE refresh_tokens (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            grant_number INTEGER NOT NULL UNIQUE REFERENCES grants (number),
+            generation INTEGER NOT NULL CHECK (generation >= 0),
+            rotated_at INTEGER NOT NULL,
+            repeats INTEGER NOT NULL CHECK (repeats >= 0),
+            last_used_at INTEGER NOT NULL,
+            -- Never after last_used_at, and at most an hour before it, so most refreshes change no index.
+            resting_since INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            key_thumbprint TEXT,
+            last_attempt BLOB CHECK (length(last_attempt) = 16)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX refresh_tokens_resting ON refresh_tokens (resting_since);
+        CREATE INDEX refresh_tokens_expires ON refresh_tokens (expires_at);
+
+        -- The slots are for several servers on one database.
+        CREATE TABLE refresh_statistics (
+            client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            slot INTEGER NOT NULL,
+            repeats INTEGER NOT NULL,
+            reuses INTEGER NOT NULL,
+            last_reuse_at INTEGER,
+            revocations INTEGER NOT NULL,
+            PRIMARY KEY (client_id, slot)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Client assertions, pushed requests and device authorizations.
+    ///
+    /// A client with a document has no row until a user allows it something, so the requests refer to none.
+    static let requests = """
+        -- Client assertions that were used.
+        CREATE TABLE assertions (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            expires_at INTEGER NOT NULL,
+            attempt BLOB CHECK (length(attempt) = 16)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX assertions_expires ON assertions (expires_at);
+
+        CREATE TABLE pushed_requests (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            client_id TEXT NOT NULL,
+            -- The parameters as a query, without the credentials of the client.
+            parameters TEXT NOT NULL,
+            source TEXT,
+            pushed_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            opened_at INTEGER
+        ) STRICT;
+        CREATE INDEX pushed_requests_client ON pushed_requests (client_id, expires_at);
+        CREATE INDEX pushed_requests_source ON pushed_requests (client_id, source, expires_at);
+        CREATE INDEX pushed_requests_expires ON pushed_requests (expires_at);
+
+        -- Device authorizations that no user has approved yet (RFC 8628). An approval replaces a row by one in `codes`
+        -- with the same digest.
+        CREATE TABLE device_authorizations (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            user_code BLOB NOT NULL UNIQUE CHECK (length(user_code) = 32),
+            client_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            resources TEXT NOT NULL,
+            -- Always an S256 challenge.
+            code_challenge TEXT,
+            requested_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            user_agent TEXT NOT NULL,
+            poll_interval INTEGER NOT NULL CHECK (poll_interval > 0),
+            last_polled_at INTEGER,
+            denied_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX device_authorizations_client ON device_authorizations (client_id);
+        CREATE INDEX device_authorizations_source ON device_authorizations (source, expires_at);
+        CREATE INDEX device_authorizations_expires ON device_authorizations (expires_at);
+        """
+}
