@@ -37,6 +37,28 @@ struct EndingOrderTests {
         }
     }
 
+    // SEC-619: the default of this server is off.
+    @Test func `a commit that ends access is durable also on a synchronous standby, whatever the default is`()
+        async throws
+    {
+        try await TestDatabase.with { uri in
+            let store = try await PostgreSQLStore.open(uri)
+            let world = try await World(in: store)
+            let grant = world.grant()
+            try await world.approve(grant)
+            for (statement, setting) in [
+                ("UPDATE grants SET scope = scope", "off"), ("UPDATE grants SET revoked_at = 1", "on"),
+            ] {
+                let found = try await store.database.engine.commit { connection in
+                    _ = try connection.run(statement)
+                    return try connection.first("SELECT current_setting('synchronous_commit')") { try $0.text() }
+                }
+                #expect(found == setting, "\(statement)")
+            }
+            await store.close()
+        }
+    }
+
     @Test func `a transaction that has begun begins again to wait for those that end access`() async throws {
         try await TestDatabase.withServerAlone { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))

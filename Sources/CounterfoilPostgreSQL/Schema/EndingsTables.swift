@@ -28,7 +28,8 @@ extension Tables {
         CREATE INDEX endings_time ON endings (at)
 
         -- The first ending of a transaction updates the record, so the numbers are in the order of the commits, and
-        -- two transactions at the same time conflict. Later ones do not: many updates of one row are slow.
+        -- two transactions at the same time conflict. Later ones do not: many updates of one row are slow. What ends
+        -- is confirmed when it is durable, also on a synchronous standby, whatever the default of the server is.
         CREATE FUNCTION record_ending(kind text, subject text, detail text) RETURNS void LANGUAGE plpgsql AS $body$
         DECLARE
             next_number bigint;
@@ -36,6 +37,9 @@ extension Tables {
             IF current_setting('counterfoil.ending', true) IS DISTINCT FROM txid_current()::text THEN
                 UPDATE endings_record SET last_number = last_number;
                 PERFORM set_config('counterfoil.ending', txid_current()::text, true);
+                IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+                    PERFORM set_config('synchronous_commit', 'on', true);
+                END IF;
             END IF;
             SELECT greatest(endings_record.last_number, (SELECT max(endings.number) FROM endings)) + 1
                 INTO next_number FROM endings_record;

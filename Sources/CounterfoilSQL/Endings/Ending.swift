@@ -64,6 +64,14 @@ package struct Ending: Sendable, Hashable {
         self.subject = subject
         self.detail = detail
     }
+
+    /// Returns true if two records are of the same ending; the times in a journal are in milliseconds.
+    ///
+    /// The number alone does not identify an ending: a database that lost its last commits uses their numbers again.
+    package func isSame(as other: Ending) -> Bool {
+        number == other.number && kind == other.kind && subject == other.subject && detail == other.detail
+            && abs(at - other.at) < 2_000
+    }
 }
 
 /// The point in the endings of a store up to which a copy of it knows them.
@@ -105,10 +113,12 @@ extension SQLConnection {
     }
 
     /// Reads endings after a number, in their order.
-    package func endings(after number: Int64, atMost limit: Int) throws -> [Ending] {
+    package func endings(after number: Int64, through last: Int64 = .max, atMost limit: Int = .max) throws -> [Ending] {
         try all(
-            "SELECT number, at, kind, subject, detail FROM endings WHERE number > ?1 ORDER BY number LIMIT ?2",
-            number, limit
+            """
+            SELECT number, at, kind, subject, detail FROM endings WHERE number > ?1 AND number <= ?2
+            ORDER BY number LIMIT ?3
+            """, number, last, limit
         ) { columns in
             Ending(
                 number: try columns.integer(), at: try columns.integer(), kind: try columns.text(),

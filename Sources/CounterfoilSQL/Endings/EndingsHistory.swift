@@ -1,8 +1,11 @@
 import Foundation
 
-/// The endings of one or several journal files, which together have no gap after a position.
+/// The endings of one or several journal files that a copy lacks, without a gap.
+///
+/// A database that lost its last commits uses their numbers again, so the files can have several endings with a number.
+/// Each of them was confirmed, and ending something again does no harm, so the history has all of them.
 package struct EndingsHistory: Sendable, Hashable {
-    /// The endings after the position, in their order.
+    /// The endings that the copy lacks, in their order.
     package let endings: [Ending]
     /// The sequence in which the journal ends, and the number of its last ending.
     package let end: EndingsPosition
@@ -21,9 +24,11 @@ package struct EndingsHistory: Sendable, Hashable {
     /// - Parameters:
     ///   - paths: The paths of the files.
     ///   - position: The position of the store that is restored.
+    ///   - known: The endings that the store knows and still has, in their order.
     ///   - snapshot: The time of the copy in microseconds, if the server noted it in its journal then.
     package init(
-        ofFilesAt paths: [String], after position: EndingsPosition, copiedAt snapshot: Int64?
+        ofFilesAt paths: [String], after position: EndingsPosition, knowing known: [Ending] = [],
+        copiedAt snapshot: Int64?
     ) throws(EndingsRefusal) {
         var sequences: [String: Sequence] = [:]
         var cut: [String] = []
@@ -32,32 +37,25 @@ package struct EndingsHistory: Sendable, Hashable {
         }
         cutFiles = cut
         var identity = position.identity
-        guard sequences[identity] != nil else { throw .ofAnotherServer(paths) }
+        guard let sequence = sequences[identity] else { throw .ofAnotherServer(paths) }
+        try sequence.checkReach(position, knowing: known.last)
+        var branch = Branch(
+            begin: known.first.map { $0.number - 1 } ?? position.last, last: position.last,
+            endings: Dictionary(known.map { ($0.number, $0) }) { first, _ in first })
         var (number, endings, until, knownUntil) = (position.last, [Ending](), Int64(0), Int64(0))
         while let sequence = sequences.removeValue(forKey: identity) {
+            endings += try sequence.endings(after: branch)
+            number = max(branch.last, sequence.last ?? 0)
+            until = max(until, sequence.at)
+            knownUntil = max(knownUntil, sequence.knownUntil)
             // A later sequence continues this one where the store was restored.
             let followers = sequences.filter { $0.value.former == identity }
             // The numbers of two stores from one copy say nothing about each other.
             guard followers.count < 2 else { throw .severalRestores }
-            let next = followers.first
-            // What the copy knows after the restore is not in the sequence that continues there.
-            if let next, number > next.value.first { throw .behindRestore(next.value.first, copy: number) }
-            let limit = next.map(\.value.first) ?? .max
-            guard let known = sequence.last, known >= number else {
-                throw .older(through: sequence.last ?? 0, copy: number)
-            }
-            for ending in sequence.endings.values.sorted(by: { $0.number < $1.number })
-            where ending.number > number && ending.number <= limit {
-                guard ending.number == number + 1 else { throw .gap(from: number + 1, through: ending.number - 1) }
-                endings.append(ending)
-                number = ending.number
-            }
-            guard number >= min(known, limit) else { throw .gap(from: number + 1, through: min(known, limit)) }
-            until = max(until, sequence.at)
-            knownUntil = max(knownUntil, sequence.knownUntil)
-            guard let next else { break }
+            guard let next = followers.first else { break }
             guard number >= next.value.first else { throw .gap(from: number + 1, through: next.value.first) }
             identity = next.key
+            branch = Branch(begin: next.value.first, last: next.value.first)
         }
         // The times in a journal are in milliseconds.
         if let snapshot, until / 1000 < snapshot / 1000 { throw .endsBefore(until: until, copy: snapshot) }
@@ -66,15 +64,80 @@ package struct EndingsHistory: Sendable, Hashable {
         self.knownUntil = knownUntil
     }
 
+    /// The endings of a sequence that a store knows.
+    private struct Branch {
+        /// The number before the first ending that the store still has.
+        let begin: Int64
+        let last: Int64
+        var endings: [Int64: Ending] = [:]
+
+        func has(_ ending: Ending) -> Bool {
+            ending.number <= begin || endings[ending.number]?.isSame(as: ending) == true
+        }
+    }
+
     /// The lines of one sequence.
     private struct Sequence {
-        var endings: [Int64: Ending] = [:]
+        var endings: Set<Ending> = []
+        /// The endings that a file has directly after the previous number.
+        var continued: Set<Ending> = []
+        /// The other endings, each of which must be in another file, too, or continue what the copy knows.
+        var starts: [Ending] = []
         var former: String?
         /// The number at which a continued sequence began.
         var first: Int64 = 0
         var last: Int64?
         var at: Int64 = 0
         var knownUntil: Int64 = 0
+
+        /// Adds a line.
+        ///
+        /// - Parameters:
+        ///   - line: The line.
+        ///   - isContinued: Whether it is an ending, and the file has the previous number directly before it.
+        ///   - limit: The latest time up to which the file knows every ending.
+        mutating func add(_ line: JournalLine, isContinued: Bool, knownUntil limit: Int64) {
+            switch line {
+            case .ending(let ending, _):
+                endings.insert(ending)
+                if isContinued { continued.insert(ending) } else { starts.append(ending) }
+            case .mark(let mark):
+                if let former = mark.former { (self.former, first) = (former, mark.number) }
+            }
+            last = max(last ?? 0, line.number)
+            at = max(at, line.at)
+            knownUntil = max(knownUntil, min(line.at, limit))
+        }
+
+        /// Checks that the files do not end before the copy, and have the last ending that it knows.
+        func checkReach(_ position: EndingsPosition, knowing last: Ending?) throws(EndingsRefusal) {
+            guard let reached = self.last, reached >= position.last else {
+                throw .older(through: self.last ?? 0, copy: position.last)
+            }
+            guard let last, last.number == position.last else { return }
+            // Without an ending from before, the files begin after the copy.
+            let earlier = endings.filter { $0.number <= last.number }
+            guard earlier.isEmpty || earlier.contains(where: { $0.isSame(as: last) }) else {
+                throw .lacksEnd(number: last.number, at: last.at)
+            }
+        }
+
+        /// Returns the endings that a store lacks, in their order.
+        func endings(after branch: Branch) throws(EndingsRefusal) -> [Ending] {
+            let numbers = Set(endings.map(\.number))
+            func gap(before number: Int64) -> EndingsRefusal {
+                let from = max(branch.last, numbers.filter { $0 < number }.max() ?? 0) + 1
+                return .gap(from: min(from, number - 1), through: number - 1)
+            }
+            for start in starts.sorted(by: { $0.number < $1.number }) where !branch.has(start) {
+                let isNext = start.number - 1 <= branch.begin || start.number - 1 == branch.last
+                guard isNext || continued.contains(start) else { throw gap(before: start.number) }
+            }
+            // A mark can have the number of an ending that is in no file.
+            let reached = max(branch.last, numbers.max() ?? 0)
+            if let last, last > reached { throw .gap(from: reached + 1, through: last) }
+            return endings.filter { !branch.has($0) }.sorted { ($0.number, $0.at) < ($1.number, $1.at) }
+        }
     }
 
     private static func read(
@@ -98,24 +161,16 @@ package struct EndingsHistory: Sendable, Hashable {
             cut.append(path)
             limit = secondBefore(JournalLine.time(ofCut: rest) ?? JournalLine(Data(end))?.at ?? 0)
         }
+        var previous: (identity: String, number: Int64)?
         for (index, bytes) in lines.enumerated() {
             guard let line = JournalLine(Data(bytes)) else { throw .notAJournal(path, line: index + 1) }
-            var sequence = sequences[line.identity] ?? Sequence()
-            switch line {
-            case .ending(let ending, _):
+            var isContinued = false
+            if case .ending(let ending, let identity) = line {
                 guard Ending.Kind(name: ending.kind) != nil else { throw .unknownKind(path, kind: ending.kind) }
-                guard sequence.endings.updateValue(ending, forKey: ending.number).map({ $0 == ending }) ?? true else {
-                    throw .contradiction(number: ending.number)
-                }
-            case .mark(let mark):
-                guard let former = mark.former else { break }
-                sequence.former = former
-                sequence.first = mark.number
+                if let previous { isContinued = previous == (identity, ending.number - 1) }
+                previous = (identity, ending.number)
             }
-            sequence.last = max(sequence.last ?? 0, line.number)
-            sequence.at = max(sequence.at, line.at)
-            sequence.knownUntil = max(sequence.knownUntil, min(line.at, limit))
-            sequences[line.identity] = sequence
+            sequences[line.identity, default: Sequence()].add(line, isContinued: isContinued, knownUntil: limit)
         }
     }
 
@@ -134,18 +189,16 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     case notAJournal(String, line: Int)
     /// A line has a kind of ending that only a newer version knows.
     case unknownKind(String, kind: String)
-    /// Two lines with one number differ.
-    case contradiction(number: Int64)
     /// No line is of the store of the copy.
     case ofAnotherServer([String])
     /// The journal ends before the copy, by its numbers.
     case older(through: Int64, copy: Int64)
+    /// The journal does not have the last ending that the copy knows, but another one with its number.
+    case lacksEnd(number: Int64, at: Int64)
     /// The journal ends before the copy, by its times.
     case endsBefore(until: Int64, copy: Int64)
     /// The files are of several stores that were restored from one.
     case severalRestores
-    /// The copy was made after the point at which the store was restored to an earlier state.
-    case behindRestore(Int64, copy: Int64)
     /// Endings are missing.
     case gap(from: Int64, through: Int64)
 
@@ -161,22 +214,19 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case .unknownKind(let path, let kind):
             "the endings journal \(path) has an ending of the kind \(kind), which this version does not know; use the "
                 + "version that wrote it"
-        case .contradiction(let number):
-            "the endings journal has two different endings with the number \(number), so a file was changed; "
-                + Self.choice
         case .ofAnotherServer(let paths):
             "the endings journal \(paths.joined(separator: ", ")) is not that of the server of this copy; \(Self.choice)"
         case .older(let through, let copy):
             "the endings journal is older than the copy: it ends with the number \(through), and the copy knows "
                 + "\(copy); \(Self.choice)"
+        case .lacksEnd(let number, let at):
+            "the endings journal lacks the last ending of the copy, with the number \(number) and of \(Self.text(at)); "
+                + "name the files of every server, or use --end-sign-ins"
         case .endsBefore(let until, let copy):
             "the endings journal is older than the copy: it ends at \(Self.text(until)), and the copy is of "
                 + "\(Self.text(copy)); \(Self.choice)"
         case .severalRestores:
             "the files are of several servers that were restored from one copy; name only those of the server to restore"
-        case .behindRestore(let first, let copy):
-            "the server was restored to an earlier state after this copy: its journal continues after the number "
-                + "\(first), and the copy knows \(copy); \(Self.choice)"
         case .gap(let from, let through):
             "the endings journal has a gap: the endings \(from) to \(through) are missing; name the other files of the "
                 + "journal, too; if they are lost, use --end-sign-ins"

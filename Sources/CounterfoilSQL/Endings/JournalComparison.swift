@@ -10,63 +10,59 @@ package enum JournalComparison: Sendable, Hashable {
 }
 
 extension EndingsJournal {
-    /// Returns true if the file at a path is an endings journal with at least one line.
-    package static func hasLines(at path: String) -> Bool { (try? JournalFile.lastLine(ofFileAt: path)) != nil }
-
-    /// Reads the last line of the file of a journal; nil if the file is empty.
-    package static func lastLine(at path: String) throws(JournalFailure) -> JournalLine? {
-        try JournalFile.lastLine(ofFileAt: path)
+    /// Returns true if the journal at a path has at least one line, also in a former file.
+    package static func hasLines(at path: String) throws(JournalFailure) -> Bool {
+        try JournalEnd.read(ofJournalAt: path) != nil
     }
 
-    /// Compares the file of a journal with a store, and changes neither.
+    /// Reads the last line of one file of a journal; nil if it has none.
+    package static func lastLine(ofFileAt path: String) throws(JournalFailure) -> JournalLine? {
+        let lines = try lines(ofFileAt: path)
+        for line in [lines.first, lines.last] {
+            if let line, JournalLine(line) == nil { throw .notAJournal(path: path) }
+        }
+        return lines.last.flatMap { JournalLine($0) }
+    }
+
+    /// Reads the marks in one file with which a sequence continues another one after a restore.
+    package static func origins(inFileAt path: String) throws(JournalFailure) -> [JournalLine.Mark] {
+        let name = Data("\"former\":".utf8)
+        return try lines(ofFileAt: path).filter { $0.range(of: name) != nil }.compactMap { line in
+            if case .mark(let mark) = JournalLine(line), mark.former != nil { mark } else { nil }
+        }
+    }
+
+    private static func lines(ofFileAt path: String) throws(JournalFailure) -> [Data] {
+        let bytes: Data
+        do { bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) } catch {
+            throw .failed(path: path, reason: error.localizedDescription)
+        }
+        return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+    }
+
+    /// Compares the journal at a path with a store, and changes neither.
     package static func compare(
         with store: some SQLStore, at path: String
     ) async throws(JournalFailure) -> JournalComparison {
         // The file is read first, so that what is written meanwhile does not seem to be of another store.
-        let end = try JournalFile.lastLine(ofFileAt: path)
-        let position: EndingsPosition
-        let missing: (count: Int64, oldest: Int64?)?
+        let end = try JournalEnd.read(ofJournalAt: path)
+        let found: (continuation: Continuation, missing: (count: Int64, oldest: Int64?)?)
         do {
-            (position, missing) = try await store.read {
-                database -> (EndingsPosition, (count: Int64, oldest: Int64?)?) in
-                let position = try database.endingsPosition()
-                guard let number = try position.numberReached(by: end, begin: database.endingsBegin) else {
-                    return (position, nil)
-                }
-                let missing = try database.first("SELECT count(*), min(at) FROM endings WHERE number > ?1", number) {
-                    columns in (count: try columns.integer(), oldest: try columns.optionalInteger())
-                }
-                return (position, missing)
+            found = try await store.read { connection in
+                let continuation = try connection.continuation(of: end, atMost: 1)
+                guard case .after(let number, _, _) = continuation else { return (continuation, nil) }
+                let missing = try connection.first(
+                    "SELECT count(*), min(at) FROM endings WHERE number > ?1", number
+                ) { columns in (count: try columns.integer(), oldest: try columns.optionalInteger()) }
+                return (continuation, missing)
             }
         } catch { throw .store("\(error)") }
-        guard !position.isBehind(end) else { throw .aheadOfStore(path: path) }
-        guard let missing else { throw .ofAnotherStore(path: path) }
-        return missing.oldest.map { .lacks(Int(missing.count), since: Date(microseconds: $0)) } ?? .complete
-    }
-}
-
-extension EndingsPosition {
-    /// Returns true if a journal of this store has an ending that the store lacks, because it was brought back from an
-    /// earlier state.
-    ///
-    /// - Parameter end: The last line of the journal, read before the store; nil if there is none.
-    func isBehind(_ end: JournalLine?) -> Bool {
-        guard let end, end.identity == identity else { return false }
-        return end.number > last
-    }
-
-    /// Returns the number up to which a journal with a last line has the endings; nil if it is that of another store.
-    ///
-    /// - Parameters:
-    ///   - end: The last line; nil for an empty file.
-    ///   - begin: The number before the first ending that the store still has.
-    fileprivate func numberReached(by end: JournalLine?, begin: () throws -> Int64) rethrows -> Int64? {
-        switch end {
-        case nil: try begin()
-        case let end? where end.identity == identity: end.number
-        // The next start continues the journal with which the store was restored.
-        case let end? where end.identity == former && end.number <= first: first
-        default: nil
+        switch found.continuation {
+        case .lacksEnd: throw .aheadOfStore(path: path)
+        case .ofAnotherStore: throw .ofAnotherStore(path: path)
+        case .after: break
         }
+        guard let missing = found.missing, let oldest = missing.oldest else { return .complete }
+        return .lacks(Int(missing.count), since: Date(microseconds: oldest))
     }
 }

@@ -63,17 +63,30 @@ package struct RestoredStore: Sendable {
         }
     }
 
+    /// Reads the endings that the copy knows and still has, in their order.
+    package func knownEndings() async throws(StoreFault) -> [Ending] {
+        let last = try await position().last
+        return try await store.read { try $0.endings(after: 0, through: last) }
+    }
+
     /// Ends again what a journal says.
     package func apply(_ history: EndingsHistory) async throws(StoreFault) -> RestoreReport {
         try await begin()
+        return try await endAgain(history.endings)
+    }
+
+    /// Ends again what was ended before.
+    ///
+    /// Servers can use the store meanwhile.
+    package func endAgain(_ endings: [Ending]) async throws(StoreFault) -> RestoreReport {
         var report = RestoreReport()
         var batch: [Ending] = []
-        for ending in history.endings {
+        for ending in endings {
             guard let kind = Ending.Kind(name: ending.kind) else { continue }
             switch kind {
             case .userDeleted:
                 try await apply(&batch)
-                try await removePerson(ending.subject, &report)
+                try await removePerson(ending, &report)
             case .client:
                 try await apply(&batch)
                 if let client = ClientIdentifier(ending.subject) {
@@ -92,7 +105,7 @@ package struct RestoredStore: Sendable {
         }
         try await apply(&batch)
         while try await store.continueRemovals(atMost: Self.batch) > 0 {}
-        try await describe(history, in: &report)
+        try await describe(endings, in: &report)
         return report
     }
 
@@ -127,7 +140,9 @@ package struct RestoredStore: Sendable {
     private func inBatches(
         _ table: String, key: String, where condition: String = "1 = 1", _ statement: (String) -> String
     ) async throws(StoreFault) {
-        let sql = statement("(\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT \(Self.batch))")
+        // Of the endings, the last ones stay until the end: they show what the copy knows, if the restore is repeated.
+        let sql = statement(
+            "(\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) ORDER BY \(key) LIMIT \(Self.batch))")
         while try await store.commit({ connection in try connection.run(sql) }) > 0 {}
     }
 
@@ -147,9 +162,7 @@ package struct RestoredStore: Sendable {
         try await store.commit { connection in try connection.keepLastEnding() }
         try await inBatches("endings", key: "number") { rows in "DELETE FROM endings WHERE \(rows)" }
         try await store.commit { connection in
-            try connection.send("DELETE FROM codes WHERE used_at IS NULL")
-            try connection.send("DELETE FROM pushed_requests")
-            try connection.send("DELETE FROM device_authorizations")
+            try connection.endRequests()
             try connection.send("DELETE FROM endings")
             try connection.send(
                 """
@@ -157,6 +170,14 @@ package struct RestoredStore: Sendable {
                     first_number = coalesce(?3, last_number), last_number = coalesce(?3, last_number),
                     restoring_from = NULL
                 """, identity, end?.identity, end?.last)
+            try connection.append(events)
+        }
+    }
+
+    /// Ends what was issued for one use, in a store that servers use.
+    package func endRequests(recording events: [AuditEvent]) async throws(StoreFault) {
+        try await store.commit { connection in
+            try connection.endRequests()
             try connection.append(events)
         }
     }
@@ -173,10 +194,12 @@ package struct RestoredStore: Sendable {
         }
     }
 
-    private func removePerson(_ number: String, _ report: inout RestoreReport) async throws(StoreFault) {
-        guard let number = Int64(number) else { return }
+    private func removePerson(_ ending: Ending, _ report: inout RestoreReport) async throws(StoreFault) {
         let found = try await store.read { connection in
-            try connection.first("SELECT id FROM people WHERE number = ?", number) { try $0.text() }
+            try connection.first("SELECT id FROM people WHERE \(SQLConnection.isUser)", ending.user, ending.latestUser)
+            {
+                try $0.text()
+            }
         }
         guard let id = found, let person = PersonIdentifier(id) else { return }
         let time = now.microseconds
@@ -198,41 +221,62 @@ package struct RestoredStore: Sendable {
                 "UPDATE people SET password_hash = ?2, disabled_at = coalesce(disabled_at, ?3) WHERE id = ?1", id, hash,
                 time)
         }
-        report.keptAdministrators += try await usernames(["\(number)"])
+        report.keptAdministrators += try await usernames([ending])
     }
 
-    private func describe(_ history: EndingsHistory, in report: inout RestoreReport) async throws(StoreFault) {
-        func subjects(_ kind: Ending.Kind) -> [String] {
+    private func describe(_ endings: [Ending], in report: inout RestoreReport) async throws(StoreFault) {
+        func distinct(_ kind: Ending.Kind) -> [Ending] {
             var seen: Set<String> = []
-            return history.endings.filter { $0.kind == kind.name && seen.insert($0.subject).inserted }.map(\.subject)
+            return endings.filter { $0.kind == kind.name && seen.insert($0.subject).inserted }
         }
-        report.withoutPassword = try await usernames(subjects(.password))
-        report.disabled = try await usernames(subjects(.userDisabled))
-        let clients = subjects(.clientChanged)
+        report.withoutPassword = try await usernames(distinct(.password))
+        report.disabled = try await usernames(distinct(.userDisabled))
+        let clients = distinct(.clientChanged).map(\.subject)
         report.changedClients = try await store.read { connection in
             try clients.filter {
                 try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
             }
         }
-        let apis = subjects(.apiChanged)
+        let apis = distinct(.apiChanged).map(\.subject)
         report.changedAPIs = try await store.read { connection in
             try apis.compactMap { api in
                 try connection.first("SELECT resource FROM resources WHERE client_id = ?", api) { try $0.text() }
             }
         }
-        report.hasFormerPolicy = !subjects(.policyChanged).isEmpty
+        report.hasFormerPolicy = !distinct(.policyChanged).isEmpty
     }
 
-    private func usernames(_ numbers: [String]) async throws(StoreFault) -> [String] {
+    private func usernames(_ endings: [Ending]) async throws(StoreFault) -> [String] {
         try await store.read { connection in
-            try numbers.compactMap(Int64.init).compactMap { number in
-                try connection.first("SELECT username FROM people WHERE number = ?", number) { try $0.text() }
+            try endings.compactMap { ending in
+                try connection.first(
+                    "SELECT username FROM people WHERE \(SQLConnection.isUser)", ending.user, ending.latestUser
+                ) { try $0.text() }
             }
         }
     }
 }
 
+extension Ending {
+    /// The number of the user; nil for another kind of subject.
+    fileprivate var user: Int64? { Int64(subject) }
+
+    /// The latest time at which the user can have been created; some times of endings are in whole seconds.
+    fileprivate var latestUser: Int64 { at + 2_000_000 }
+}
+
 extension SQLConnection {
+    /// The condition for the user of an ending, by the number and ``Ending/latestUser``.
+    ///
+    /// A database that lost the creation of a user gives the number to the next one, whom the ending does not concern.
+    fileprivate static let isUser = "number = ?1 AND created_at <= ?2"
+
+    fileprivate func endRequests() throws {
+        try send("DELETE FROM codes WHERE used_at IS NULL")
+        try send("DELETE FROM pushed_requests")
+        try send("DELETE FROM device_authorizations")
+    }
+
     /// Ends again what one transaction can end with others.
     fileprivate func endAgain(_ ending: Ending, at time: Int64, unusableHash: String) throws {
         let subject = ending.subject
@@ -245,13 +289,17 @@ extension SQLConnection {
             try send(
                 """
                 UPDATE consents SET remembered = '', remembered_at = ''
-                WHERE person_id = (SELECT id FROM people WHERE number = ?1) AND client_id = ?2
-                """, Int64(subject), ending.detail ?? "")
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
+                """, ending.user, ending.latestUser, ending.detail ?? "")
         case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
-        case .password: try send("UPDATE people SET password_hash = ?2 WHERE number = ?1", Int64(subject), unusableHash)
+        case .password:
+            try send(
+                "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", ending.user, ending.latestUser,
+                unusableHash)
         case .userDisabled:
             try send(
-                "UPDATE people SET disabled_at = coalesce(disabled_at, ?2) WHERE number = ?1", Int64(subject), time)
+                "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", ending.user,
+                ending.latestUser, time)
         case .clientKeys:
             // An empty key set: without one, a client could do without authentication.
             try send(

@@ -2,7 +2,7 @@ import Foundation
 
 /// The files of an endings journal.
 package enum JournalFiles {
-    /// Returns the paths of the former files of a journal, `PATH.NUMBER`, in no particular order.
+    /// Returns the paths of the former files of a journal, `PATH.NUMBER`, the oldest first.
     ///
     /// - Throws: The error of Foundation, if the directory cannot be read.
     package static func former(of path: String) throws -> [String] {
@@ -10,10 +10,15 @@ package enum JournalFiles {
         let folder = url.deletingLastPathComponent().path
         let prefix = url.lastPathComponent + "."
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        return names.filter { name in
-            let number = name.dropFirst(prefix.count)
-            return name.hasPrefix(prefix) && !number.isEmpty && number.allSatisfy { $0.isASCII && $0.isNumber }
-        }.map { folder + "/" + $0 }
+        let numbers = names.filter { $0.hasPrefix(prefix) }.compactMap { name in
+            Int64(name.dropFirst(prefix.count)).flatMap { $0 >= 0 && "\(prefix)\($0)" == name ? $0 : nil }
+        }
+        return numbers.sorted().map { "\(folder)/\(prefix)\($0)" }
+    }
+
+    /// Returns the number of a former file by its path.
+    package static func number(ofFormerFileAt path: String) -> Int64? {
+        path.split(separator: ".").last.flatMap { Int64($0) }
     }
 
     /// Returns the paths of all files of a journal.

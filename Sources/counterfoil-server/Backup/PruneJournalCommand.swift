@@ -13,9 +13,10 @@ struct PruneJournalCommand: ParsableCommand {
             The server renames a full journal to FILE.NUMBER, and deletes none. A restore needs what ended after its \
             backup. So a file can go when each backup that is kept, here or elsewhere, was made after its last line.
 
-            --keep names each kept copy of a data directory, and compares the numbers of the endings. --before is for \
-            backups of a PostgreSQL database: the time at which the oldest kept one began. A file stays if it ends \
-            less than an hour before. The current file always stays.
+            --keep names each kept copy of a data directory, and compares the numbers of the endings. A file from \
+            before a restore goes if the copies are of the server that was restored with it. --before is for backups \
+            of a PostgreSQL database: the time at which the oldest kept one began. A file stays if it ends less than \
+            an hour before. The current file always stays.
 
             Examples:
               counterfoil-server prune-journal /var/lib/counterfoil-journal/endings \\
@@ -64,11 +65,11 @@ struct PruneJournalCommand: ParsableCommand {
         guard !former.isEmpty || FileManager.default.fileExists(atPath: journal) else {
             throw CommandFailure.refused("there is no endings journal at \(journal); check the path")
         }
-        let unneeded = try former.filter { path in
-            let last = try lastLine(of: path)
-            return copies.allSatisfy { $0.endings == last.identity && last.number <= $0.ending }
-                && (end.map { Date(microseconds: last.at) < $0 } ?? true)
-        }
+        let origins = try origins(of: former)
+        let ends = try former.map { path in (path: path, last: try lastLine(of: path)) }
+        let unneeded = ends.filter { _, last in
+            copies.allSatisfy { $0.has(last, by: origins) } && (end.map { Date(microseconds: last.at) < $0 } ?? true)
+        }.map(\.path)
         for path in unneeded {
             guard unlink(path) == 0 else {
                 throw CommandFailure.temporary("cannot delete \(path): \(String(cString: strerror(errno)))")
@@ -76,10 +77,28 @@ struct PruneJournalCommand: ParsableCommand {
             Output.line("deleted \(path)")
         }
         if unneeded.isEmpty { Output.note("No file of the journal can be deleted.") }
+        let sequences = Set(copies.map(\.endings))
+        for (path, last) in ends where !unneeded.contains(path) && !copies.isEmpty && !sequences.contains(last.identity)
+        {
+            Output.note(
+                "kept \(path): it is of the server before a restore, or of another one, and no copy shows that it is not "
+                    + "needed; use --before")
+        }
+    }
+
+    /// Returns where each sequence of the journal that continues another one after a restore began.
+    private func origins(of former: [String]) throws -> [String: JournalLine.Mark] {
+        var origins: [String: JournalLine.Mark] = [:]
+        for path in former + [journal] where FileManager.default.fileExists(atPath: path) {
+            do {
+                for mark in try EndingsJournal.origins(inFileAt: path) { origins[mark.identity] = mark }
+            } catch { throw CommandFailure.refused("\(error); no file was deleted") }
+        }
+        return origins
     }
 
     private func formerFiles() throws -> [String] {
-        do { return try JournalFiles.former(of: journal).sorted() } catch {
+        do { return try JournalFiles.former(of: journal) } catch {
             throw CommandFailure.refused(
                 "cannot read the directory of the endings journal \(journal): \(error.localizedDescription)")
         }
@@ -97,10 +116,28 @@ struct PruneJournalCommand: ParsableCommand {
 
     private func lastLine(of path: String) throws -> JournalLine {
         do {
-            if let line = try EndingsJournal.lastLine(at: path) { return line }
+            if let line = try EndingsJournal.lastLine(ofFileAt: path) { return line }
             throw CommandFailure.refused("\(path) is empty; no file was deleted")
         } catch let failure as JournalFailure {
             throw CommandFailure.refused("\(failure); no file was deleted")
         }
+    }
+}
+
+extension CopyRecord {
+    /// Returns true if the copy has the last ending of a file.
+    ///
+    /// - Parameters:
+    ///   - last: The last line of the file.
+    ///   - origins: Where each sequence began that continues another one.
+    fileprivate func has(_ last: JournalLine, by origins: [String: JournalLine.Mark]) -> Bool {
+        var (identity, number) = (endings, ending)
+        // A journal that was changed could lead back to a sequence.
+        for _ in 0...origins.count {
+            if identity == last.identity { return last.number <= number }
+            guard let origin = origins[identity], let former = origin.former else { return false }
+            (identity, number) = (former, origin.number)
+        }
+        return false
     }
 }

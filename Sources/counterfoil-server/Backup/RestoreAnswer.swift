@@ -47,9 +47,10 @@ struct RestoreAnswer: ParsableArguments {
                     + "changed after it.")
         }
         let history: EndingsHistory
-        do { history = try EndingsHistory(ofFilesAt: journals, after: position, copiedAt: copiedAt) } catch {
-            throw CommandFailure.refused("\(error)")
-        }
+        let known = try await restored.knownEndings()
+        do {
+            history = try EndingsHistory(ofFilesAt: journals, after: position, knowing: known, copiedAt: copiedAt)
+        } catch { throw CommandFailure.refused("\(error)") }
         for file in history.cutFiles {
             Output.note(
                 "The last line of \(file) is cut off and was left out. In the server's own file, it was confirmed to no "
@@ -61,7 +62,10 @@ struct RestoreAnswer: ParsableArguments {
         let event = installation.event(
             .setting, detail: "restored \(origin); \(report.endings) endings until \(until)")
         try await restored.finish(recording: [event], continuing: history.end)
-        show(report, until: until)
+        Output.note(
+            "Ended again what had ended since the copy: \(report.endings). The journal knows every ending until \(until)."
+        )
+        report.show()
     }
 
     /// The steps that are left to the operator.
@@ -73,28 +77,29 @@ struct RestoreAnswer: ParsableArguments {
         return "The restore is complete. \(journal), run doctor, and make a backup."
     }
 
-    private func show(_ report: RestoreReport, until: String) {
-        Output.note(
-            "Ended again what had ended since the copy: \(report.endings). The journal knows every ending until \(until)."
-        )
+}
+
+extension RestoreReport {
+    /// Shows what the operator has to look at.
+    func show() {
         func list(_ names: [String], _ meaning: String) {
             guard !names.isEmpty else { return }
             Output.note(meaning + "\n  " + names.joined(separator: "\n  "))
         }
         list(
-            report.withoutPassword,
+            withoutPassword,
             "The password of these users changed after the copy. Set a new one with \"user password\":")
-        list(report.disabled, "These users were disabled after the copy:")
+        list(disabled, "These users were disabled after the copy:")
         list(
-            report.keptAdministrators,
+            keptAdministrators,
             "These users were deleted after the copy. As the last administrators they are only disabled:")
         list(
-            report.changedClients,
+            changedClients,
             "These apps were changed after the copy and are registered as before. Compare them with \"app show\":")
         list(
-            report.changedAPIs,
+            changedAPIs,
             "These APIs were changed after the copy and are registered as before. Compare them with \"resource list\":")
-        if report.hasFormerPolicy {
+        if hasFormerPolicy {
             Output.note(
                 "The policy for unregistered apps was changed after the copy and is as before. Compare it with "
                     + "\"unregistered show\".")

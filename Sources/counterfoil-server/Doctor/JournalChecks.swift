@@ -48,6 +48,11 @@ extension ServerFindings {
             fault(
                 "endings-journal-unwritable", "the endings journal \(path) cannot be written (\(obstacle))",
                 mend: "give \(obstacle.place) to the user of the server, or run this command as that user")
+        case .unusable(.aheadOfStore):
+            fault(
+                "endings-journal-ahead",
+                "the store lacks endings of its journal \(path), so what had ended is valid in it",
+                mend: "start the server, which ends it again; if it runs, search its log for \"failed to end again\"")
         case .unusable(let failure):
             fault(
                 "endings-journal-unusable", saying: "\(failure)",

@@ -50,38 +50,73 @@ extension Installation {
     /// Writes to the endings journal of the server what a command ends.
     ///
     /// If that is not possible, for example because the journal is on another machine, the command continues. The
-    /// server then writes it within a minute.
+    /// server then writes it within a minute. A store that lacks endings of the journal is treated as by a server.
     ///
     /// As root, a command follows the path only if `isTrusted`: every user who can write to a database can change it.
-    func followJournal(trusting isTrusted: Bool) async {
+    func followJournal(trusting isTrusted: Bool) async throws {
         guard let path = noted.endingsJournal, isTrusted || geteuid() != 0 else { return }
-        @Sendable func warn(_ failure: JournalFailure) {
+        @Sendable func warn(_ failure: some Error) {
             Output.note(
                 "warning: \(failure); what this command ends is in the database, and the server adds it to its journal "
                     + "within a minute")
         }
-        do { _ = try await EndingsJournal.open(of: store, at: path, marking: false, reporting: warn) } catch {
-            warn(error)
-        }
+        let journal: EndingsJournal
+        do {
+            journal = try await EndingsJournal.open(
+                of: store, at: path, marking: false, takingEarlierStore: true, reporting: warn)
+        } catch { return warn(error) }
+        guard journal.lacksStore else { return }
+        do { try await endAgain(journal)?.show() } catch JournalFailure.aheadOfStore {
+            throw CommandFailure.refused("\(JournalFailure.aheadOfStore(path: path))")
+        } catch { warn(error) }
     }
 
     /// Opens the endings journal of a server.
     ///
-    /// A data directory that lacks endings of the journal is refused. A database can lose its last commits by a
-    /// failover while other servers use it; to refuse it would turn the next restart of each server into an outage.
+    /// The journal can lack its store (``EndingsJournal/lacksStore``).
     func journal(
         at path: String, named name: String, reporting report: @escaping @Sendable (JournalFailure) -> Void
-    ) async throws -> EndingsJournal {
+    ) async throws(CommandFailure) -> EndingsJournal {
         do {
             return try await EndingsJournal.open(
-                of: store, at: path, marking: true, takingEarlierStore: database != nil, reporting: report)
-        } catch {
-            switch error {
-            case .notAJournal, .ofAnotherStore, .aheadOfStore:
-                throw CommandFailure.refused("\(name): \(error)")
-            case .failed where EndingsOptions.forbids(path): throw CommandFailure.refused("\(name): \(error)")
-            case .failed, .store: throw CommandFailure.temporary("\(name): \(error)")
+                of: store, at: path, marking: true, takingEarlierStore: true, reporting: report)
+        } catch { throw CommandFailure(error, ofJournalAt: path, named: name) }
+    }
+
+    /// Ends again in a store what its endings journal has and the store lacks, and continues the journal.
+    ///
+    /// A store lacks it after a failover to a standby without the last commits, and if it was brought back from an
+    /// earlier state. Servers can use it meanwhile.
+    ///
+    /// - Returns: What was ended again; nil if the store lacks nothing, because another process has done it.
+    /// - Throws: ``JournalFailure/aheadOfStore(path:)`` if a data directory can lack more than the journal has, and a
+    ///   fault of the store. A database is not refused for that: other servers use it, and each restart would become an
+    ///   outage.
+    func endAgain(_ journal: EndingsJournal) async throws -> EndedAgain? {
+        guard let lost = try await journal.lostEndings(),
+            let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32)))
+        else { return nil }
+        guard database != nil || !lost.canLackOthers else { throw JournalFailure.aheadOfStore(path: journal.path) }
+        let hash = try await PasswordHasher(cores: 1).hash(password)
+        let restored = RestoredStore(store, serverKey: serverKey, unusable: hash)
+        let ended = EndedAgain(
+            report: try await restored.endAgain(lost.endings), canLackOthers: lost.canLackOthers, path: journal.path)
+        try await restored.endRequests(recording: ended.events(in: store))
+        try await journal.turn(from: lost)
+        return ended
+    }
+}
+
+extension CommandFailure {
+    /// Creates the error of a server that cannot use its endings journal.
+    ///
+    /// - Parameter name: The setting that names the journal, with its place.
+    init(_ failure: JournalFailure, ofJournalAt path: String, named name: String) {
+        self =
+            switch failure {
+            case .notAJournal, .ofAnotherStore, .aheadOfStore: .refused("\(name): \(failure)")
+            case .failed where EndingsOptions.forbids(path): .refused("\(name): \(failure)")
+            case .failed, .store: .temporary("\(name): \(failure)")
             }
-        }
     }
 }

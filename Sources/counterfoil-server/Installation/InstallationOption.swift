@@ -97,7 +97,7 @@ struct InstallationOption: SettingGroup {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             try await installation.store.checkRestored()
             // Root opens only directories of its own.
-            await installation.followJournal(trusting: place.key == "data_dir")
+            try await installation.followJournal(trusting: place.key == "data_dir")
             let result = try await work(installation)
             await installation.store.close()
             return result

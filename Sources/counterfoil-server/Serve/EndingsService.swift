@@ -7,6 +7,11 @@ import ServiceLifecycle
 /// The service that keeps the endings journal complete, and regularly notes in it up to when it is.
 struct EndingsService: Service {
     private let journal: EndingsJournal
+    private let installation: Installation
+    private let logger: Logger
+    /// An element for each time at which the database was found to lack endings of the journal.
+    private let calls: AsyncStream<Void>
+    private let call: AsyncStream<Void>.Continuation
 
     /// The seconds between two checks of the file, and for what is not in it: endings by commands that could not write
     /// to it, or from before it could be written again.
@@ -14,40 +19,54 @@ struct EndingsService: Service {
     /// The number of checks after which the journal gets a mark with the time.
     private static let checksPerMark = 60
 
-    init(_ journal: EndingsJournal) { self.journal = journal }
-
-    /// Opens the journal of a store, or does nothing without a path.
+    /// Opens the journal of a store, and ends again what the store lacks of it; nil without a path.
     ///
     /// - Throws: `CommandFailure` if the file cannot be used, or is the journal of another store.
-    static func open(
+    init?(
         _ path: String?, named name: String, of installation: Installation, logger: Logger
-    ) async throws -> EndingsService? {
+    ) async throws {
         guard let path else { return nil }
         // Each revocation tries again, so a full disk would fill the log.
         let lastReport = Mutex(ContinuousClock.Instant?.none)
-        return EndingsService(
-            try await installation.journal(at: path, named: name) { failure in
-                let isDue = lastReport.withLock { last in
-                    if let last, last.duration(to: .now) < pause { return false }
-                    last = .now
-                    return true
-                }
-                guard isDue else { return }
-                let metadata: Logger.Metadata = ["error": "\(failure)"]
-                if case .aheadOfStore = failure {
-                    logger.error("started on a database that lacks endings of the journal", metadata: metadata)
-                } else {
-                    logger.error(
-                        "failed to write the endings journal; what ended is kept in the database", metadata: metadata)
-                }
-            })
+        let (calls, call) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (self.installation, self.logger, self.calls, self.call) = (installation, logger, calls, call)
+        journal = try await installation.journal(at: path, named: name) { failure in
+            if case .aheadOfStore = failure {
+                call.yield()
+                return
+            }
+            let isDue = lastReport.withLock { last in
+                if let last, last.duration(to: .now) < Self.pause { return false }
+                last = .now
+                return true
+            }
+            guard isDue else { return }
+            logger.error(
+                "failed to write the endings journal; what ended is kept in the database",
+                metadata: ["error": "\(failure)"])
+        }
+        guard journal.lacksStore else { return }
+        do { try await installation.endAgain(journal)?.log(to: logger) } catch let failure as JournalFailure {
+            throw CommandFailure(failure, ofJournalAt: path, named: name)
+        }
+    }
+
+    /// Ends again what the database lacks since a failover; a failure is tried again with the next check.
+    private func endAgain() async {
+        do { try await installation.endAgain(journal)?.log(to: logger) } catch {
+            logger.error(
+                "failed to end again what the database lacks of the endings journal", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Refuses a journal that has lines, for a directory without a database: it is that of a database which is lost.
     static func checkNew(
         _ directory: String, journal path: String?, named name: String
     ) throws(CommandFailure) {
-        guard let path, DataDirectoryState(of: directory) == .new, EndingsJournal.hasLines(at: path) else { return }
+        guard let path, DataDirectoryState(of: directory) == .new else { return }
+        do { guard try EndingsJournal.hasLines(at: path) else { return } } catch {
+            throw CommandFailure(error, ofJournalAt: path, named: name)
+        }
         throw .refused(
             "\(name): \(path) has the endings of a database, and there is none in \(directory); restore a copy "
                 + "with restore, or for a new server name another file")
@@ -61,11 +80,18 @@ struct EndingsService: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var checks = 0
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: Self.pause) } catch { return }
-                checks += 1
-                await journal.catchUp(marking: checks.isMultiple(of: Self.checksPerMark), checking: true)
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    var checks = 0
+                    while (try? await Task.sleep(for: Self.pause)) != nil {
+                        checks += 1
+                        // An attempt that failed is made again.
+                        if journal.lacksStore { call.yield() }
+                        await journal.catchUp(marking: checks.isMultiple(of: Self.checksPerMark), checking: true)
+                    }
+                }
+                for await _ in calls { await endAgain() }
+                await tasks.waitForAll()
             }
         }
     }

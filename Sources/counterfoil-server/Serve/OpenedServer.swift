@@ -60,10 +60,12 @@ struct OpenedServer: Sendable {
         }
         do {
             try await installation.store.checkRestored()
-            let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
-            // The settings are those of a server that has the right key.
-            endings = try await EndingsService.open(
+            // The journal and the settings are those of a server that has the right key.
+            try await KeyRing.check(installation.store, serverKey: installation.serverKey)
+            endings = try await EndingsService(
                 opening.noted.value.endingsJournal, named: opening.journalName, of: installation, logger: logger)
+            // Signing keys can have ended.
+            let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
             if let former = installation.noted.issuer, former != opening.settings.issuer {
                 logger.warning(
                     "started with another issuer than before, so clients that know the former one refuse this server",

@@ -220,6 +220,7 @@ struct DoctorJudgementTests {
         #expect(judged(.missing(obstacle: obstacle)) == ["fault endings-journal-missing"])
         #expect(judged(.unwritable(obstacle)) == ["fault endings-journal-unwritable"])
         #expect(judged(.unusable(.ofAnotherStore(path: "/journal/endings"))) == ["fault endings-journal-unusable"])
+        #expect(judged(.unusable(.aheadOfStore(path: "/journal/endings"))) == ["fault endings-journal-ahead"])
     }
 
     #if os(Linux)

@@ -28,7 +28,7 @@ struct AfterRestoreTests {
         }
     }
 
-    // SEC-411, SEC-412, SEC-632
+    // SEC-411, SEC-412
     @Test(arguments: StoreOfSite.allCases)
     func `after-restore ends again what the journal names, and says what it cannot bring back`(
         _ kind: StoreOfSite
@@ -42,23 +42,8 @@ struct AfterRestoreTests {
             try await run(
                 site,
                 ["resource", "create", api, "--name", "Photos", "--scope", "photos.read", "--scope", "openid"])
-            let (kept, revoked) = try await site.serving {
-                var browser = UserAgent()
-                return try await (
-                    RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token,
-                    RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token
-                )
-            }
-            let snapshot = Snapshot(site)
-            try await snapshot.take()
-
             let journal = site.folder.path("endings")
-            try await site.start(options: ["--endings-journal", journal]).whileRunning {
-                var agent = UserAgent()
-                let revocation = try await agent.send(
-                    .post, "\(site.issuer)/oauth2/revoke",
-                    form: FormParameters(["client_id": clientID, "token": revoked]))
-                #expect(revocation.status == 200)
+            let copied = try await Self.copied(site, clientID, journal: journal) {
                 try await run(
                     site, ["user", "password", "bob", "--password-stdin"], input: "correct horse battery staple 2\n")
                 try await run(site, ["user", "disable", "carol"])
@@ -69,8 +54,7 @@ struct AfterRestoreTests {
                 try await run(site, ["unregistered", "edit", "--accept", "documents"])
             }
 
-            try await snapshot.bringBack()
-            try await Self.startEarly(site, on: kind, with: journal)
+            try await copied.snapshot.bringBack()
             let other = site.folder.path("other-endings")
             let line = #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"#
             try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: other))
@@ -88,29 +72,11 @@ struct AfterRestoreTests {
             #expect(ended.errors.contains("Ended again what had ended since the copy: "), "\(ended.errors)")
             #expect(ended.errors.hasSuffix(Self.report(clientID, api)), "\(ended.errors)")
             try await site.serving {
-                for (token, status) in [(revoked, 400), (kept, 200)] {
+                for (token, status) in [(copied.revoked, 400), (copied.kept, 200)] {
                     let answer = try await RestoredCopyTests.refresh(token, of: clientID, at: site)
                     #expect(answer.status == status, "\(answer.body)")
                 }
             }
-        }
-    }
-
-    /// Starts a server on a store that lacks endings of its journal: a directory is refused, a database is not.
-    private static func startEarly(_ site: Site, on kind: StoreOfSite, with journal: String) async throws {
-        let options = ["--endings-journal", journal]
-        switch kind {
-        case .dataDirectory:
-            let early = try await site.administer(
-                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)"] + options)
-            #expect(early.status == 3)
-            #expect(early.errors.contains("the store is older than its endings journal \(journal)"), "\(early.errors)")
-        case .database:
-            let lines = try Data(contentsOf: URL(fileURLWithPath: journal))
-            let server = try await site.start(options: options)
-            try await server.whileRunning {}
-            #expect(server.errors.contains("started on a database that lacks endings of the journal"))
-            try lines.write(to: URL(fileURLWithPath: journal))
         }
     }
 
@@ -140,6 +106,45 @@ struct AfterRestoreTests {
         return try await site.registerClient(options: ["--refresh-tokens", "always"])
     }
 
+    /// A store of which a copy was made before a refresh token was revoked.
+    struct Copied {
+        let snapshot: Snapshot
+        /// A refresh token that was valid when the server stopped.
+        let kept: String
+        /// A refresh token that was revoked after the copy.
+        let revoked: String
+    }
+
+    /// Signs Alice in twice, makes a copy, and revokes a refresh token while the server writes an endings journal.
+    ///
+    /// - Parameters:
+    ///   - startsWithJournal: Whether the server before the copy writes the journal, too.
+    ///   - change: What else is changed after the copy, while the server runs.
+    static func copied(
+        _ site: Site, _ clientID: String, journal: String, startingWithJournal startsWithJournal: Bool = false,
+        changing change: () async throws -> Void = {}
+    ) async throws -> Copied {
+        let options = ["--endings-journal", journal]
+        let (kept, revoked) = try await site.start(options: startsWithJournal ? options : []).whileRunning {
+            var browser = UserAgent()
+            return try await (
+                RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token,
+                RestoredCopyTests.signIn(with: &browser, clientID, at: site).refresh_token
+            )
+        }
+        let snapshot = Snapshot(site)
+        try await snapshot.take()
+        try await site.start(options: options).whileRunning {
+            var agent = UserAgent()
+            let revocation = try await agent.send(
+                .post, "\(site.issuer)/oauth2/revoke",
+                form: FormParameters(["client_id": clientID, "token": revoked]))
+            #expect(revocation.status == 200)
+            try await change()
+        }
+        return Copied(snapshot: snapshot, kept: kept, revoked: revoked)
+    }
+
     /// Starts a server with an endings journal, which it must refuse.
     private func serve(_ site: Site, _ journal: String) async throws -> EndedProgram {
         try await site.administer(
@@ -166,23 +171,25 @@ struct AfterRestoreTests {
 /// No server runs while it is taken or brought back.
 struct Snapshot {
     private let site: Site
+    private let name: String
     /// The name of the database; nil for a data directory.
     private let database: String?
 
-    init(_ site: Site) {
+    init(_ site: Site, named name: String = "copy") {
         self.site = site
+        self.name = name
         database =
             site.storeOptions.first == "--database"
             ? site.storeOptions[1].split(separator: "/").last.map(String.init) : nil
     }
 
-    private var copiedDirectory: String { site.dataDirectory + "-copy" }
+    private var copiedDirectory: String { "\(site.dataDirectory)-\(name)" }
 
     func take() async throws {
         guard let database else {
             return try FileManager.default.copyItem(atPath: site.dataDirectory, toPath: copiedDirectory)
         }
-        try await PostgreSQLServer.shared.value.sql("CREATE DATABASE \(database)_copy TEMPLATE \(database)")
+        try await PostgreSQLServer.shared.value.sql("CREATE DATABASE \(database)_\(name) TEMPLATE \(database)")
     }
 
     func bringBack() async throws {
@@ -191,6 +198,6 @@ struct Snapshot {
             return try FileManager.default.moveItem(atPath: copiedDirectory, toPath: site.dataDirectory)
         }
         try await PostgreSQLServer.shared.value.sql(
-            "DROP DATABASE \(database) WITH (FORCE)", "ALTER DATABASE \(database)_copy RENAME TO \(database)")
+            "DROP DATABASE \(database) WITH (FORCE)", "ALTER DATABASE \(database)_\(name) RENAME TO \(database)")
     }
 }

@@ -14,6 +14,39 @@ struct PrunedJournalTests {
     }
 
     // SEC-652
+    @Test func `a file from before a restore is deleted if the copies are of the restored server, and else named`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let journal = folder.path("endings")
+        func write(_ lines: [String], to path: String) throws {
+            let text = lines.map { line in
+                #"{"at":"2026-07-01T00:00:00.000Z","format":1,\#(line)}"# + "\n"
+            }
+            try Data(text.joined().utf8).write(to: URL(fileURLWithPath: path))
+        }
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.start(options: ["--endings-journal", journal]).whileRunning {}
+            let copy = site.folder.path("copy")
+            _ = try await Self.succeed(["backup", "--output", copy, "--data-dir", site.dataDirectory], at: site)
+            let text = try String(contentsOfFile: journal, encoding: .utf8)
+            let own = try #require(text.firstMatch(of: /"journal":"([^"]+)"/)).1
+            try write([#""journal":"aa","mark":"begins","number":0"#], to: journal + ".1")
+            try write([#""journal":"bb","mark":"begins","number":0"#], to: journal + ".2")
+            try write(
+                [
+                    #""former":"aa","journal":"\#(own)","mark":"begins","number":0"#,
+                    #""journal":"\#(own)","mark":"current","number":0"#,
+                ], to: journal)
+            let pruned = try await Self.succeed(["prune-journal", journal, "--keep", copy], at: site)
+            #expect(pruned.output == "deleted \(journal).1\n")
+            #expect(
+                pruned.errors.contains("kept \(journal).2: it is of the server before a restore"), "\(pruned.errors)")
+        }
+    }
+
+    // SEC-652
     @Test func `only former files of the journal that no kept copy needs are deleted`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

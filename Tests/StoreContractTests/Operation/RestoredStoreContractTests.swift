@@ -32,13 +32,14 @@ struct RestoredStoreContractTests {
                     try await steps.prepare(world)
                     if let isValid = steps.isValid { #expect(try await isValid(world)) }
                 }
+                // The times of endings are those of the clock of the database.
+                try await store.database.engine.commit { try $0.send("UPDATE people SET created_at = 0") }
                 let history = try await Self.history(in: path, of: world, steps.end)
                 #expect(Set(history.endings.map(\.kind)).isSuperset(of: change.kinds.map(\.name)))
                 if let isValid = steps.isValid { #expect(try await !isValid(world)) }
 
                 let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
-                let restored = RestoredStore(
-                    try #require(store as? any SQLStore), serverKey: key, unusable: .unusable)
+                let restored = RestoredStore(store, serverKey: key, unusable: .unusable)
                 var expected = steps.report
                 expected.endings = history.endings.count
                 // A restore that was interrupted begins again.
@@ -46,6 +47,33 @@ struct RestoredStoreContractTests {
                 try await restored.finish(recording: [], continuing: history.end)
                 if let isValid = steps.isValid { #expect(try await !isValid(copy)) }
                 #expect(try await steps.isLeft(copy))
+            }
+        }
+    }
+
+    // SEC-616: a database that lost the creation of a user gives the number to the next one.
+    @Test(arguments: kinds) func `an ending concerns only a user who was created before it`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let number = try await store.database.engine.read { connection in
+                try connection.first("SELECT number FROM people") { try $0.integer() }
+            }
+            let subject = String(try #require(number))
+            let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
+            let restored = RestoredStore(store, serverKey: key, unusable: .unusable)
+            for (seconds, isSame) in [(-60.0, false), (60, true)] {
+                let endings = ["user-disabled", "password"].enumerated().map { index, kind in
+                    Ending(
+                        number: Int64(index) + 1, at: (world.person.createdAt + seconds).microseconds, kind: kind,
+                        subject: subject, detail: nil)
+                }
+                let report = try await restored.endAgain(endings)
+                #expect(report.disabled.count == (isSame ? 1 : 0) && report.withoutPassword.count == (isSame ? 1 : 0))
+                let person = try #require(try await store.person(world.person.id))
+                #expect((person.disabledAt != nil) == isSame)
+                #expect((person.passwordHash == world.person.passwordHash) != isSame)
             }
         }
     }
