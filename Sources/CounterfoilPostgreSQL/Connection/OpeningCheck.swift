@@ -33,9 +33,9 @@ struct OpeningCheck {
     /// Refuses a pooler in transaction mode that passes the names of prepared statements on unchanged.
     ///
     /// Such a pooler gives the server connection of one client to another after each transaction. The evidence is that
-    /// two clients, which are connected at the same time, see the same server process, or one of them sees two. A pooler
-    /// in session mode passes names on, too, but each client has a server process of its own. A pooler that supports
-    /// prepared statements gives them names of its own.
+    /// two clients, which are connected at the same time, see the same server process, or one of them sees two. A
+    /// pooler in session mode passes names on, too, but each client has a server process of its own. A pooler that
+    /// supports prepared statements gives them names of its own.
     private func checkPooler(_ first: Connection) throws(OpeningRefusal) {
         guard let process = try serverProcess(of: first) else { return }
         let second: Connection
