@@ -12,18 +12,25 @@ struct RegularFile: ~Copyable {
     private let descriptor: CInt
     private let status: stat
 
-    /// Opens a file, also through a link.
+    /// Opens a file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - name: What the file is in an error message.
     ///   - advice: The action to take if the file cannot be opened.
+    ///   - followsLinks: Whether the file itself can be a link. A setting may name one; what the server itself has
+    ///     written is none.
     init(
-        at path: String, called name: String = "the file", advice: String = "check its name and permissions"
+        at path: String, called name: String = "the file", advice: String = "check its name and permissions",
+        followingLinks followsLinks: Bool = true
     ) throws(CommandFailure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else {
-            throw .refused("cannot read \(name) \(path) (\(String(cString: strerror(errno)))); \(advice)")
+            let reason = errno
+            guard followsLinks || reason != ELOOP else {
+                throw .refused("\(name) \(path) is a link; put the file itself there")
+            }
+            throw .refused("cannot read \(name) \(path) (\(String(cString: strerror(reason)))); \(advice)")
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -121,7 +121,26 @@ package struct DraftFile: Sendable {
         try Self.syncDirectory(of: name)
     }
 
-    private static func syncDirectory(of path: String) throws(Failure) {
+    /// What follows the name of a file in that of its draft (``replace(_:with:)``).
+    package static let suffix = ".new"
+
+    /// Replaces a file, or creates it, accessible to its owner only.
+    ///
+    /// A process that is killed leaves a draft, which the next one overwrites.
+    package static func replace(_ name: String, with bytes: [UInt8]) throws {
+        let draft = try DraftFile(at: name + suffix)
+        defer { draft.close() }
+        do {
+            try FileHandle(fileDescriptor: draft.descriptor, closeOnDealloc: false).write(contentsOf: Data(bytes))
+            try draft.finish(as: name, replacing: true)
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// Returns when the name of a file is on the disk.
+    package static func syncDirectory(of path: String) throws(Failure) {
         let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard directory >= 0 else { throw .system(path: path, errno) }
         defer { _ = Foundation.close(directory) }

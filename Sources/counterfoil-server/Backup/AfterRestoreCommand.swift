@@ -37,7 +37,7 @@ struct AfterRestoreCommand: AsyncParsableCommand {
             let lock = try DataDirectory.lock(
                 existing: path, orRefuse: "a server runs on \(path); stop it first")
             defer { withExtendedLifetime(lock) {} }
-            let directory = try DataDirectory(at: path, creating: false, lockedBy: lock)
+            let directory = try await DataDirectory(at: path, creating: false, lockedBy: lock)
             DataDirectory.report(directory.store)
             try await finish(directory.installation)
         case .database(let database):

@@ -24,11 +24,11 @@ struct DataDirectory {
     init(
         at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil, serverKey: ServerKey? = nil,
         reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
-    ) throws {
+    ) async throws {
         try Self.checkUser(of: path)
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
-        let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
+        let keyFile = ServerKeyFile(in: path)
         let state = DataDirectoryState(of: path)
         let isNew = state == .new
         if let refusal = state.refusal(of: path) { throw refusal }
@@ -51,8 +51,12 @@ struct DataDirectory {
         } catch {
             throw CommandFailure(error)
         }
-        if givenKey == nil { try keyFile.adopt() }
-        self.serverKey = try givenKey ?? keyFile.read()
+        do {
+            if let givenKey { self.serverKey = givenKey } else { self.serverKey = try await keyFile.key(of: store) }
+        } catch {
+            await store.close()
+            throw error
+        }
     }
 
     /// Opens a data directory of this version for an examination; throws ``CommandFailure`` for any other.
@@ -66,14 +70,13 @@ struct DataDirectory {
                 at: Self.file("counterfoil.db", in: path), createIfMissing: false, upgrading: false,
                 reporting: UnsupportedValues { Output.note("warning: not shown: \($0)") })
         } catch { throw CommandFailure(error) }
-        serverKey =
-            try ServerKey.given() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read(checkingMode: false)
+        serverKey = try ServerKey.given() ?? ServerKeyFile(in: path).read(checkingMode: false)
     }
 
     /// The key in the directory; nil if it has none, because the environment contains the key of its server.
     var ownServerKey: ServerKey? {
         get throws {
-            let file = ServerKeyFile(path: Self.file("server.key", in: path))
+            let file = ServerKeyFile(in: path)
             return FileManager.default.fileExists(atPath: file.path) ? try file.read() : nil
         }
     }
@@ -81,8 +84,8 @@ struct DataDirectory {
     /// Reads the server key of a directory without creating it; a directory without a key gets one at the first start.
     static func checkServerKey(in path: String) throws {
         // The packages run this check as root, which reads nothing in a directory of the user of the server.
-        guard geteuid() != 0 || owner(of: path) ?? 0 == 0 else { return }
-        let file = ServerKeyFile(path: Self.file("server.key", in: path))
+        guard (try? checkUser(of: path)) != nil else { return }
+        let file = ServerKeyFile(in: path)
         guard try ServerKey.given() == nil, FileManager.default.fileExists(atPath: file.path) else { return }
         _ = try file.read()
     }
@@ -109,9 +112,6 @@ struct DataDirectory {
             })
     }
 
-    private var noted: NotedSettings { Self.noted(in: path) }
-
-    /// Reads the settings of the server that last ran on a directory.
     /// Orders the changes of the noted settings, which only the process of the server makes.
     private static let noting = Mutex(())
 
@@ -148,6 +148,8 @@ struct DataDirectory {
 
     /// The name of the file with the settings of the server that last ran on the directory.
     static let notedSettings = "last-settings.json"
+    /// The largest size of that file in bytes that is read.
+    private static let notedLimit = 1 << 20
 
     /// Stores the settings of this server that administration commands need.
     ///
@@ -213,7 +215,7 @@ struct DataDirectory {
         try ServingLock(path: file("server.lock", in: path), orRefuse: refusal)
     }
 
-    /// Throws for root if a directory belongs to another user, before anything in it is opened.
+    /// Throws for root if another user can write to a directory, before anything in it is opened.
     ///
     /// That user decides where the links in the directory lead, and names the file of the endings journal. Root would
     /// follow both. A missing directory passes.

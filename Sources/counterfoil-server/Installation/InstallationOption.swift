@@ -90,7 +90,7 @@ struct InstallationOption: SettingGroup {
         let installation: Installation
         let place = try place
         switch place {
-        case .directory(let path): installation = try DataDirectory(at: path, creating: creating).installation
+        case .directory(let path): installation = try await DataDirectory(at: path, creating: creating).installation
         case .database(let database): installation = try await database.open()
         }
         do {

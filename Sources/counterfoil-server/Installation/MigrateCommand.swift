@@ -74,7 +74,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let serverKey = try database.serverKey()
         let lock = try DataDirectory.lock(existing: directory, orRefuse: "a server runs on \(directory); stop it first")
         defer { withExtendedLifetime(lock) {} }
-        let origin = try DataDirectory(at: directory, creating: false, lockedBy: lock, serverKey: serverKey)
+        let origin = try await DataDirectory(at: directory, creating: false, lockedBy: lock, serverKey: serverKey)
         DataDirectory.report(origin.store)
         do {
             try await move(origin, with: serverKey, into: database)

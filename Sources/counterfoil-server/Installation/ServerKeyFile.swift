@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
@@ -7,21 +8,35 @@ import Foundation
 /// Former server keys can follow, 32 bytes each (``ServerKey``).
 struct ServerKeyFile {
     let path: String
-    /// Whether the group may read the file, as that of a credential of systemd.
-    private var isCredential = false
+    private let place: Place
+
+    private enum Place {
+        /// A data directory, whose files are no links.
+        case directory
+        /// A credential of systemd, which the group may read.
+        case credential
+        case option
+    }
 
     /// The maximum size in bytes that is read.
     private static let limit = 64 * 1024
 
-    init(path: String) { self.path = path }
+    private init(at path: String, in place: Place) { (self.path, self.place) = (path, place) }
+
+    /// The file that an option names.
+    init(path: String) { self.init(at: path, in: .option) }
+
+    /// The file in a data directory.
+    init(in directory: String) {
+        self.init(at: DataDirectory.file("server.key", in: directory), in: .directory)
+    }
 
     /// The credential `server-key` of systemd (`LoadCredential=`); nil if there is none.
     static func credential(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> ServerKeyFile? {
         guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { return nil }
-        var file = ServerKeyFile(path: directory + "/server-key")
-        file.isCredential = true
+        let file = ServerKeyFile(at: directory + "/server-key", in: .credential)
         return FileManager.default.fileExists(atPath: file.path) ? file : nil
     }
 
@@ -31,20 +46,64 @@ struct ServerKeyFile {
     /// and a lost database is noticed.
     private var draft: String { path + ".new" }
 
-    /// Creates the key of a new database, unless there is one.
+    /// Creates the key of a new database, unless an interrupted start has left one.
     func prepare() throws {
-        guard ![path, draft].contains(where: FileManager.default.fileExists(atPath:)) else { return }
+        guard try !isLeft() else { return }
+        // In this order, because another process gives its draft the name before it removes the draft.
+        guard !FileManager.default.fileExists(atPath: path) else { return }
         try make()
+        // That process may have done so before this one made a draft.
+        if FileManager.default.fileExists(atPath: path) { unlink(draft) }
     }
 
-    /// Gives the key of a new database its name, now that the database is there.
-    func adopt() throws {
-        guard FileManager.default.fileExists(atPath: draft) else { return }
+    /// Returns true if an interrupted start, or one that continues, has made a key; throws if it cannot be used.
+    private func isLeft() throws -> Bool {
+        guard FileManager.default.fileExists(atPath: draft) else { return false }
+        do {
+            guard try content(of: draft) != nil else {
+                throw CommandFailure.refused("\(draft) is not a server key; delete it, and try again")
+            }
+        } catch {
+            // Another process can have given it its name meanwhile.
+            guard FileManager.default.fileExists(atPath: path) else { throw error }
+        }
+        return true
+    }
+
+    /// Reads the key of a database, and gives the key of a new database its name.
+    ///
+    /// What an interrupted start has left can be older than the database. It gets the name only if it opens everything
+    /// that is sealed in the database, which in a new one is nothing.
+    func key(of store: SQLiteStore) async throws -> ServerKey {
+        let (named, left) = (FileIdentity(of: path), FileIdentity(of: draft))
+        if named == nil, left != nil {
+            try await adopt(for: store)
+        } else if left != nil, named == left {
+            // The process that gave the file its name was killed, or is about to remove the draft.
+            unlink(draft)
+        }
+        return try read()
+    }
+
+    private func adopt(for store: SQLiteStore) async throws {
+        do {
+            guard let key = try content(of: draft), try await key.opens(store) else {
+                throw CommandFailure.refused(
+                    "the server key \(path) is missing, and \(draft) is not the key of the database; restore server.key "
+                        + "from a backup, and delete the other file")
+            }
+        } catch {
+            // Another process can have given the key its name meanwhile.
+            guard FileManager.default.fileExists(atPath: path) else { throw error }
+            return
+        }
         // Unlike `rename`, `link` never replaces the key of another process.
         guard link(draft, path) == 0 || [EEXIST, ENOENT].contains(errno) else {
             throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
         }
         unlink(draft)
+        // No commit may be on the disk before the name of the key.
+        do { try DraftFile.syncDirectory(of: path) } catch { throw CommandFailure(error) }
     }
 
     /// Reads the key.
@@ -55,16 +114,23 @@ struct ServerKeyFile {
             throw CommandFailure.refused(
                 "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
         }
-        let file = try RegularFile(at: path, called: "the server key", advice: "run the command as its owner")
-        guard !checksMode || file.mode & (isCredential ? 0o027 : 0o077) == 0 else {
-            throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
-        }
-        guard let key = ServerKey(bytes: try file.bytes(limit: Self.limit)) else {
+        guard let key = try content(of: path, checkingMode: checksMode) else {
             throw CommandFailure.refused(
                 "the server key \(path) is not 32 bytes (former keys can follow it, 32 bytes each); restore it from a "
                     + "backup")
         }
         return key
+    }
+
+    /// Reads the key in a file; nil if the file is no key.
+    private func content(of path: String, checkingMode checksMode: Bool = true) throws -> ServerKey? {
+        let file = try RegularFile(
+            at: path, called: "the server key", advice: "run the command as its owner",
+            followingLinks: place != .directory)
+        guard !checksMode || file.mode & (place == .credential ? 0o027 : 0o077) == 0 else {
+            throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
+        }
+        return ServerKey(bytes: try file.bytes(limit: Self.limit))
     }
 
     /// Writes a new key to a temporary file and links it to the path of the draft.
@@ -94,6 +160,14 @@ struct ServerKeyFile {
 }
 
 extension ServerKey {
+    /// Returns true if the key opens everything that is sealed in a store.
+    fileprivate func opens(_ store: SQLiteStore) async throws(CommandFailure) -> Bool {
+        do throws(StoreFault) {
+            guard try await store.signingKeys().allSatisfy(opens) else { return false }
+            return try await store.identifierKeys().map { opens(identifierKeys: $0) } ?? true
+        } catch { throw CommandFailure(error) }
+    }
+
     /// The environment variable that can hold the server key.
     static let variable = "COUNTERFOIL_SERVER_KEY"
 

@@ -41,7 +41,7 @@ struct DemoCommand: AsyncParsableCommand {
         let issuer = try Issuer("http://localhost:\(port)")
         var settings = ServerSettings(issuer: issuer)
         settings.siteName = "Example Photos"
-        let installation = try DataDirectory(at: path).installation
+        let installation = try await DataDirectory(at: path).installation
         let password = Base64URL.encode(RandomBytes().bytes(12))
         try await fill(installation, password: password)
         await installation.store.close()

@@ -48,7 +48,7 @@ struct OpenedServer: Sendable {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
             try EndingsService.checkNew(path, journal: opening.noted.value.endingsJournal, named: opening.journalName)
-            let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
+            let directory = try await DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
             self.lock = lock
             installation = directory.installation
             if let copy = directory.store.copyOfEarlierVersion {

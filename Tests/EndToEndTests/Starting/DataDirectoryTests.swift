@@ -270,6 +270,46 @@ struct LostDatabaseTests {
         }
     }
 
+    // SEC-633
+    @Test func `a key that an interrupted start has left is not taken for another database`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let (key, draft) = (try Data(contentsOf: URL(fileURLWithPath: site.serverKey)), site.serverKey + ".new")
+            for other in [Data(repeating: 7, count: 32), Data("A letter.".utf8)] {
+                try FileManager.default.removeItem(atPath: site.serverKey)
+                try other.write(to: URL(fileURLWithPath: draft))
+                chmod(draft, 0o600)
+                for ended in [try await site.startInVain(), try await site.administer(["scope", "list"])] {
+                    #expect(ended.status == 3)
+                    #expect(
+                        ended.errors == """
+                            counterfoil-server: the server key \(site.serverKey) is missing, and \(draft) is not the key of \
+                            the database; restore server.key from a backup, and delete the other file
+
+                            """)
+                    #expect(!FileManager.default.fileExists(atPath: site.serverKey))
+                }
+                // Beside the right key it stays: an operator who replaces the key may be writing it.
+                try site.writeServerKey(key)
+                try await site.serving {}
+                #expect(try Data(contentsOf: URL(fileURLWithPath: draft)) == other)
+            }
+            // The key of this database has only lost its name.
+            try FileManager.default.removeItem(atPath: draft)
+            try FileManager.default.moveItem(atPath: site.serverKey, toPath: draft)
+            try await site.serving {}
+            #expect(try Data(contentsOf: URL(fileURLWithPath: site.serverKey)) == key)
+
+            let new = site.folder.path("new")
+            try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: false)
+            try Data("A letter.".utf8).write(to: URL(fileURLWithPath: new + "/server.key.new"))
+            chmod(new + "/server.key.new", 0o600)
+            let refused = try await site.server(["scope", "create", "a", "--description", "b", "--data-dir", new])
+            #expect(refused.status == 3 && refused.errors.contains("is not a server key; delete it"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: new) == ["server.key.new"])
+        }
+    }
+
     // SEC-631: a start that is interrupted before its database is complete has lost nothing.
     @Test func `a first start that was interrupted is repeated with the same key`() async throws {
         try await Site.make { site in
