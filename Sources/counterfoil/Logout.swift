@@ -98,7 +98,7 @@ struct Logout: AsyncParsableCommand {
         let failure = Failure(error)
         switch error {
         case .unreadable, .keyMissing, .newer, .damaged:
-            let issuer = (try? ConfigurationFile.ofThisUser().read())?.logins[common.profile]?[text: "issuer"]
+            let issuer = (try? ConfigurationFile.ofThisUser().read())?.logins[common.profile]?.issuer
             return failure.saying(
                 "\(error). The refresh token in it stays valid at the server until it expires or you disconnect the app in"
                     + " your account" + (issuer.map { " at \($0)" } ?? ""))

@@ -106,15 +106,15 @@ extension TokenRejection {
         switch asked.first(where: { ["bearer", "dpop"].contains($0) }) {
         case "dpop":
             differences.append("it asks for a token that is bound to a key (DPoP), and this token is not")
-            command.settings[flag: "dpop"] = true
+            command.settings.dpop = true
         case .some where credentials.proofKey != nil:
             differences.append("it asks for a Bearer token, and this token is bound to a key (DPoP)")
-            command.settings[flag: "dpop"] = false
+            command.settings.dpop = false
         case .some:
             differences.append("it asks for the scheme Bearer, and --vendor sent \(sent)")
-            guard command.settings[text: "vendor"] != nil else { break }
-            command.settings[text: "vendor"] = nil
-            command.settings[text: "issuer"] = credentials.issuer.rawValue
+            guard command.settings.vendor != nil else { break }
+            command.settings.vendor = nil
+            command.settings.issuer = credentials.issuer.rawValue
         case nil:
             differences.append(
                 "it asks for the scheme \(asked.joined(separator: ", ")), and not for an access token; check the URL")
@@ -130,7 +130,7 @@ extension TokenRejection {
         else { return }
         differences.append("it accepts tokens of \(server), and this token is from \(credentials.issuer)")
         command.settings = LoginSettings()
-        command.settings[text: "issuer"] = server.rawValue
+        command.settings.issuer = server.rawValue
         isMendedBySignIn = true
     }
 
@@ -153,17 +153,17 @@ extension TokenRejection {
             // An API may accept the issuer as the audience. The server then knows no resource with the URI of the API.
             let issuer = credentials.issuer.rawValue
             guard !audience.allSatisfy({ $0 == issuer }) else {
-                guard let wanted, !command.settings[list: "resource"].contains(wanted.rawValue) else { return }
+                guard let wanted, command.settings.resource?.contains(wanted.rawValue) != true else { return }
                 var other = command
-                other.settings[list: "resource"].append(wanted.rawValue)
+                other.settings.resource = (other.settings.resource ?? []) + [wanted.rawValue]
                 commandForOwnAudience = other
                 return
             }
         }
         guard let wanted else { return }
         differences.append("the token is for \(audience.joined(separator: ", ")), and not for \(wanted)")
-        if !command.settings[list: "resource"].contains(wanted.rawValue) {
-            command.settings[list: "resource"].append(wanted.rawValue)
+        if command.settings.resource?.contains(wanted.rawValue) != true {
+            command.settings.resource = (command.settings.resource ?? []) + [wanted.rawValue]
         }
         isMendedBySignIn = true
     }
@@ -189,8 +189,8 @@ extension TokenRejection {
         let missing = Scope(asked.tokens.filter { !granted.contains($0) })
         guard !missing.isEmpty else { return }
         differences.append("the token does not have the scope \(missing)")
-        let former = command.settings[list: "scope"].joined(separator: " ")
-        command.settings[list: "scope"] = [former.isEmpty ? missing.description : "\(former) \(missing)"]
+        let former = (command.settings.scope ?? []).joined(separator: " ")
+        command.settings.scope = [former.isEmpty ? missing.description : "\(former) \(missing)"]
         isMendedBySignIn = true
     }
 }

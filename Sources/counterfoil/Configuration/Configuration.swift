@@ -31,44 +31,62 @@ struct Configuration: Equatable, Sendable {
 
     init() {}
 
+    /// The members of the file.
+    private struct Content: Codable {
+        struct Profile: Codable {
+            var login: LoginSettings?
+        }
+
+        var default_profile: String?
+        var profiles: [String: Profile]?
+    }
+
     /// Parses the content of a file; refuses members that it does not know.
     init(parsing bytes: [UInt8]) throws(Refusal) {
         let members: [String: JSONValue]
         do { members = try JSONReader.object(bytes) } catch {
             throw Refusal(place: "", reason: "is not a JSON object, or contains a member twice")
         }
+        try Self.checkNames(members)
+        let content: Content
+        do { content = try JSONDecoder().decode(Content.self, from: Data(bytes)) } catch { throw Refusal(error) }
+        defaultProfile = try content.default_profile.map(Self.profile)
+        for (name, profile) in content.profiles ?? [:] {
+            logins[try Self.profile(name)] = profile.login ?? LoginSettings()
+        }
+    }
+
+    /// Throws if a member is unknown.
+    private static func checkNames(_ members: [String: JSONValue]) throws(Refusal) {
         for (name, value) in members {
-            switch (name, value) {
-            case ("default_profile", .string(let text)):
-                guard let profile = ProfileName(text) else { throw Self.badName(text) }
-                defaultProfile = profile
-            case ("profiles", .object(let profiles)):
-                for (text, value) in profiles {
-                    guard let profile = ProfileName(text) else { throw Self.badName(text) }
-                    logins[profile] = try Self.login(of: profile, value)
-                }
-            case ("default_profile", _): throw Refusal(place: name, reason: "must be a string")
-            case ("profiles", _): throw Refusal(place: name, reason: "must be an object")
-            default:
+            guard ["default_profile", "profiles"].contains(name) else {
                 throw Refusal(
                     place: name, reason: "is unknown; the file has the members default_profile and profiles")
+            }
+            guard name == "profiles", case .object(let profiles) = value else { continue }
+            for (profile, value) in profiles {
+                guard case .object(let members) = value else { continue }
+                for (name, value) in members {
+                    let place = "profiles.\(profile).\(name)"
+                    guard name == "login" else {
+                        throw Refusal(place: place, reason: "is unknown; a profile has the object login")
+                    }
+                    guard case .object(let options) = value else { continue }
+                    guard let option = options.keys.first(where: { !LoginSettings.names.contains($0) }) else {
+                        continue
+                    }
+                    let known = LoginSettings.names.joined(separator: ", ")
+                    throw Refusal(
+                        place: "\(place).\(option)",
+                        reason: "is not an option of login; the options are \(known)")
+                }
             }
         }
     }
 
-    private static func login(of profile: ProfileName, _ value: JSONValue) throws(Refusal) -> LoginSettings {
-        let place = "profiles.\(profile)"
-        guard case .object(let members) = value else { throw Refusal(place: place, reason: "must be an object") }
-        var settings = LoginSettings()
-        for (name, value) in members {
-            guard name == "login", case .object(let options) = value else {
-                throw Refusal(place: "\(place).\(name)", reason: "is unknown; a profile has the object login")
-            }
-            do throws(LoginSettings.BadMember) { settings = try LoginSettings(parsing: options) } catch {
-                throw Refusal(place: "\(place).login.\(error.name)", reason: error.reason)
-            }
-        }
-        return settings
+    private static func profile(_ name: String) throws(Refusal) -> ProfileName {
+        guard let profile = ProfileName(name) else { throw badName(name) }
+        return profile
     }
 
     private static func badName(_ text: String) -> Refusal {
@@ -80,19 +98,39 @@ struct Configuration: Equatable, Sendable {
     /// The content for the file, with a member on each line.
     var encoded: [UInt8] {
         get throws {
-            struct Profile: Encodable {
-                let login: [String: LoginSettings.Value]
-            }
-            struct Content: Encodable {
-                let default_profile: String?
-                let profiles: [String: Profile]
-            }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let profiles = logins.map { ($0.rawValue, Profile(login: $1.values)) }
+            let profiles = logins.map { ($0.rawValue, Content.Profile(login: $1)) }
             let content = Content(
                 default_profile: defaultProfile?.rawValue, profiles: Dictionary(uniqueKeysWithValues: profiles))
             return Array(try encoder.encode(content)) + [UInt8(ascii: "\n")]
         }
+    }
+}
+
+extension Configuration.Refusal {
+    /// Creates the refusal of a member that has not the type of its value.
+    fileprivate init(_ error: any Error) {
+        guard let error = error as? DecodingError else {
+            self.init(place: "", reason: "cannot be read: \(error)")
+            return
+        }
+        let (path, reason) =
+            switch error {
+            case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+                (context.codingPath, "must be \(Self.name(of: type, in: context.codingPath))")
+            case .dataCorrupted(let context):
+                (context.codingPath, "has a value that login does not know; see counterfoil login --help")
+            case .keyNotFound(_, let context): (context.codingPath, "is incomplete")
+            @unknown default: ([], "cannot be read")
+            }
+        let names = path.filter { $0.intValue == nil }.map(\.stringValue)
+        self.init(place: names.joined(separator: "."), reason: reason)
+    }
+
+    private static func name(of type: any Any.Type, in path: [any CodingKey]) -> String {
+        if type == Bool.self { return "true or false" }
+        if type == String.self, path.allSatisfy({ $0.intValue == nil }) { return "a string" }
+        return path.count > 3 ? "a list of strings" : "an object"
     }
 }

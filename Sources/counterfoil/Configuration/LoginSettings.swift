@@ -1,148 +1,99 @@
-import CounterfoilClient
-import CounterfoilTokens
-
-/// The options of `login` that the configuration file contains for a profile, by their long names.
+/// The options of `login` that the configuration file contains for a profile; nil for one that is not set.
 ///
-/// The name `issuer` stands for the argument. There is no option with a secret: the file contains the paths of files.
+/// There is no option with a secret: the file contains the paths of files.
 struct LoginSettings: Equatable, Sendable {
-    /// The value of an option.
-    enum Value: Equatable, Sendable {
-        case text(String)
-        case list([String])
-        case flag
-    }
+    var issuer: String?
+    var vendor: String?
+    var clientID: String?
+    var clientMetadata: String?
+    var scope: [String]?
+    var resource: [String]?
+    var api: [String]?
+    var grant: Login.Grant?
+    var dpop: Bool?
+    var clientSecretFile: String?
+    var clientKey: String?
+    var clientKeyID: String?
+    var clientKeyAlgorithm: String?
+    var assertionAudience: ClientAuthenticationOptions.AssertionAudience?
+    var par: SignInOptions.PushedRequests?
+    var parameter: [String]?
+    var trustedAudience: [String]?
+    var assumesPKCE: Bool?
+    var redirectURI: String?
+    var browser: Login.Browser?
+    var device: Bool?
+    var loginHint: String?
 
-    /// The form that the value of an option has.
-    enum Form: Sendable {
-        case text
-        case list
-        case flag
-
-        var description: String {
-            switch self {
-            case .text: "a string"
-            case .list: "a list of strings"
-            case .flag: "true"
-            }
-        }
-    }
-
-    /// The form of each option that can be in the file.
-    static let forms: [String: Form] = [
-        "issuer": .text, "vendor": .text, "client-id": .text, "client-metadata": .text, "scope": .list,
-        "resource": .list, "api": .list, "grant": .text, "dpop": .flag, "client-secret-file": .text,
-        "client-key": .text, "client-key-id": .text, "client-key-algorithm": .text, "assertion-audience": .text,
-        "par": .text, "parameter": .list, "trusted-audience": .list, "assume-pkce": .flag, "redirect-uri": .text,
-        "browser": .text, "device": .flag, "login-hint": .text,
+    /// The options that are remembered; all others are of one sign-in only.
+    private static let options: [RememberedOption] = [
+        .init("api", \.api, \.api),
+        .init("assertion-audience", \.assertionAudience, \.asked.clientAuthentication.assertionAudience),
+        .init("assume-pkce", \.assumesPKCE, \.asked.assumesPKCE),
+        .init("browser", \.browser, \.browser),
+        .init("client-id", \.clientID, \.asked.clientID),
+        .init("client-key", \.clientKey, \.asked.clientAuthentication.keyFile),
+        .init("client-key-algorithm", \.clientKeyAlgorithm, \.asked.clientAuthentication.keyAlgorithm),
+        .init("client-key-id", \.clientKeyID, \.asked.clientAuthentication.keyID),
+        .init("client-metadata", \.clientMetadata, \.asked.clientMetadata),
+        .init("client-secret-file", \.clientSecretFile, \.asked.clientAuthentication.secretFile),
+        .init("device", \.device, \.device),
+        .init("dpop", \.dpop, \.asked.dpop),
+        .init("grant", \.grant, \.grant),
+        .init("issuer", \.issuer, \.issuer),
+        .init("login-hint", \.loginHint, \.loginHint),
+        .init("par", \.par, \.asked.par),
+        .init("parameter", \.parameter, \.asked.parameter),
+        .init("redirect-uri", \.redirectURI, \.redirectURI),
+        .init("resource", \.resource, \.asked.resource),
+        .init("scope", \.scope, \.asked.scope),
+        .init("trusted-audience", \.trustedAudience, \.asked.trustedAudience),
+        .init("vendor", \.vendor, \.asked.vendor),
     ]
 
-    private(set) var values: [String: Value] = [:]
+    /// The long names of the options; `issuer` stands for the argument.
+    static let names = options.map(\.name)
 
-    var isEmpty: Bool { values.isEmpty }
+    init() {}
+
+    /// Takes the options of a command line.
+    init(_ login: Login) {
+        for option in Self.options { option.take(login, &self) }
+    }
 
     /// Whether the options name a server, a vendor or an API.
-    var namesServer: Bool { values["issuer"] != nil || values["vendor"] != nil || values["resource"] != nil }
+    var namesServer: Bool { issuer != nil || vendor != nil || resource != nil }
 
-    /// The value of a text option; nil if it is not set.
-    subscript(text name: String) -> String? {
-        get { if case .text(let text) = values[name] { text } else { nil } }
-        set { values[name] = newValue.map { .text($0) } }
-    }
-
-    /// The values of an option that can be repeated; empty if it is not set.
-    subscript(list name: String) -> [String] {
-        get { if case .list(let texts) = values[name] { texts } else { [] } }
-        set { values[name] = newValue.isEmpty ? nil : .list(newValue) }
-    }
-
-    /// Whether a flag is set.
-    subscript(flag name: String) -> Bool {
-        get { values[name] == .flag }
-        set { values[name] = newValue ? .flag : nil }
-    }
-
-    /// Returns the settings, with other settings in place of those of the same name and of those that exclude them.
-    func replaced(by other: LoginSettings) -> LoginSettings {
+    /// Sets the options of a command line that it does not have, and that it does not exclude.
+    func complete(_ login: inout Login) {
         var settings = self
-        for name in other.values.keys {
-            for excluded in Self.excluded[name] ?? [] { settings.values[excluded] = nil }
+        let authentication = login.asked.clientAuthentication
+        if authentication.hasSecret || authentication.keyFile != nil {
+            (settings.clientSecretFile, settings.clientKey, settings.clientKeyID) = (nil, nil, nil)
+            (settings.clientKeyAlgorithm, settings.assertionAudience) = (nil, nil)
         }
-        settings.values.merge(other.values) { $1 }
-        return settings
+        if login.device { (settings.redirectURI, settings.browser) = (nil, nil) }
+        if login.redirectURI != nil || login.browser != nil { settings.device = nil }
+        for option in Self.options { option.complete(settings, &login) }
     }
 
-    /// The settings without the secret or key of the client.
-    var withoutClientAuthentication: LoginSettings {
-        var settings = self
-        for name in Self.clientAuthentication { settings.values[name] = nil }
-        return settings
-    }
-
-    private static let clientAuthentication: Set = [
-        "client-secret-file", "client-key", "client-key-id", "client-key-algorithm", "assertion-audience",
-    ]
-
-    /// The options that cannot be used together with an option.
-    private static let excluded: [String: Set<String>] = [
-        "client-secret-file": clientAuthentication, "client-key": clientAuthentication,
-        "device": ["redirect-uri", "browser"], "redirect-uri": ["device"], "browser": ["device"],
-    ]
-
-    /// The arguments of `login` that set the options.
+    /// The arguments of `login` that set the options, with the issuer first.
     var arguments: [String] {
-        values.sorted { $0.key < $1.key }.flatMap { name, value in
-            switch value {
-            case .text(let text): name == "issuer" ? [text] : ["--\(name)=\(text)"]
-            case .list(let texts): texts.map { "--\(name)=\($0)" }
-            case .flag: ["--\(name)"]
+        [issuer].compactMap(\.self)
+            + Self.options.filter { $0.name != "issuer" }.flatMap { option in
+                option.texts(self).map { $0.isEmpty ? "--\(option.name)" : "--\(option.name)=\($0)" }
             }
-        }
     }
 }
 
-// MARK: - JSON
-
-extension LoginSettings {
-    /// A member of the file that is not an option, or that has another form.
-    struct BadMember: Error {
-        let name: String
-        let reason: String
+extension LoginSettings: Codable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: RememberedOption.Name.self)
+        for option in Self.options { try option.decode(container, &self) }
     }
 
-    /// Parses the member `login` of a profile.
-    init(parsing members: [String: JSONValue]) throws(BadMember) {
-        for (name, value) in members {
-            guard let form = Self.forms[name] else {
-                let known = Self.forms.keys.sorted().joined(separator: ", ")
-                throw BadMember(name: name, reason: "is not an option of login; the options are \(known)")
-            }
-            switch (form, value) {
-            case (.text, .string(let text)) where !text.isEmpty && (name != "issuer" || text.first != "-"):
-                values[name] = .text(text)
-            case (.list, .string(let text)) where !text.isEmpty: values[name] = .list([text])
-            case (.list, .array(let elements)):
-                values[name] = .list(
-                    try elements.map { element throws(BadMember) in
-                        guard case .string(let text) = element, !text.isEmpty else {
-                            throw BadMember(name: name, reason: "must be \(form.description)")
-                        }
-                        return text
-                    })
-            case (.flag, .boolean(let isOn)): values[name] = isOn ? .flag : nil
-            default: throw BadMember(name: name, reason: "must be \(form.description)")
-            }
-        }
-    }
-}
-
-extension LoginSettings.Value: Encodable {
-    /// Encodes a string, a list of strings, or true.
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let text): try container.encode(text)
-        case .list(let texts): try container.encode(texts)
-        case .flag: try container.encode(true)
-        }
+        var container = encoder.container(keyedBy: RememberedOption.Name.self)
+        for option in Self.options { try option.encode(self, &container) }
     }
 }

@@ -54,12 +54,12 @@ extension Examination {
     mutating func tokenForAPI(at server: AuthorizationServerConfiguration) {
         guard let resource = subject.resource, let client = subject.clientID, !has("api-open") else { return }
         var settings = LoginSettings()
-        settings[text: "issuer"] = server.issuer.rawValue
-        settings[text: "client-id"] = client.rawValue
-        settings[text: "redirect-uri"] = subject.redirectURI
-        settings[list: "scope"] = subject.scope.isEmpty ? [] : [subject.scope.description]
-        settings[list: "resource"] = [resource]
-        settings[flag: "dpop"] = has("dpop-required")
+        settings.issuer = server.issuer.rawValue
+        settings.clientID = client.rawValue
+        settings.redirectURI = subject.redirectURI
+        settings.scope = subject.scope.isEmpty ? nil : [subject.scope.description]
+        settings.resource = [resource]
+        settings.dpop = has("dpop-required")
         advise(
             "api-sign-in", "the API accepts only tokens that are issued for it",
             why: "without --resource, the server chooses the APIs of a token, and a wrong choice is the status 401",

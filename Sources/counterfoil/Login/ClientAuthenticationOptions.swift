@@ -58,7 +58,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
     var assertionAudience: AssertionAudience?
 
     /// The value of --assertion-audience.
-    enum AssertionAudience: String, ExpressibleByArgument, CaseIterable {
+    enum AssertionAudience: String, ExpressibleByArgument, CaseIterable, Codable {
         case issuer
         case tokenEndpoint = "token-endpoint"
 

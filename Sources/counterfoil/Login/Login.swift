@@ -48,7 +48,7 @@ struct Login: AsyncParsableCommand {
     )
 
     /// The value of --browser: the way to open the authorization URL and to receive the authorization response.
-    enum Browser: String, ExpressibleByArgument, CaseIterable {
+    enum Browser: String, ExpressibleByArgument, CaseIterable, Codable {
         case open
         case print
         case paste
@@ -104,7 +104,7 @@ struct Login: AsyncParsableCommand {
     var grant: Grant?
 
     /// The value of --grant: the grant of the tokens (RFC 6749 §1.3).
-    enum Grant: String, ExpressibleByArgument, CaseIterable {
+    enum Grant: String, ExpressibleByArgument, CaseIterable, Codable {
         case authorizationCode = "authorization_code"
         case clientCredentials = "client_credentials"
     }

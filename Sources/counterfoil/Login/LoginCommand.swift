@@ -16,29 +16,27 @@ struct LoginCommand: CustomStringConvertible {
     init(repeating credentials: Credentials, profile: ProfileName, rememberedIn file: ConfigurationFile?) {
         let remembered = (try? file?.read())?.logins[profile]
         if let remembered,
-            remembered[text: "issuer"] == credentials.issuer.rawValue || remembered[text: "vendor"] != nil
+            remembered.issuer == credentials.issuer.rawValue || remembered.vendor != nil
         {
             self.init(remembered, profile: profile)
             return
         }
         var settings = LoginSettings()
-        settings[text: "issuer"] = credentials.server?.host ?? credentials.issuer.rawValue
-        settings[text: "vendor"] = credentials.server?.profile.name
-        if !credentials.isSelfRegistered { settings[text: "client-id"] = credentials.clientID.rawValue }
-        settings[list: "scope"] = credentials.scope.isEmpty ? [] : [credentials.scope.description]
-        settings[list: "resource"] = credentials.resources.map(\.rawValue)
-        settings[list: "api"] = credentials.apiOrigins.map(\.rawValue).sorted()
-        settings[flag: "dpop"] = credentials.proofKey != nil
-        if credentials.isOfService { settings[text: "grant"] = Login.Grant.clientCredentials.rawValue }
+        settings.issuer = credentials.server?.host ?? credentials.issuer.rawValue
+        settings.vendor = credentials.server?.profile.name
+        if !credentials.isSelfRegistered { settings.clientID = credentials.clientID.rawValue }
+        settings.scope = credentials.scope.isEmpty ? nil : [credentials.scope.description]
+        settings.resource = credentials.resources.map(\.rawValue)
+        settings.api = credentials.apiOrigins.map(\.rawValue).sorted()
+        settings.dpop = credentials.proofKey != nil
+        if credentials.isOfService { settings.grant = .clientCredentials }
         self.init(settings, profile: profile)
     }
 
     /// The command line, quoted for a shell, with the issuer first.
     var description: String {
-        var options = settings
-        options[text: "issuer"] = nil
         let profile = profile == .standard ? [] : ["--profile=\(profile)"]
-        let words = [settings[text: "issuer"]].compactMap(\.self) + options.arguments + profile
+        let words = settings.arguments + profile
         return (["counterfoil login"] + words.map(Self.quoted)).joined(separator: " ")
     }
 

@@ -14,30 +14,9 @@ extension Login {
     ///
     /// The paths of files are absolute, because the next sign-in may start in another directory.
     var settings: LoginSettings {
-        let authentication = asked.clientAuthentication
-        var settings = LoginSettings()
-        settings[text: "issuer"] = issuer
-        settings[text: "vendor"] = asked.vendor
-        settings[text: "client-id"] = asked.clientID
-        settings[text: "client-metadata"] = asked.clientMetadata
-        settings[list: "scope"] = asked.scope
-        settings[list: "resource"] = asked.resource
-        settings[list: "api"] = api
-        settings[text: "grant"] = grant?.rawValue
-        settings[flag: "dpop"] = asked.dpop
-        settings[text: "client-secret-file"] = authentication.secretFile.map(Self.absolutePath)
-        settings[text: "client-key"] = authentication.keyFile.map(Self.absolutePath)
-        settings[text: "client-key-id"] = authentication.keyID
-        settings[text: "client-key-algorithm"] = authentication.keyAlgorithm
-        settings[text: "assertion-audience"] = authentication.assertionAudience?.rawValue
-        settings[text: "par"] = asked.par?.rawValue
-        settings[list: "parameter"] = asked.parameter
-        settings[list: "trusted-audience"] = asked.trustedAudience
-        settings[flag: "assume-pkce"] = asked.assumesPKCE
-        settings[text: "redirect-uri"] = redirectURI
-        settings[text: "browser"] = browser?.rawValue
-        settings[flag: "device"] = device
-        settings[text: "login-hint"] = loginHint
+        var settings = LoginSettings(self)
+        settings.clientSecretFile = settings.clientSecretFile.map(Self.absolutePath)
+        settings.clientKey = settings.clientKey.map(Self.absolutePath)
         return settings
     }
 
@@ -49,18 +28,14 @@ extension Login {
     /// option of the file is used.
     func completed(from file: ConfigurationFile) throws -> Login {
         guard !settings.namesServer else { return self }
-        guard var remembered = try file.read().logins[common.profile], !remembered.isEmpty else { return self }
-        if asked.clientAuthentication.hasSecret { remembered = remembered.withoutClientAuthentication }
-        var login: Login
+        guard let remembered = try file.read().logins[common.profile], remembered != LoginSettings() else {
+            return self
+        }
+        var login = self
+        remembered.complete(&login)
         do {
-            login = try Login.parse(remembered.replaced(by: settings).arguments)
-            login.common = common
-            login.prompt = prompt
-            login.timeout = timeout
-            login.deviceOutput = deviceOutput
-            login.asked.clientAuthentication.secretDescriptor = asked.clientAuthentication.secretDescriptor
-            login.asked.clientAuthentication.secretFromStandardInput =
-                asked.clientAuthentication.secretFromStandardInput
+            try login.asked.clientAuthentication.validate()
+            try login.asked.validate()
             try login.validate()
         } catch {
             let place = "the options of the profile \(common.profile) in \(file.path) cannot be used"

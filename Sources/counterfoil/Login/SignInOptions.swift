@@ -56,7 +56,7 @@ struct SignInOptions: ParsableArguments {
     var par: PushedRequests?
 
     /// The value of --par: the use of pushed authorization requests (RFC 9126).
-    enum PushedRequests: String, ExpressibleByArgument, CaseIterable {
+    enum PushedRequests: String, ExpressibleByArgument, CaseIterable, Codable {
         case auto
         case always
         case never

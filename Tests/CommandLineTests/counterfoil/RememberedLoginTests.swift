@@ -139,12 +139,18 @@ struct RememberedLoginTests {
         (#"{"profiles":[]}"#, "profiles must be an object"),
         (#"{"profiles":{"work":{"token":"x"}}}"#, "profiles.work.token is unknown; a profile has the object login"),
         (#"{"profiles":{"work":{"login":{"isuer":"x"}}}}"#, "profiles.work.login.isuer is not an option of login"),
-        (#"{"profiles":{"work":{"login":{"dpop":"yes"}}}}"#, "profiles.work.login.dpop must be true"),
+        (#"{"profiles":{"work":{"login":{"dpop":"yes"}}}}"#, "profiles.work.login.dpop must be true or false"),
         (#"{"profiles":{"work":{"login":{"scope":[1]}}}}"#, "profiles.work.login.scope must be a list of strings"),
-        (#"{"profiles":{"work":{"login":{"issuer":"--json"}}}}"#, "profiles.work.login.issuer must be a string"),
+        (#"{"profiles":{"work":{"login":{"issuer":7}}}}"#, "profiles.work.login.issuer must be a string"),
+        (#"{"profiles":{"work":{"login":{"issuer":"--json"}}}}"#, "the issuer cannot be used"),
+        (#"{"profiles":{"work":{"login":[]}}}"#, "profiles.work.login must be an object"),
         (
             #"{"profiles":{"work":{"login":{"issuer":"https://id.example.com","grant":"password"}}}}"#,
-            "the options of the profile work in"
+            "profiles.work.login.grant has a value that login does not know"
+        ),
+        (
+            #"{"profiles":{"work":{"login":{"issuer":"https://id.example.com","parameter":["--scope"]}}}}"#,
+            "--parameter must have the form name=value; it is '--scope'."
         ),
     ])
     func `a fault of the configuration file is named with its place`(text: String, words: String) async throws {
@@ -156,6 +162,36 @@ struct RememberedLoginTests {
         #expect(login.errors.contains(words), "\(login.errors)")
         #expect(login.errors.contains(file.path), "\(login.errors)")
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    }
+
+    /// The options of `login` that concern one sign-in only; all others are remembered.
+    private static let ofOneSignIn: Set = [
+        "client-secret-fd", "client-secret-stdin", "copy", "help", "json", "profile", "prompt", "qr", "store",
+        "timeout", "verbose", "version",
+    ]
+
+    @Test func `each option of login is remembered, or concerns one sign-in only`() async throws {
+        struct Program: Decodable {
+            struct Command: Decodable { let arguments: [Argument] }
+            struct Argument: Decodable {
+                let names: [Name]?
+                let valueName: String?
+            }
+            struct Name: Decodable { let name: String }
+            let command: Command
+        }
+        let directory = try TemporaryDirectory()
+        let described = try await CommandLineTool.run(["login", "--experimental-dump-help"], home: directory.url)
+        let arguments = try JSONDecoder().decode(Program.self, from: Data(described.output.utf8)).command.arguments
+        let options = Set(arguments.compactMap { $0.names?.last?.name ?? $0.valueName })
+
+        // The error message lists the options that the file can contain.
+        try Self.write(#"{"profiles":{"work":{"login":{"isuer":"x"}}}}"#, to: Self.file(in: directory.url))
+        let refused = try await CommandLineTool.run(["login", "--profile", "work"], home: directory.url)
+        let list = try #require(refused.errors.firstMatch(of: /the options are ([a-z, \-]+)/)?.output.1)
+        let remembered = Set(list.split(separator: ", ").map(String.init))
+        #expect(remembered.isDisjoint(with: Self.ofOneSignIn))
+        #expect(remembered.union(Self.ofOneSignIn).symmetricDifference(options) == [])
     }
 
     @Test func `the default profile comes from the option, the variable and the file, in this order`() async throws {
