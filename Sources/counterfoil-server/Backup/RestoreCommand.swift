@@ -7,12 +7,12 @@ import Foundation
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Restore a copy into an empty data directory.",
+        abstract: "Restore a copy into a data directory.",
         discussion: """
-            The directory must be empty, except for server.key: put the key of the server there first, with mode \
-            0600, or set COUNTERFOIL_SERVER_KEY. The copy is checked before anything else, and the database appears \
-            in the directory when everything is done. Until then, no server starts on it. The command can be repeated if \
-            it is interrupted.
+            The directory must be empty, except for files of a server whose database is lost. Put the server.key of \
+            the server there first, with mode 0600, or set COUNTERFOIL_SERVER_KEY. The copy is checked before anything \
+            else, and the database appears in the directory when everything is done. Until then, no server starts on \
+            it. The command can be repeated if it is interrupted.
 
             A copy knows nothing of what was revoked later. Choose what happens with it:
               --endings-journal ends again what the journal of the server names (serve --endings-journal). Name \

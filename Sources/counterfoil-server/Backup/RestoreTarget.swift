@@ -1,8 +1,9 @@
+import CoreFoundation
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// A data directory that is restored: it has no database yet, and no server can start on it meanwhile.
+/// A data directory that is restored: it has no database, or has lost it, and no server can start on it meanwhile.
 ///
 /// The draft of the database is the mark by which a server recognizes that. It is on the disk before anything else, and
 /// the database gets its name as the last step. So a machine that fails in between starts no server without its data.
@@ -19,10 +20,17 @@ final class RestoreTarget {
     private let createsLock: Bool
     /// Whether only the mark shows that the directory is not a new one.
     private let needsMark: Bool
+    /// Whether the directory has the settings of a server, which a restore that is refused keeps.
+    private let hasSettings: Bool
     private var isFinished = false
 
-    /// The names of files in a directory that counts as empty.
-    private static let allowed: Set<String> = ["server.key", "server.lock", "lost+found"]
+    /// The names of files that a server leaves in a directory, and that a restore neither needs nor changes.
+    private static let allowed: Set<String> = [
+        "server.key", "server.lock", LastBackup.fileName, LastBackup.fileName + DraftFile.suffix,
+        DataDirectory.notedSettings, DataDirectory.notedSettings + DraftFile.suffix, "lost+found",
+    ]
+    /// What follows the path of a database in the names of the files that belong to it.
+    private static let companions = ["", "-wal", "-shm", "-journal"]
     /// The name of the database until it is complete; what an interrupted restore leaves has it, too.
     static let draftName = "counterfoil.db.restoring"
 
@@ -44,30 +52,54 @@ final class RestoreTarget {
             } catch { throw CommandFailure.refused("cannot create the data directory \(directory)") }
         }
         let names = try Self.names(in: directory)
-        let isRestoring = names.contains(Self.draftName)
+        hasSettings = names.contains(DataDirectory.notedSettings)
         let others = names.filter { name in
-            !Self.allowed.contains(name) && !name.hasPrefix(Self.draftName)
-                && !(isRestoring && name == DataDirectory.notedSettings)
+            !Self.allowed.contains(name) && !name.hasPrefix(Self.draftName) && !name.hasPrefix("server.key.")
+                && !Self.isEmptyDatabase(name, in: directory)
         }
-        if let other = others.min() {
-            throw CommandFailure.refused(
-                "the data directory \(directory) is not empty (\(other)); move its content away, except for server.key; "
-                    + "nothing was changed")
-        }
+        if let other = others.min() { throw Self.notEmpty(directory, other) }
         if let givenKey {
             serverKey = givenKey
         } else {
             guard names.contains("server.key") else { throw Self.missingKey(directory) }
-            serverKey = try ServerKeyFile(path: url.appendingPathComponent("server.key").path).read()
+            serverKey = try ServerKeyFile(in: directory).read()
         }
-        needsMark = !isNew && !names.contains("server.key")
+        needsMark = !isNew && !hasSettings && !names.contains("server.key")
         createsLock = !names.contains("server.lock")
         lock = try ServingLock(
             path: url.appendingPathComponent("server.lock").path,
             orRefuse: "a server or another restore uses \(directory); stop it first")
-        guard !FileManager.default.fileExists(atPath: database) else {
-            throw CommandFailure.refused("the data directory \(directory) is not empty (counterfoil.db)")
+        // A server can have begun one until it was locked.
+        guard FileState(at: database)?.bytes ?? 0 == 0 else { throw Self.notEmpty(directory, "counterfoil.db") }
+    }
+
+    /// Returns true if a file is one of a database that holds nothing, as a failed start or a failure of the machine
+    /// leaves it.
+    private static func isEmptyDatabase(_ name: String, in directory: String) -> Bool {
+        guard companions.contains(where: { name == "counterfoil.db" + $0 }) else { return false }
+        var status = stat()
+        // The shared memory has nothing that is not in the other files.
+        return lstat(DataDirectory.file(name, in: directory), &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && (status.st_size == 0 || name.hasSuffix("-shm"))
+    }
+
+    /// Removes the files of a database that holds nothing: SQLite would apply a log beside the restored database to it.
+    private func removeEmptyDatabase() throws(CommandFailure) {
+        for name in Self.companions.map({ "counterfoil.db" + $0 }) {
+            guard Self.isEmptyDatabase(name, in: directory) else {
+                guard !FileManager.default.fileExists(atPath: DataDirectory.file(name, in: directory)) else {
+                    throw Self.notEmpty(directory, name)
+                }
+                continue
+            }
+            unlink(DataDirectory.file(name, in: directory))
         }
+    }
+
+    private static func notEmpty(_ directory: String, _ name: String) -> CommandFailure {
+        .refused(
+            "the data directory \(directory) is not empty (\(name)); move its content away, except for server.key; nothing "
+                + "was changed")
     }
 
     private static func names(in directory: String) throws(CommandFailure) -> [String] {
@@ -121,12 +153,12 @@ final class RestoreTarget {
         guard wal == 0 else {
             throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
         }
-        if let issuer {
-            let noted = NotedSettings { $0 == "issuer" ? issuer : nil }
-            do { try DataDirectory.note(noted, in: directory) } catch {
-                throw CommandFailure.temporary("cannot write to \(directory); check that the disk is not full")
-            }
+        // Those of the server whose database was lost are not those of the copy.
+        let noted = NotedSettings { $0 == "issuer" ? issuer : nil }
+        do { try DataDirectory.note(noted, in: directory) } catch {
+            throw CommandFailure.temporary("cannot write to \(directory); check that the disk is not full")
         }
+        try removeEmptyDatabase()
         do { try draft.finish(as: database, replacing: false) } catch {
             throw CommandFailure(error, "cannot complete the restore: ")
         }
@@ -139,7 +171,7 @@ final class RestoreTarget {
     func leave(_ draft: DraftFile?) {
         defer { draft?.close() }
         guard !isFinished else { return }
-        unlink(DataDirectory.file(DataDirectory.notedSettings, in: directory))
+        if !hasSettings { unlink(DataDirectory.file(DataDirectory.notedSettings, in: directory)) }
         if let draft {
             if needsMark { draft.empty() } else { draft.discard() }
             if created.isEmpty { Output.note("No server starts on \(directory) before a restore has succeeded.") }

@@ -115,17 +115,15 @@ struct DataDirectory {
     /// Orders the changes of the noted settings, which only the process of the server makes.
     private static let noting = Mutex(())
 
-    ///
-    /// A directory of an earlier version has a file for each setting.
+    private var noted: NotedSettings { Self.noted(in: path) }
+
+    /// Reads the settings of the server that last ran on a directory.
     static func noted(in path: String) -> NotedSettings {
         let place = file(notedSettings, in: path)
-        guard let data = FileManager.default.contents(atPath: place) else {
-            return NotedSettings { name in
-                guard NotedSettings.formerFiles.contains(name) else { return nil }
-                return try? String(contentsOfFile: file(name, in: path), encoding: .utf8)
-            }
-        }
-        if let texts = try? JSONDecoder().decode([String: String].self, from: data) {
+        guard (try? checkUser(of: path)) != nil,
+            let data = try? RegularFile(at: place, followingLinks: false).bytes(limit: notedLimit)
+        else { return NotedSettings { _ in nil } }
+        if let texts = try? JSONDecoder().decode([String: String].self, from: Data(data)) {
             return NotedSettings { texts[$0] }
         }
         Output.note("warning: \(place) is damaged, so the settings of the server are not known; start the server again")
@@ -158,12 +156,10 @@ struct DataDirectory {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(settings.named) + Data("\n".utf8)
-        try data.write(to: URL(fileURLWithPath: file(notedSettings, in: path)), options: .atomic)
-        // The files of an earlier version would be stale. The owner can have put a file of the server there.
-        let used = Set(settings.files.values)
-        for name in NotedSettings.formerFiles.sorted() {
-            let former = file(name, in: path)
-            if !used.contains(URL(fileURLWithPath: former).standardizedFileURL.path) { unlink(former) }
+        do {
+            try DraftFile.replace(file(notedSettings, in: path), with: Array(data))
+        } catch let failure as DraftFile.Failure {
+            throw CommandFailure(failure)
         }
     }
 

@@ -1,3 +1,4 @@
+import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
@@ -19,7 +20,7 @@ enum LastBackup {
     /// backup counts nevertheless.
     static func note(in directory: String, at time: Date) {
         let file = URL(fileURLWithPath: directory).appendingPathComponent(fileName)
-        do { try Data((Moment.text(time) + "\n").utf8).write(to: file, options: .atomic) } catch {
+        do { try DraftFile.replace(file.path, with: Array((Moment.text(time) + "\n").utf8)) } catch {
             Output.note("warning: the time of the backup is not noted in \(file.path), so alerts do not know of it")
         }
     }

@@ -79,6 +79,42 @@ struct RestoredCopyTests {
         }
     }
 
+    // SEC-634
+    @Test func `a directory whose database is lost is restored as it is, and a database is never replaced`()
+        async throws
+    {
+        try await Self.copied { copied async throws in
+            let (site, data) = (copied.site, copied.site.dataDirectory)
+            for name in try FileManager.default.contentsOfDirectory(atPath: data) where name.hasPrefix("counterfoil.db")
+            {
+                try FileManager.default.removeItem(atPath: data + "/" + name)
+            }
+            let left = Set(try FileManager.default.contentsOfDirectory(atPath: data))
+            #expect(left == ["server.key", "server.lock", "last-settings.json", "last-backup"])
+            // A process that is killed while it replaces a file leaves another one.
+            for name in left { try Data().write(to: URL(fileURLWithPath: data + "/" + name + ".new")) }
+            unlink(data + "/server.lock.new")
+            func restore() async throws -> EndedProgram {
+                try await site.server(["restore", copied.copy, "--data-dir", data, "--end-sign-ins"])
+            }
+            for name in ["counterfoil.db-wal", "counterfoil.db-journal", "counterfoil.db"] {
+                let file = URL(fileURLWithPath: data + "/" + name)
+                try Data("A commit.".utf8).write(to: file)
+                let refused = try await restore()
+                #expect(refused.status == 3 && refused.errors.contains("is not empty (\(name))"), "\(refused.errors)")
+                #expect(try Data(contentsOf: file) == Data("A commit.".utf8))
+                // A failure of the machine leaves empty files.
+                try Data().write(to: file)
+            }
+            let restored = try await restore()
+            #expect(restored.status == 0, "\(restored.errors)")
+            try await site.serving {
+                var browser = UserAgent()
+                _ = try await Self.signIn(with: &browser, copied.clientID, at: site)
+            }
+        }
+    }
+
     // SEC-413
     @Test func `no server begins with an empty database where a restore was interrupted`() async throws {
         try await Self.copied { copied async throws in
