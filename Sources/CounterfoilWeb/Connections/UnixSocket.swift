@@ -67,7 +67,9 @@ struct UnixSocket {
         let draft = path + ".\(getpid())"
         unlink(draft)
         descriptor = try Self.open(path)
-        guard try Self.call(bind, descriptor, draft) == 0, chmod(draft, 0o660) == 0, listen(descriptor, backlog) == 0,
+        // Another user who can write to the directory can put a link there meanwhile.
+        guard try Self.call(bind, descriptor, draft) == 0,
+            fchmodat(AT_FDCWD, draft, 0o660, AT_SYMLINK_NOFOLLOW) == 0, listen(descriptor, backlog) == 0,
             rename(draft, path) == 0
         else {
             let reason = Self.reason

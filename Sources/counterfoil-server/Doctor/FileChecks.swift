@@ -48,7 +48,8 @@ extension ServerFindings {
         }
         if directory.mode & 0o022 != 0 {
             fault(
-                "directory-writable", "other users can write to \(directory.path)",
+                "directory-writable",
+                "other users can write to \(directory.path)" + (geteuid() == 0 ? ", so root does not open it" : ""),
                 mend: "chmod 700 \(ShellText.quoted(directory.path))")
         }
         let foreign = files.filter { $0.owner != directory.owner }.map(\.path)

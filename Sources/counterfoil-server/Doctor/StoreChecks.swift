@@ -22,6 +22,7 @@ extension ServerFindings {
     mutating func check(directory path: String, trusting authorities: OutboundAuthorities) async {
         // Any other state is a finding of the files.
         guard case .database = DataDirectoryState(of: path) else { return }
+        guard geteuid() != 0 || !all.contains(where: { $0.topic == "directory-writable" }) else { return }
         let remedy = "run this command as the user of the server"
         let installation: Installation
         do { installation = try DataDirectory(existing: path).installation } catch let failure as CommandFailure {

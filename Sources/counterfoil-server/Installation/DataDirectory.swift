@@ -215,18 +215,21 @@ struct DataDirectory {
     ///
     /// That user decides where the links in the directory lead, and names the file of the endings journal. Root would
     /// follow both. A missing directory passes.
-    static func checkUser(of path: String) throws {
-        guard geteuid() == 0, let owner = owner(of: path), owner != 0 else { return }
-        let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "#\(owner)"
-        throw CommandFailure.refused(
-            "the data directory \(path) belongs to the user \(name), so root does not open it; run the command with "
-                + "sudo -u \(ShellText.quoted(name))")
-    }
-
-    /// The user to whom a directory belongs; nil if it is missing.
-    private static func owner(of path: String) -> uid_t? {
+    static func checkUser(of path: String) throws(CommandFailure) {
         var status = stat()
-        return stat(path, &status) == 0 ? status.st_uid : nil
+        guard geteuid() == 0, stat(path, &status) == 0 else { return }
+        guard status.st_uid == 0 else {
+            let name = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(status.st_uid)"
+            throw CommandFailure.refused(
+                "the data directory \(path) belongs to the user \(name), so root does not open it; run the command with "
+                    + "sudo -u \(ShellText.quoted(name))")
+        }
+        // With the sticky bit, too, others can add files.
+        guard status.st_mode & 0o022 == 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandFailure.refused(
+                "other users can write to the data directory \(path), so root does not open it; check that its files belong "
+                    + "to root, and run: chmod 700 \(ShellText.quoted(path))")
+        }
     }
 
     private static func make(_ path: String) throws {

@@ -16,9 +16,10 @@ final class ServingLock: Sendable {
     init(path: String, orRefuse refusal: String) throws {
         self.path = path
         for _ in 1...Self.tries {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else {
-                throw CommandFailure.refused("cannot open the lock file \(path): \(String(cString: strerror(errno)))")
+                let reason = errno == ELOOP ? "it is a link; delete it" : String(cString: strerror(errno))
+                throw CommandFailure.refused("cannot open the lock file \(path): \(reason)")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let reason = errno

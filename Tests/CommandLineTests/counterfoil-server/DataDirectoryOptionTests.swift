@@ -100,4 +100,55 @@ struct DataDirectoryOptionTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
         }
     }
+
+    // SEC-635
+    @Test(.enabled(if: geteuid() == 0, "for root only"), arguments: [0o720, 0o702, 0o1777] as [mode_t])
+    func `root opens nothing in a data directory that other users can write to`(mode: mode_t) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let directory = folder.path("data")
+            let create = ["scope", "create", "photos.read", "--description", "Photos", "--data-dir", directory]
+            #expect(try await Self.run(create, [:], in: folder).status == 0)
+            // It would wait for a process that writes.
+            try #require(mkfifo(directory + "/last-settings.json", 0o600) == 0)
+            chmod(directory, mode)
+            let before = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+            let copy = folder.path("copy")
+            for command in [
+                ["serve", "--issuer", "http://localhost:1", "--listen", "127.0.0.1:0"], ["scope", "list"],
+                ["backup", "--output", copy], ["after-restore", "--end-sign-ins"],
+                ["restore", directory + "/server.key", "--end-sign-ins"], ["doctor"],
+            ] {
+                let ended = try await Self.run(command + ["--data-dir", directory], [:], in: folder)
+                #expect(ended.status == (command == ["doctor"] ? 1 : 3), "\(command)")
+                let output = ended.errors + ended.output
+                #expect(output.contains("other users can write to"), "\(command): \(output)")
+                #expect(output.contains("so root does not open it"), "\(command): \(output)")
+                #expect(output.contains("chmod 700 \(directory)"), "\(command): \(output)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
+        }
+    }
+
+    // SEC-636
+    @Test func `a link in place of the lock or of the server key is not followed`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let (directory, elsewhere) = (folder.path("data"), folder.path("elsewhere"))
+            let create = ["scope", "create", "photos.read", "--description", "Photos", "--data-dir", directory]
+            #expect(try await Self.run(create, [:], in: folder).status == 0)
+            symlink(elsewhere, directory + "/server.lock")
+            let serve = ["serve", "--issuer", "http://localhost:1", "--listen", "127.0.0.1:0", "--data-dir", directory]
+            let locked = try await Self.run(serve, [:], in: folder)
+            #expect(locked.status == 3 && locked.errors.contains("server.lock: it is a link; delete it"))
+            #expect(!FileManager.default.fileExists(atPath: elsewhere))
+            for name in ["server.key", "server.key.new"] {
+                try FileManager.default.moveItem(atPath: directory + "/server.key", toPath: elsewhere)
+                symlink(elsewhere, directory + "/" + name)
+                let listed = try await Self.run(["scope", "list", "--data-dir", directory], [:], in: folder)
+                #expect(listed.status == 3 && listed.errors.contains("\(name) is a link; put the file itself there"))
+                unlink(directory + "/" + name)
+                try FileManager.default.moveItem(atPath: elsewhere, toPath: directory + "/server.key")
+            }
+            #expect(try await Self.run(["scope", "list", "--data-dir", directory], [:], in: folder).status == 0)
+        }
+    }
 }
