@@ -5,6 +5,10 @@ extension ServerFindings {
     /// The age in seconds after which a backup is called old, as in the alert: a day, and the time until an operator
     /// looks.
     private static let backupAge: TimeInterval = 2 * 86_400
+    /// The remedy for copies that another program makes, such as snapshots of the volume.
+    private static let otherBackup =
+        "if another program copies the directory, let it touch \(LastBackup.fileName) there after each copy, as the user "
+        + "of the server"
     /// The smallest number of free bytes with which a disk is not called full soon.
     private static let freeBytesWanted = 512 << 20
     /// The number of free bytes below which commits can fail at any time.
@@ -152,7 +156,7 @@ extension ServerFindings {
                     ? "wait for the night, in which \(BackupTimer.unit) makes the first copy, or run systemctl start "
                         + BackupTimer.service
                     : "have a timer or a job run counterfoil-server backup each night, and keep the copies on another "
-                        + "machine")
+                        + "machine; \(Self.otherBackup)")
         }
         let text = "the last backup was made on \(Moment.text(time))"
         guard now.timeIntervalSince(time) <= Self.backupAge else {
@@ -160,7 +164,7 @@ extension ServerFindings {
                 "backup-old", text,
                 mend: isTimed
                     ? "see why \(BackupTimer.unit) made no copy since: journalctl --unit \(BackupTimer.service)"
-                    : "check the timer or the job that runs counterfoil-server backup")
+                    : "check the timer or the job that runs counterfoil-server backup; \(Self.otherBackup)")
         }
         sound("backup", text)
     }

@@ -120,6 +120,8 @@ struct DoctorJudgementTests {
         findings.judgeBackup(at: days.map { Self.now - $0 * Self.day }, isTimed: isTimed, now: Self.now)
         #expect(findings.all.map(\.weight) == [days == nil ? .advice : .fault])
         #expect(findings.all.first?.mend?.contains(remedy) == true)
+        // Another program that makes the copies can say so.
+        #expect(findings.all.first?.mend?.contains("touch last-backup") == !isTimed)
     }
 
     @Test func `a backup is old from the age at which the alert fires`() throws {
