@@ -90,6 +90,22 @@ def confined(system: System) -> None:
         system.run("rm", f"{folder}/written")
 
 
+def refuse_unmounted(system: System) -> None:
+    """Without the volume of the data or of the journal, systemd does not start the server on the empty folder below."""
+    system.run("systemctl", "stop", SERVER)
+    for folder in (DATA, JOURNAL):
+        unit = system.run("systemd-escape", "--path", "--suffix=mount", folder).strip()
+        file = system.path(f"/etc/systemd/system/{unit}")
+        file.write_text(f"[Mount]\nWhat=/dev/null\nWhere={folder}\nType=ext4\n", "utf-8")
+        system.run("systemctl", "daemon-reload")
+        for started in (SERVER, "counterfoil-backup"):
+            said = system.run("systemctl", "start", started, fails=True)
+            expect("dependency job" in said, f"{started} without {folder}: {said}")
+        file.unlink()
+        system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "start", SERVER)
+
+
 def main_process(system: System) -> str:
     """The number of the server in its system."""
     return system.run("systemctl", "show", "--property=MainPID", "--value", SERVER).strip()
