@@ -121,7 +121,7 @@ package struct DraftFile: Sendable {
         try Self.syncDirectory(of: name)
     }
 
-    /// What follows the name of a file in that of its draft (``replace(_:with:)``).
+    /// The end of the name of a draft that replaces a file (``replace(_:with:)``).
     package static let suffix = ".new"
 
     /// Replaces a file, or creates it, accessible to its owner only.

@@ -122,8 +122,8 @@ struct KilledRestoreTests {
                     continue
                 }
                 try await Self.kill(restore(), within: time, &chance)
-                // If it had not begun, the server ends again what its journal has. If it was to end every sign-in and is
-                // complete, this is the journal of another store.
+                // If it had not begun, the server ends again what its journal has. If it was to end every sign-in and
+                // is complete, this is the journal of another store.
                 if try await isServed(copy, keeping: true) {
                     outcomes.served += 1
                     continue
