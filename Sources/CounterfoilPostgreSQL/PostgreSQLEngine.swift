@@ -31,13 +31,13 @@ struct PostgreSQLEngine: SQLEngine {
     }
 
     func read<Value: Sendable>(
-        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         try await threads.read { transaction in try queries(SQLConnection(transaction)) }
     }
 
     func commit<Value: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         try await threads.commitInOrder { transaction in try write(SQLConnection(transaction)) }
     }

@@ -45,16 +45,24 @@ package protocol SQLEngine: Sendable {
     var measurements: StoreMeasurements { get }
 
     /// Runs queries without a transaction around them, so two of them can see different states.
+    ///
+    /// - Parameters:
+    ///   - operation: The name of the method of the store, as `#function` gives it.
+    ///   - queries: The function that runs the queries.
     func read<Value: Sendable>(
-        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value
 
     /// Commits one atomic write, and returns its outcome once it is durable.
     ///
     /// The closure can run several times, before the one that is committed. It must do nothing but run statements and
     /// compute.
+    ///
+    /// - Parameters:
+    ///   - operation: The name of the method of the store, as `#function` gives it.
+    ///   - write: The function that runs the statements.
     func commit<Value: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value
 
     /// Adds to the record of a heartbeat what other processes need to follow the clock of the store.
@@ -65,6 +73,22 @@ package protocol SQLEngine: Sendable {
 
     /// Overwrites what files of the database still contain of deleted records, as far as that is possible now.
     func eraseDeleted() async
+}
+
+extension SQLEngine {
+    /// Runs queries under the name of the calling function.
+    package func read<Value: Sendable>(
+        function: StaticString = #function, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await read(as: function, queries)
+    }
+
+    /// Commits one atomic write under the name of the calling function.
+    package func commit<Value: Sendable>(
+        function: StaticString = #function, _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await commit(as: function, write)
+    }
 }
 
 /// The queries of the store that tests examine, or that the schema repeats in an index.
@@ -78,7 +102,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> Value {
         let span = CurrentSpan.begin(.store(.read, function, in: database.engine.kind))
         do {
-            let value = try await database.engine.read(queries)
+            let value = try await database.engine.read(as: function, queries)
             span?.end()
             return value
         } catch {
@@ -94,8 +118,8 @@ extension SQLStore {
         let span = CurrentSpan.begin(.store(.commit, function, in: database.engine.kind))
         do {
             let outcome =
-                if let journal = database.endings.journal { try await journal.commit(write) } else {
-                    try await database.engine.commit(write)
+                if let journal = database.endings.journal { try await journal.commit(as: function, write) } else {
+                    try await database.engine.commit(as: function, write)
                 }
             span?.end()
             return outcome

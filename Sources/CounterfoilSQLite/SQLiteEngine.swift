@@ -33,7 +33,7 @@ struct SQLiteEngine: SQLEngine {
     /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
     /// take longer.
     func read<Value: Sendable>(
-        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         let start = ContinuousClock.now
         do {
@@ -48,7 +48,7 @@ struct SQLiteEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         let start = ContinuousClock.now
         do {

@@ -39,7 +39,7 @@ public struct TestServer: Sendable {
     /// Creates a server with its scopes, user and client; existing contents of the store are kept.
     public init(
         issuer: String = "https://id.example.com",
-        store: any AuthorizationServerStore = MemoryStore(),
+        store: any AuthorizationServerStore = TestStore(),
         clock: FixedClock = FixedClock(),
         serverKey: ServerKey? = nil,
         hasher: PasswordHasher = PasswordHasher(),
@@ -258,7 +258,7 @@ actor TestSigningKeys {
         let making =
             self.making
             ?? Task {
-                let store = MemoryStore()
+                let store = TestStore()
                 _ = try await KeyRing.open(store, serverKey: try Self.serverKey)
                 return try await store.signingKeys()
             }

@@ -78,15 +78,15 @@ private struct AlternatingEngine: SQLEngine {
     var measurements: StoreMeasurements { next.measurements }
 
     func read<Value: Sendable>(
-        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await next.read(queries)
+        try await next.read(as: operation, queries)
     }
 
     func commit<Value: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await next.commit(write)
+        try await next.commit(as: operation, write)
     }
 
     func noteClock(on connection: SQLConnection) throws { try next.noteClock(on: connection) }

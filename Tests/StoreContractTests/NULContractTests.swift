@@ -17,7 +17,7 @@ struct NULContractTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
+    @Test(arguments: StoreKind.allCases)
     func `a profile with NUL is refused, and one with a backslash is not`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             var person = world.person

@@ -1,10 +1,10 @@
-import CounterfoilServer
+import CounterfoilSQL
 
 /// A store that a test can close, and open again on the same data.
 final class Storage {
     /// An open store, and how it is closed.
     struct Opened {
-        let store: any AuthorizationServerStore
+        let store: any SQLStore
         let close: () async -> Void
     }
 
@@ -17,7 +17,7 @@ final class Storage {
         opened = try await open()
     }
 
-    var store: any AuthorizationServerStore { opened.store }
+    var store: any SQLStore { opened.store }
 
     /// Closes the store and opens it again, as a restarted process does.
     func reopen() async throws {

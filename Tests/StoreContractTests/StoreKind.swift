@@ -10,7 +10,6 @@ import Testing
 
 /// The stores that must satisfy the contract.
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
-    case memory
     case sqlite
     case postgreSQL
     /// Two stores on one database, as of two servers, that take turns with each operation.
@@ -18,7 +17,6 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String {
         switch self {
-        case .memory: "memory"
         case .sqlite: "SQLite"
         case .postgreSQL: "PostgreSQL"
         case .twoNodes: "PostgreSQL, two nodes"
@@ -26,16 +24,13 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     }
 
     /// Runs a test with a new store of this kind.
-    func withStore(_ test: (any AuthorizationServerStore) async throws -> Void) async throws {
+    func withStore(_ test: (any SQLStore) async throws -> Void) async throws {
         try await withStorage { storage in try await test(storage.store) }
     }
 
     /// Runs a test with a new store of this kind, which the test can close and open again.
     func withStorage(_ test: (Storage) async throws -> Void) async throws {
         switch self {
-        case .memory:
-            let store = MemoryStore()
-            try await test(try await Storage { Storage.Opened(store: store) {} })
         case .sqlite:
             let directory = try TemporaryDirectory()
             try await Self.openFiles.pass {
@@ -64,10 +59,9 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 
     /// Runs a test with two stores on the same data, as of two processes.
     func withBoth(
-        _ test: (_ store: any AuthorizationServerStore, _ other: any AuthorizationServerStore) async throws -> Void
+        _ test: (_ store: any SQLStore, _ other: any SQLStore) async throws -> Void
     ) async throws {
         switch self {
-        case .memory: try await withStore { store async throws in try await test(store, store) }
         case .sqlite:
             let directory = try TemporaryDirectory()
             let store = try SQLiteStore(at: directory.path("store.sqlite"))

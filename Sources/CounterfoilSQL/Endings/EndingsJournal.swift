@@ -97,10 +97,10 @@ package final class EndingsJournal: Sendable {
 
     /// Commits a write, and appends what it has ended before it returns the outcome.
     func commit<Value: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         let watch = EndingWatch(statements)
-        let value = try await engine.commit { connection in try write(connection.watched(by: watch)) }
+        let value = try await engine.commit(as: operation) { connection in try write(connection.watched(by: watch)) }
         if watch.mayHaveEnded { await catchUp() }
         return value
     }

@@ -58,7 +58,7 @@ struct AccountAppTests {
 
     // SEC-372: neither the client nor the consent is read.
     @Test func `an app with a value of a newer version is disconnected`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let (attempt, code) = try await Self.allow("openid photos.read", in: test, with: &browser)

@@ -183,7 +183,7 @@ struct AccountPasswordTests {
 
     // Of two changes from the same current password, one succeeds.
     @Test func `the second of two concurrent changes changes nothing`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         var second = test.browser()
@@ -202,7 +202,7 @@ struct AccountPasswordTests {
 
     // If the store fails, the password and the session stay the same, and no extra session is left.
     @Test func `a change that the store fails to save changes nothing`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")

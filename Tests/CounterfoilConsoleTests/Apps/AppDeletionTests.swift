@@ -27,7 +27,7 @@ struct AppDeletionTests {
     }
 
     @Test func `an app that this version cannot read is deleted`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered()

@@ -101,7 +101,7 @@ struct FrameTests {
     }
 
     @Test func `a page that reports an unavailable store does not read the store`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.fail(.client)
         store.fail(.branding)

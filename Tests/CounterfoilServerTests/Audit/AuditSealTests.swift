@@ -214,7 +214,7 @@ struct AuditSealTests {
     }
 
     @Test func `a long look for events without a seal continues until all are sealed`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         for number in 1...5 {
             try await store.appendAudit(AuditEvent(at: Self.now, .setting, detail: "\(number)"))
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// The events of changes, which belong to the commits of the changes.
 struct AuditedCommitTests {
-    private let store = FaultyStore()
+    private let store = TestStore()
 
     private func count(_ kind: AuditEvent.Kind, of test: TestServer) async throws -> [Int] {
         let counted = test.server.metrics.snapshot.audited.filter { $0.key.kind == kind }.map(\.value).reduce(0, +)

@@ -183,7 +183,7 @@ struct RefusalReasonTests {
     }
 
     @Test func `a fault of the store shows the reference of its line in the log`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
@@ -279,7 +279,7 @@ struct RefusalReasonTests {
         #expect(event(.refused, "disabled").explanation == nil)
         #expect(event(.refused, "wrong_password: the account is disabled").reason == .wrongPassword)
         #expect(event(.refused, "wrong_password: the account is disabled").explanation == "the account is disabled")
-        // What an older version recorded.
+        // A reason that this version does not know, and details without one.
         for detail in ["sign-in", "confirmation of a change", "wrong: password", nil] {
             #expect(event(.refused, detail).reason == nil)
             #expect(event(.refused, detail).explanation == detail)

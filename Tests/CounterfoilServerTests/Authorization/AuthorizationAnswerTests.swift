@@ -165,14 +165,14 @@ struct AuthorizationAnswerTests {
     func `with prompt=none a fault is reported to the client`(fault: StoreFault, code: OAuthError.Code)
         async throws
     {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test, by: try await Self.client(test, isFirstParty: true), at: Self.address)
         let silent = attempt.with("prompt", "none")
         var browser = test.browser()
         _ = try await attempt.authorize(with: &browser)
-        for verb in [FaultyStore.Verb.session, .recordConsent] {
-            store.fail(verb, with: fault)
+        for operation in [StoreOperation.session, .recordConsent] {
+            store.fail(operation, with: fault)
             let reply = try await browser.open(silent.url)
             #expect(reply.status == .seeOther)
             let error = try reply.redirectedError

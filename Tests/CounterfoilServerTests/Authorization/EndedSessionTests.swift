@@ -12,12 +12,12 @@ struct EndedSessionTests {
     /// A browser with a remembered consent, at a server whose next approval comes after the end of the session.
     private struct Visit {
         let test: TestServer
-        let store: FaultyStore
+        let store: TestStore
         var browser: ScriptedUserAgent
         let attempt: Attempt
 
         init() async throws {
-            store = FaultyStore()
+            store = TestStore()
             test = try await TestServer(store: store)
             let client = try await test.register("Darkroom", type: .web, redirectURIs: [EndedSessionTests.callback])
             attempt = Attempt(test, by: client, at: EndedSessionTests.callback)

@@ -13,7 +13,7 @@ struct SilentFrameTests {
 
     /// A single-page app of an unverified publisher, and a browser.
     private struct Visit {
-        let store: FaultyStore
+        let store: TestStore
         let test: TestServer
         let client: RegisteredClient
         var browser: ScriptedUserAgent
@@ -22,7 +22,7 @@ struct SilentFrameTests {
             _ redirectURI: String = SilentFrameTests.address, type: ClientType = .singlePage,
             change: (inout ClientPolicy) -> Void = { _ in }
         ) async throws {
-            store = FaultyStore()
+            store = TestStore()
             test = try await TestServer(store: store)
             var policy = ClientPolicy.standard(for: type)
             change(&policy)
@@ -178,11 +178,11 @@ struct SilentFrameTests {
     }
 
     // R157
-    @Test(arguments: [FaultyStore.Verb.session, .consent, .recordConsent, .resources])
-    func `in a frame a store fault gets an error response`(verb: FaultyStore.Verb) async throws {
+    @Test(arguments: [StoreOperation.session, .consent, .recordConsent, .resource])
+    func `in a frame a store fault gets an error response`(operation: StoreOperation) async throws {
         var visit = try await Visit.remembered()
-        visit.store.fail(verb)
-        let attempt = verb == .resources ? visit.silent.with("resource", "https://photos.example") : visit.silent
+        visit.store.fail(operation)
+        let attempt = operation == .resource ? visit.silent.with("resource", "https://photos.example") : visit.silent
         try Self.expectError(.temporarilyUnavailable, in: try await visit.open(attempt))
         #expect(visit.test.log.lines.contains { $0.hasPrefix("error") && $0.contains("the disk is full") })
     }
@@ -206,7 +206,7 @@ struct SilentFrameTests {
     @Test func `in a frame a user who is deactivated meanwhile gets login_required`() async throws {
         var visit = try await Visit.remembered()
         let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)
-        store.before(.recordConsent) { store.switchOff(alice, at: now) }
+        store.before(.recordConsent) { _ = try? await store.disablePerson(alice, at: now, recording: []) }
         try Self.expectError(.loginRequired, in: try await visit.open(visit.silent))
     }
 

@@ -75,7 +75,7 @@ struct ClientAssertionTests {
     // The attempt that used the assertion is sent again; another request with the assertion is refused.
     @Test(arguments: [true, false])
     func `an assertion is accepted once although the answer of the store is lost`(isCommitted: Bool) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let signing = try await Signing(try await TestServer(store: store))
         let form = signing.form(try signing.assertion())
         store.lose(.noteAssertion, committing: isCommitted, times: 2)

@@ -123,7 +123,7 @@ struct DevelopmentConsentTests {
 
     // A page that was shown before the switch gives no code after it.
     @Test func `a consent page from before the switch gives no code`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let client = try await Self.client(.web, of: test)
         var browser = try await Self.browser(test)

@@ -223,7 +223,7 @@ struct RememberedConsentTests {
 
     // A consent that decides nothing is not read.
     @Test func `a consent is read only if it is needed`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let client = try await test.register("Album", redirectURIs: [Self.web], isFirstParty: true)
         _ = try await Attempt(test, by: client, at: Self.web).authorize()

@@ -112,7 +112,7 @@ struct DeviceAuthorizationEndpointTests {
     }
 
     @Test func `a failing store gives 503 and no code`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let device = try await TestDevice(try await TestServer(store: store))
         store.fail(.addDeviceAuthorization)
         let reply = await device.request()

@@ -163,7 +163,7 @@ struct RegisteredClientTests {
 
     // A lost update would leave a registration that no client sent.
     @Test func `a change at the same time as another one is refused`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let desk = try await RegistrationDesk(store: store)
         let client = try await desk.registered(Self.metadata)
         let first = try await client.registration()

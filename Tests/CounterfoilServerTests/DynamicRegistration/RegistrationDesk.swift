@@ -12,7 +12,7 @@ struct RegistrationDesk: Sendable {
     let test: TestServer
 
     init(
-        store: any AuthorizationServerStore = MemoryStore(), files: RegistrantFiles? = nil,
+        store: any AuthorizationServerStore = TestStore(), files: RegistrantFiles? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         policy change: (inout UnregisteredClientPolicy) -> Void = { _ in },
         configure: (inout ServerSettings) -> Void = { _ in }

@@ -60,7 +60,7 @@ struct RegistrationPolicyTests {
     }
 
     @Test func `the metadata keep the endpoint while the store is unavailable`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let desk = try await RegistrationDesk(store: store)
         #expect(try await Self.members(of: desk.test)["registration_endpoint"] != nil)
         store.fail(.unregisteredClientPolicy)
@@ -213,10 +213,10 @@ struct RegistrationPolicyTests {
     }
 
     @Test func `clients beyond the limit of unused ones are refused`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let desk = try await RegistrationDesk(store: store)
-        store.limitUnusedClients(to: 2)
         let clients = [try await desk.registered(Self.metadata), try await desk.registered(Self.metadata)]
+        try await Self.fill(store, upTo: 10_000)
         let reply = try await desk.register(Self.metadata)
         #expect(reply.status == .serviceUnavailable)
         #expect(reply.fields[.retryAfter] == "3600")
@@ -225,5 +225,25 @@ struct RegistrationPolicyTests {
         // A client that a user has allowed something does not count.
         _ = try await clients[0].tokens()
         _ = try await desk.registered(Self.metadata)
+    }
+
+    /// Adds copies of a client that registered itself, until there are as many such clients.
+    private static func fill(_ store: TestStore, upTo count: Int) async throws {
+        try await store.database.engine.commit { database in
+            let columns = try database.all("SELECT name FROM pragma_table_info('clients') WHERE name <> 'id'") {
+                try $0.text()
+            }.joined(separator: ", ")
+            _ = try database.run(
+                """
+                WITH RECURSIVE numbers (number) AS (
+                    SELECT count(*) + 1 FROM clients WHERE source = 'registration'
+                    UNION ALL SELECT number + 1 FROM numbers WHERE number < ?1
+                )
+                INSERT INTO clients (id, \(columns))
+                SELECT 'copy-' || number, \(columns)
+                FROM numbers, (SELECT \(columns) FROM clients WHERE source = 'registration' LIMIT 1) AS original
+                """,
+                count)
+        }
     }
 }

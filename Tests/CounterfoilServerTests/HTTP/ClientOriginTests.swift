@@ -12,12 +12,12 @@ struct ClientOriginTests {
 
     /// A server with two single-page apps.
     private struct Apps {
-        let store: FaultyStore
+        let store: TestStore
         let test: TestServer
         let album: RegisteredClient
 
         init() async throws {
-            store = FaultyStore()
+            store = TestStore()
             test = try await TestServer(store: store)
             album = try await test.register(
                 "Album", type: .singlePage, redirectURIs: [ClientOriginTests.albumOrigin + "/cb"],

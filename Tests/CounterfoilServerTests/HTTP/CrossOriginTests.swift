@@ -10,7 +10,7 @@ import Testing
 struct CrossOriginTests {
     private static let origin = "https://app.example.com"
 
-    private static func withSinglePage(_ store: any AuthorizationServerStore = MemoryStore()) async throws -> TestServer
+    private static func withSinglePage(_ store: any AuthorizationServerStore = TestStore()) async throws -> TestServer
     {
         let test = try await TestServer(store: store)
         _ = try await test.register(
@@ -163,7 +163,7 @@ struct CrossOriginTests {
     }
 
     @Test func `while the store is unavailable no origin is allowed`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await Self.withSinglePage(store)
         store.fail(.isRegistered)
         Self.expectNothingShared(await Self.preflight(test, .token))

@@ -169,7 +169,7 @@ struct IntrospectionTests {
     // R237, TK-25, EP-08: immediately, not when the token expires.
     @Test(arguments: End.allCases)
     func `a token becomes inactive as soon as its grant, user, client or API ends`(end: End) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await World(try await TestServer(store: store))
         #expect(try await world.api.sees(world.token))
         switch end {
@@ -177,7 +177,7 @@ struct IntrospectionTests {
             try await store.revokeGrant(try world.grantID, because: .person, at: world.test.clock.now)
         case .codeReplay:
             try await store.revokeGrant(try world.grantID, because: .codeReplay, at: world.test.clock.now)
-        case .accountOff: store.switchOff(world.test.alice.id, at: world.test.clock.now)
+        case .accountOff: try await store.disablePerson(world.test.alice.id, at: world.test.clock.now, recording: [])
         case .applicationGone: try await store.removeClient(world.test.lightbox.id)
         case .apiGone:
             try await store.removeResource(world.api.resource.resource)
@@ -200,14 +200,14 @@ struct IntrospectionTests {
 
     // One read of the store for any token.
     @Test func `a request costs one read of the grant, and looks up the API in the cache`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await World(try await TestServer(store: store))
-        let before = (store.calls(of: .grantFacts), store.calls(of: .client), store.calls(of: .resources))
+        let before = (store.calls(of: .grantFacts), store.calls(of: .client), store.calls(of: .resource))
         for number in 1...3 {
             #expect(try await world.api.sees(world.token))
             #expect(store.calls(of: .grantFacts) == before.0 + number)
             #expect(store.calls(of: .client) == before.1)
-            #expect(store.calls(of: .resources) == before.2 + 1)
+            #expect(store.calls(of: .resource) == before.2 + 1)
         }
     }
 

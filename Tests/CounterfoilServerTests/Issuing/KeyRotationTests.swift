@@ -113,10 +113,10 @@ struct KeyRotationTests {
     }
 
     @Test func `while the store is unavailable the cached keys are used`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
-        for verb in [FaultyStore.Verb.signingKeys, .registryRevision] {
-            store.fail(verb)
+        for operation in [StoreOperation.signingKeys, .registryRevision] {
+            store.fail(operation)
             test.clock.advance(by: 60)
             #expect(try await keySet(of: test).keys.count == KeyRing.algorithmsFromStart.count)
             #expect(test.log.lines.contains { $0.contains("failed to reload the signing keys") })

@@ -23,7 +23,7 @@ struct ServerKeyTests {
     @Test func `refresh tokens of the former key stay valid, and those of the new key are known beforehand`()
         async throws
     {
-        let store = MemoryStore()
+        let store = TestStore()
         let before = try await TestServer(store: store, serverKey: try Self.key(Self.former))
         var policy = ClientPolicy.standard(for: .native)
         policy.refreshTokens = .always
@@ -47,7 +47,7 @@ struct ServerKeyTests {
 
     // A token that is not rotated is made again with the new key, or its user would be signed out with the former key.
     @Test func `a token that is not rotated moves to the new key`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let before = try await TestServer(store: store, serverKey: try Self.key(Self.former))
         var policy = ClientPolicy.standard(for: .native)
         policy.refreshTokens = .always
@@ -71,18 +71,7 @@ struct ServerKeyTests {
         #expect(try await refresh(token, at: changed).status == .ok)
     }
 
-    // A store of a version without the keys of identifiers: clients know their users by the former key.
-    @Test func `a pairwise subject comes from the key of the signing keys if the store has no key for it`() async throws
-    {
-        let (store, other) = (MemoryStore(), MemoryStore())
-        let subject = try await Self.subject(in: store, with: try Self.key(Self.former))
-        let username = try #require(Username("alice"))
-        #expect(try await other.addPerson(try #require(try await store.person(named: username))) == .added)
-        // The signing keys of a test server are sealed with the former key.
-        #expect(try await Self.subject(in: other, with: try Self.key(Self.current, Self.former)) == subject)
-    }
-
-    private static func subject(in store: MemoryStore, with key: ServerKey) async throws -> String {
+    private static func subject(in store: TestStore, with key: ServerKey) async throws -> String {
         let test = try await TestServer(store: store, serverKey: key)
         var policy = ClientPolicy.standard(for: .native)
         policy.subjectType = .pairwise
@@ -95,7 +84,7 @@ struct ServerKeyTests {
     @Test func `a pairwise subject stays the same when the server key changes, and after the former one is gone`()
         async throws
     {
-        let store = MemoryStore()
+        let store = TestStore()
         let first = try await Self.subject(in: store, with: Self.key(Self.former))
         #expect(try await Self.subject(in: store, with: Self.key(Self.current, Self.former)) == first)
         // The former key can go when no signing key needs it any more.
@@ -109,7 +98,7 @@ struct ServerKeyTests {
     }
 
     @Test func `a page that the former key made can be answered`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let before = try await TestServer(store: store, serverKey: try Self.key(Self.former))
         let changed = try await TestServer(store: store, serverKey: try Self.key(Self.current, Self.former))
         let attempt = Attempt(before)
@@ -122,10 +111,10 @@ struct ServerKeyTests {
     }
 
     @Test func `the keys of the identifiers cannot be read with another server key`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         _ = try await KeyRing.open(store, serverKey: try Self.key(Self.former), clock: { FixedClock().now })
         let sealed = try await store.identifierKeys(orStoring: [])
-        let other = MemoryStore()
+        let other = TestStore()
         #expect(try await other.identifierKeys(orStoring: sealed) == sealed)
         await #expect(throws: KeyRing.Refusal.self) {
             try await KeyRing.open(other, serverKey: try Self.key(Self.current), clock: { FixedClock().now })

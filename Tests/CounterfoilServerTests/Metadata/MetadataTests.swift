@@ -56,7 +56,7 @@ struct MetadataTests {
     }
 
     @Test func `the metadata is served while the store is unavailable`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.fail(.scopes)
         let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)

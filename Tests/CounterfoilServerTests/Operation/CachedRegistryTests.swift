@@ -8,15 +8,15 @@ import Testing
 
 /// The cache of the registry above the store, as requests use it.
 struct CachedRegistryTests {
-    private let store = FaultyStore()
+    private let store = TestStore()
     private let test: TestServer
 
     init() async throws { test = try await TestServer(store: store) }
 
     /// The reads of the registry that a cache above the store makes.
-    private static let reads: [FaultyStore.Verb] = [
-        .client, .clientSecrets, .resources, .scopes, .unregisteredClientPolicy, .branding, .signingKeys,
-        .associatedClients, .longestRefreshIdleLifetime,
+    private static let reads: [StoreOperation] = [
+        .client, .clientSecrets, .resource, .resources, .scopes, .unregisteredClientPolicy, .branding,
+        .signingKeys, .associatedClients, .longestRefreshIdleLifetime,
     ]
 
     private var readCounts: [Int] { Self.reads.map(store.calls(of:)) }

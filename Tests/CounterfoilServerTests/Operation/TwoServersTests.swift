@@ -7,7 +7,7 @@ import Testing
 
 /// Two servers with one store, behind a load balancer that sends each request to either of them.
 struct TwoServersTests {
-    private let store = FaultyStore()
+    private let store = TestStore()
     private let clock = FixedClock()
     private let first: TestServer
     private let second: TestServer

@@ -83,7 +83,7 @@ struct BoundTokenTests {
     func `a refresh with a bound token writes its use only now and then`(
         idleLifetime: TimeInterval, resolution: TimeInterval
     ) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let key = try TestProofKey()
         let client = try await Self.client(test) { $0.refreshTokenLife.idleLifetime = Int(idleLifetime) }

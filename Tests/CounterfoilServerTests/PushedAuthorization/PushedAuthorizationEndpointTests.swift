@@ -166,7 +166,7 @@ struct PushedAuthorizationEndpointTests {
     }
 
     @Test func `a fault of the store is reported and nothing is stored`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let attempt = Attempt(try await TestServer(store: store))
         store.fail(.addPushedRequest)
         let reply = await attempt.push()

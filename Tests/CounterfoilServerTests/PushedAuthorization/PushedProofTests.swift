@@ -51,7 +51,7 @@ struct PushedProofTests {
 
     // R271: RFC 9449 §4.3
     @Test func `a request with a bad proof is refused and not stored`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let key = try TestProofKey()
         let now = test.clock.wall
@@ -69,7 +69,7 @@ struct PushedProofTests {
 
     // RFC 9449 §11.1
     @Test func `a proof counts once, and only in a request that is accepted`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let fields = try Self.fields(try TestProofKey().proof(Self.url, at: test.clock.wall))
         #expect(try await Attempt(test).with("response_type", "token").pushError(fields: fields) != .invalidDPoPProof)
@@ -83,7 +83,7 @@ struct PushedProofTests {
 
     // SEC-522
     @Test func `a request beyond the limit uses up no proof`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let key = try TestProofKey()
         for _ in 0..<500 { #expect(await Attempt(test).push().status == .created) }
@@ -123,7 +123,7 @@ struct PushedProofTests {
 
     // R268: RFC 9449 §8
     @Test func `a required nonce is demanded and supplied`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store) { $0.requiresProofNonce = true }
         let key = try TestProofKey()
         let asked = await Attempt(test).push(fields: try Self.fields(try key.proof(Self.url, at: test.clock.wall)))

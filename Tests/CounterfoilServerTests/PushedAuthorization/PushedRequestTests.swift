@@ -198,7 +198,7 @@ struct PushedRequestTests {
     }
 
     @Test func `a fault of the store does not use the request up`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let pushed = try await PushedAttempt(Attempt(try await TestServer(store: store)))
         store.fail(.openPushedRequest)
         #expect(try await pushed.firstReply().status == .serviceUnavailable)

@@ -178,7 +178,7 @@ struct RevocationTests {
 
     // RFC 7009 §2.2.1: a server that cannot revoke now says so, and nothing is lost.
     @Test func `a store that is unavailable gives 503, and the next attempt revokes the token`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let token = try #require(stayed.tokens.refreshToken).exposed
         store.fail(.revokeGrant)

@@ -138,12 +138,12 @@ struct SessionTests {
     }
 
     @Test func `the session of a disabled user ends immediately`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
         let consent = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
-        store.switchOff(test.alice.id, at: test.clock.now)
+        try await store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
         #expect(try await browser.decide(.allow, on: consent).signInPage.problem == nil)
         let again = try await browser.signIn(
             on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
@@ -154,7 +154,7 @@ struct SessionTests {
     // The password is changed between the check of the previous one and the creation of the session.
     @Test(arguments: [false, true])
     func `the previous password starts no session once it is changed`(onConsole: Bool) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let changed = PasswordHash(encoded: "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$Y2hhbmdlZA")
         store.before(.beginSession) {

@@ -166,7 +166,7 @@ struct SignInTests {
 
     // SEC-542: two sign-ins find the former hash, and each hashes the password again.
     @Test func `two sign-ins that hash a password again at once both succeed`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let former = PasswordHash(encoded: Self.hashAsTyped)
         let carol = Person(
@@ -174,19 +174,19 @@ struct SignInTests {
             createdAt: test.clock.now)
         #expect(try await store.addPerson(carol) == .added)
         let asTyped = "cafe\u{301} au lait"
-        store.before(.changePassword) {
+        store.before(.replacePasswordHash) {
             var other = test.browser(source: "192.0.2.2")
             _ = try? await other.signInToConsole(username: "carol", password: asTyped)
         }
         var browser = test.browser()
         _ = try await browser.signInToConsole(username: "carol", password: asTyped).accountPage
-        #expect(store.calls(of: .changePassword) == 2)
+        #expect(store.calls(of: .replacePasswordHash) == 2)
         #expect(try await store.person(carol.id)?.passwordHash != former)
     }
 
     // A sign-in that began before the change proves the former password.
     @Test func `a password that was changed while its hash is replaced stays changed`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let former = PasswordHash(encoded: Self.hashAsTyped)
         let carol = Person(
@@ -194,7 +194,7 @@ struct SignInTests {
             createdAt: test.clock.now)
         #expect(try await store.addPerson(carol) == .added)
         let new = test.alice.passwordHash
-        store.before(.changePassword) {
+        store.before(.replacePasswordHash) {
             _ = try? await store.replacePasswordHash(of: carol.id, from: former, to: new)
         }
         var browser = test.browser()

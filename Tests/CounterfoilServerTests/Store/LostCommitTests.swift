@@ -9,7 +9,7 @@ import Testing
 struct LostCommitTests {
     /// A server, another one on the same store, and the token request for a code.
     private struct Issued {
-        let store = FaultyStore()
+        let store = TestStore()
         let test: TestServer
         let other: TestServer
         let form: FormParameters
@@ -183,7 +183,7 @@ struct LostCommitTests {
     // SEC-351: a device sends the same request with each poll.
     @Test(arguments: [true, false])
     func `a device whose redemption stayed unknown gets tokens at its next poll`(isCommitted: Bool) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let device = try await TestDevice(try await TestServer(store: store))
         let codes = try await device.codes()
         var browser = device.test.browser()
@@ -203,7 +203,7 @@ struct LostCommitTests {
     func `a refresh whose answer is lost gets the same successor, at once or for the next request`(
         isCommitted: Bool, times: Int
     ) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store), type: .singlePage)
         store.lose(.recordRefresh, committing: isCommitted, times: times)
         let first = try await stayed.refresh()
@@ -221,7 +221,7 @@ struct LostCommitTests {
 
     // The client retries meanwhile, and continues with the successor.
     @Test func `a refresh that is sent again after its successor was used revokes nothing`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store))
         store.lose(.recordRefresh, committing: true, times: 1)
         let (test, form) = (stayed.test, try stayed.form())
@@ -242,7 +242,7 @@ struct LostCommitTests {
     // SEC-350
     @Test(arguments: [true, false])
     func `an approval is sent again when its answer is lost`(isCommitted: Bool) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.lose(.recordConsent, committing: isCommitted, times: 2)
         let attempt = Attempt(test)
@@ -251,7 +251,7 @@ struct LostCommitTests {
 
     @Test(arguments: [true, false])
     func `an approval that stays unknown shows a page, and the app can start again`(isCommitted: Bool) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.lose(.recordConsent, committing: isCommitted)
         try Self.expectUnconfirmed(try await Attempt(test).authorize())
@@ -263,7 +263,7 @@ struct LostCommitTests {
     func `of two submissions of one page at once, one gets a code although an answer is lost`(
         isCommitted: Bool
     ) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.signIn(

@@ -19,7 +19,7 @@ struct StoreFaultTests {
     }
 
     @Test func `an authorization request succeeds when the store is back`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         store.fail(.client)
@@ -28,13 +28,13 @@ struct StoreFaultTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    @Test(arguments: [FaultyStore.Verb.client, .person, .beginSession])
-    func `a sign-in that cannot be stored creates no session and no failure`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.client, .person, .beginSession])
+    func `a sign-in that cannot be stored creates no session and no failure`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
-        store.fail(verb)
+        store.fail(operation)
         for _ in 0..<20 {
             try Self.expectUnavailable(
                 try await browser.signIn(on: page, username: "alice", password: TestServer.password))
@@ -44,42 +44,42 @@ struct StoreFaultTests {
         #expect(try reply.consentPage.personName.description == "Alice")
     }
 
-    @Test(arguments: [FaultyStore.Verb.session, .scopes, .touchSession])
-    func `a page that cannot be rendered is available when the store is back`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.session, .scopes, .touchSession])
+    func `a page that cannot be rendered is available when the store is back`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
         test.clock.advance(by: 120)
-        store.fail(verb)
+        store.fail(operation)
         try Self.expectUnavailable(try await browser.open(Attempt(test).url))
         store.recover()
         #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
     }
 
     // A full disk during a consent: no grant without its code, and the same page can be submitted later.
-    @Test(arguments: [FaultyStore.Verb.client, .session, .recordConsent])
-    func `an approval that cannot be stored leaves no records`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.client, .session, .recordConsent])
+    func `an approval that cannot be stored leaves no records`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         var browser = test.browser()
         let first = try await browser.open(attempt.url)
         let consent = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
-        store.fail(verb)
+        store.fail(operation)
         try Self.expectUnavailable(try await browser.decide(.allow, on: consent))
         store.recover()
         let code = try await browser.decide(.allow, on: consent).code
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    @Test(arguments: [FaultyStore.Verb.client, .code, .consumeCode])
-    func `a code that cannot be redeemed now can be redeemed later`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.client, .code, .consumeCode])
+    func `a code that cannot be redeemed now can be redeemed later`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
-        store.fail(verb)
+        store.fail(operation)
         try Self.expectUnavailable(await test.redeem(form))
         store.recover()
         let tokens = try await test.redeem(form).tokenResponse
@@ -88,7 +88,7 @@ struct StoreFaultTests {
 
     // An outcome that must be stored is not sent before it is stored.
     @Test func `a wrong verifier that cannot be counted is not judged`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -100,7 +100,7 @@ struct StoreFaultTests {
 
     // A replay whose revocation cannot be stored is a replay again at the next attempt.
     @Test func `a replay revokes the tokens when the store is back`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -122,7 +122,7 @@ struct StoreFaultTests {
     @Test func `an unavailable store ends readiness, and the process stays ready with its metadata and keys`()
         async throws
     {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let (metadata, keys) = (await test.send(.get, to: .metadata), await test.send(.get, to: .keySet))
         #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
@@ -131,9 +131,7 @@ struct StoreFaultTests {
         store.fail(.registryRevision, with: .damaged("page 7 is not a page"))
         #expect(try await Self.answer(.readiness, of: test) == #"503 {"status":"degraded","store":"damaged"}"#)
         #expect(try await Self.answer(.processReadiness, of: test) == #"200 {"status":"ready"}"#)
-        for endpoint in [Endpoint.liveness, .formerLiveness] {
-            #expect(try await Self.answer(endpoint, of: test) == #"200 {"status":"alive"}"#)
-        }
+        #expect(try await Self.answer(.liveness, of: test) == #"200 {"status":"alive"}"#)
         #expect(try await test.send(.get, to: .metadata).json == metadata.json)
         #expect(try await test.send(.get, to: .keySet).json == keys.json)
         store.recover()
@@ -142,7 +140,7 @@ struct StoreFaultTests {
 
     // SEC-614
     @Test func `a store that refuses commits ends readiness until it takes them again`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         try await test.server.heartbeat.beat()
         #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
@@ -157,7 +155,7 @@ struct StoreFaultTests {
 
     // A small commit can succeed on a full disk, so the heartbeat after a failed request takes up space.
     @Test func `a request that meets a full disk ends readiness, although small commits succeed`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
@@ -177,7 +175,7 @@ struct StoreFaultTests {
     }
 
     @Test func `one request that meets a fault does not end readiness`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
@@ -204,7 +202,7 @@ struct StoreFaultTests {
 
     // The operator must fix a fault: the log reports it as an error, the response does not.
     @Test func `the cause of a fault is only in the log`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.fail(.client, with: .unavailable("disk /var/lib/x is full"))
         let reply = await test.redeem(Attempt(test).exchange(AuthorizationCode()))
@@ -213,7 +211,7 @@ struct StoreFaultTests {
     }
 
     @Test func `a damaged store is a server error`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         store.fail(.client, with: .damaged("page 7 is not a page"))
         let reply = await test.redeem(Attempt(test).exchange(AuthorizationCode()))
@@ -224,7 +222,7 @@ struct StoreFaultTests {
 
     // SEC-370; a server of the newer version can answer a retry, and requests cannot fill the log with errors.
     @Test func `a client with a value of a newer version is unavailable, without an error in the log`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         store.fail(.client, with: .unsupported(UnsupportedValue(record: "client", column: "type", text: "agent")))

@@ -295,18 +295,18 @@ struct AudienceOfScopeTests {
     }
 
     @Test func `a request without resource looks the APIs up in the cache`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         _ = try await Self.addAPIs(test)
         let attempt = try await attempt(test, for: "openid offline_access photos.read")
         let service = try await test.addService()
         var tokens = try await attempt.tokens()
         _ = try await service.token()
-        let before = store.calls(of: .resources)
+        let before = store.calls(of: .resource)
         tokens = try await attempt.refresh(tokens).tokenResponse
         _ = try await attempt.refresh(tokens).tokenResponse
         _ = try await service.token()
         _ = try await attempt.tokens()
-        #expect(store.calls(of: .resources) == before)
+        #expect(store.calls(of: .resource) == before)
     }
 }

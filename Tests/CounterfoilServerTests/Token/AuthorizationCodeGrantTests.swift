@@ -234,11 +234,11 @@ struct AuthorizationCodeGrantTests {
 
     // TK-31
     @Test func `a code of a disabled user is refused`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
-        store.switchOff(test.alice.id, at: test.clock.now)
+        try await store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 

@@ -10,11 +10,11 @@ import Testing
 /// Meanwhile their clients may have sent them to another server, and used the tokens.
 @Suite(.timeLimit(.minutes(2)))
 struct DeadlineTests {
-    private let store = FaultyStore()
+    private let store = TestStore()
 
     /// Lets the deadline of the request pass whose handling next calls a method of the store.
-    private func delay(_ verb: FaultyStore.Verb) {
-        store.before(verb) {
+    private func delay(_ operation: StoreOperation) {
+        store.before(operation) {
             _ = try? await Waiting.until("the deadline of the request") { RequestDeadline.hasPassed ? true : nil }
         }
     }

@@ -11,11 +11,11 @@ struct RefreshOutageTests {
     /// A single-page app, whose grace period is 10 seconds, and the lost response to a refresh.
     private struct Lost {
         let stayed: RefreshTokenGrantTests.Stayed
-        let store: FaultyStore
+        let store: TestStore
         let successor: RefreshToken?
 
         init() async throws {
-            store = FaultyStore()
+            store = TestStore()
             stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store), type: .singlePage)
             try await stayed.test.server.heartbeat.beat()
             successor = try await stayed.refresh().tokenResponse.refreshToken
@@ -33,7 +33,7 @@ struct RefreshOutageTests {
 
         /// Advances the clock while the store refuses every commit and every read.
         func fail(for seconds: Int) async throws {
-            for verb in FaultyStore.Verb.allCases { store.fail(verb) }
+            store.failEverything()
             for _ in 0..<seconds {
                 test.clock.advance(by: 1)
                 await #expect(throws: StoreFault.self) { try await test.server.heartbeat.beat() }

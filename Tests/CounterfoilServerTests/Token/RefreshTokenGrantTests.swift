@@ -185,7 +185,7 @@ struct RefreshTokenGrantTests {
     // SEC-70
     @Test(arguments: [nil, "openid photos.write"])
     func `a refresh concurrent with a narrower consent gets only the remaining scope`(asked: String?) async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let (alice, client, now) = (stayed.test.alice.id, stayed.client.id, stayed.test.clock.now)
         let kept = try Scope(parsing: "openid offline_access photos.read")
@@ -269,7 +269,7 @@ struct RefreshTokenGrantTests {
 
     // R175, R183, TK-50: a token that this server did not issue is refused before any read of the store.
     @Test func `a changed or truncated token, or one of another kind, is refused`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let text = try #require(stayed.tokens.refreshToken).exposed
         let flipped = String(text.dropLast(2)) + (text.hasSuffix("AA") ? "BB" : "AA")
@@ -294,7 +294,7 @@ struct RefreshTokenGrantTests {
         #expect(try alone.tokenError.error == "invalid_client")
     }
 
-    // SEC-66: RFC 9700 §2.2.2; an earlier version could store such a policy.
+    // SEC-66: RFC 9700 §2.2.2
     @Test(arguments: [ClientType.native, .singlePage])
     func `no policy keeps the refresh token of a public client`(type: ClientType) async throws {
         let stayed = try await Stayed(try await TestServer(), type: type, life: RefreshTokenLife(rotates: false))
@@ -325,18 +325,18 @@ struct RefreshTokenGrantTests {
 
     // A disabled account.
     @Test func `a disabled user gets no refresh`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
-        store.switchOff(stayed.test.alice.id, at: stayed.test.clock.now)
+        try await store.disablePerson(stayed.test.alice.id, at: stayed.test.clock.now, recording: [])
         try Self.expectRefused(try await stayed.refresh())
     }
 
     // A full disk loses nothing.
-    @Test(arguments: [FaultyStore.Verb.refreshFacts, .recordRefresh])
-    func `a refresh that cannot be committed consumes nothing`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.refreshFacts, .recordRefresh])
+    func `a refresh that cannot be committed consumes nothing`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
-        store.fail(verb)
+        store.fail(operation)
         #expect(try await stayed.refresh().status == .serviceUnavailable)
         store.recover()
         #expect(try await stayed.refresh().status == .ok)
@@ -345,7 +345,7 @@ struct RefreshTokenGrantTests {
     // During the outage no client could retry; once the successor was used, it is too late as always.
     @Test(arguments: [0.0, 3600, 86_400])
     func `a response that was lost with the server is repeated when it is back`(away: TimeInterval) async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         try await stayed.test.server.heartbeat.beat()
         let lost = try #require(try await stayed.refresh().tokenResponse.refreshToken)
@@ -358,7 +358,7 @@ struct RefreshTokenGrantTests {
 
     // A restarted server accepts its tokens; a server with another key accepts none.
     @Test func `refresh tokens survive a restart`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let again = try await TestServer(store: store)
         #expect(await again.redeem(try stayed.form()).status == .ok)

@@ -227,7 +227,7 @@ struct ClientDocumentChangeTests {
     }
 
     @Test func `a client that is deleted before the commit is stored with the approval`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await DocumentWorld(store: store)
         let attempt = try world.attempt()
         _ = try await attempt.authorize().code
@@ -239,7 +239,7 @@ struct ClientDocumentChangeTests {
 
     // Its secret was deleted, too.
     @Test func `a client that registered itself is not stored with an approval`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await DocumentWorld(store: store)
         try await world.setPolicy { $0.kinds = [.registration] }
         let source = ClientSource.registration(
@@ -256,14 +256,14 @@ struct ClientDocumentChangeTests {
     }
 
     // The store is unavailable between the reading of the client and the storing of its document.
-    @Test(arguments: [FaultyStore.Verb.unregisteredClientPolicy, .scopes, .client, .updateClient])
-    func `a store fault is no refusal of the document`(verb: FaultyStore.Verb) async throws {
-        let store = FaultyStore()
+    @Test(arguments: [StoreOperation.unregisteredClientPolicy, .scopes, .client, .updateClient])
+    func `a store fault is no refusal of the document`(operation: StoreOperation) async throws {
+        let store = TestStore()
         let world = try await DocumentWorld(store: store)
         _ = try await world.attempt().authorize().code
         world.publish(["client_name": #""Another App""#])
         world.test.clock.advance(by: 300)
-        store.fail(verb)
+        store.fail(operation)
         #expect(try await world.attempt().firstReply().status == .serviceUnavailable)
         store.recover()
         #expect(try await world.attempt().firstReply().status == .ok)
@@ -271,7 +271,7 @@ struct ClientDocumentChangeTests {
     }
 
     @Test func `a fault while the policy is read refuses no refresh token`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await DocumentWorld(store: store)
         let tokens = try await world.tokens()
         store.fail(.unregisteredClientPolicy)
@@ -282,16 +282,14 @@ struct ClientDocumentChangeTests {
 
     // The policy and the scopes come from the cache above the store, at the revision at which the client was read.
     @Test func `a request with a cached document reads no more than one of a registered client`() async throws {
-        let store = FaultyStore()
+        let store = TestStore()
         let world = try await DocumentWorld(store: store)
         _ = try await world.attempt().authorize().code
         for attempt in try [Attempt(world.test), world.attempt()] { _ = try await attempt.firstReply() }
-        func calls(of attempt: Attempt) async throws -> [FaultyStore.Verb: Int] {
-            let before = FaultyStore.Verb.allCases.map { store.calls(of: $0) }
+        func calls(of attempt: Attempt) async throws -> [StoreOperation: Int] {
+            let before = store.calls
             _ = try await attempt.firstReply().signInPage
-            return Dictionary(
-                uniqueKeysWithValues: zip(FaultyStore.Verb.allCases, before).map { ($0, store.calls(of: $0) - $1) }
-            ).filter { $0.value > 0 }
+            return store.calls.merging(before, uniquingKeysWith: -).filter { $0.value > 0 }
         }
         let expected = try await calls(of: Attempt(world.test))
         let made = try await calls(of: world.attempt())

@@ -18,7 +18,7 @@ struct DocumentWorld: Sendable {
 
     /// Creates a server; by default, one file is the document of the client at ``url``.
     init(
-        _ documents: [String: String]? = nil, store: any AuthorizationServerStore = MemoryStore(),
+        _ documents: [String: String]? = nil, store: any AuthorizationServerStore = TestStore(),
         _ change: (inout UnregisteredClientPolicy) -> Void = { _ in },
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
@@ -29,7 +29,7 @@ struct DocumentWorld: Sendable {
 
     /// Creates a server that accepts client documents from a fetcher.
     static func server(
-        _ files: any ClientFileFetcher, store: any AuthorizationServerStore = MemoryStore(),
+        _ files: any ClientFileFetcher, store: any AuthorizationServerStore = TestStore(),
         _ change: (inout UnregisteredClientPolicy) -> Void = { _ in },
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws -> TestServer {

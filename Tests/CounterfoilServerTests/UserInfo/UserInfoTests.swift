@@ -103,7 +103,7 @@ struct UserInfoTests {
     }
 
     @Test func `an unavailable store is reported`() async throws {
-        let store = FaultyStore(MemoryStore())
+        let store = TestStore()
         let test = try await TestServer(store: store)
         let token = try await Attempt(test, for: "openid").tokens().accessToken
         store.fail(.grantFacts)

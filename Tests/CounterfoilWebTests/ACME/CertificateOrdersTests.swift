@@ -12,7 +12,7 @@ import Testing
 struct CertificateOrdersTests {
     private let servers: OrderingServers
     private let authority: ScriptedAuthority
-    private let store: FaultyStore
+    private let store: TestStore
     private let log: RecordedLog
     private let pauses: OrderingServers.Pauses
 

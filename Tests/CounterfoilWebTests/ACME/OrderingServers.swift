@@ -10,7 +10,7 @@ import Testing
 /// Servers with one store, which order their certificate from an authority in this process.
 struct OrderingServers {
     let authority: ScriptedAuthority
-    let store = FaultyStore()
+    let store = TestStore()
     let log = RecordedLog()
     let pauses = Pauses()
     private let serverKey: ServerKey

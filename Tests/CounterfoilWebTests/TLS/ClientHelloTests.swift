@@ -188,7 +188,7 @@ struct ClientHelloTests {
 
     // SEC-467: RFC 8737 §3; SEC-470: until there is a certificate, clients get one that they refuse
     @Test func `a challenge is answered for its host and protocol only, while it is pending`() async throws {
-        let store = MemoryStore()
+        let store = TestStore()
         let challenges = PendingChallenges(store)
         let current = CurrentCertificate(answering: challenges)
         try await Self.withListener(current) { port in

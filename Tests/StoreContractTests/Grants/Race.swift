@@ -1,5 +1,6 @@
 import CounterfoilConsole
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilTokens
@@ -9,8 +10,8 @@ import Testing
 
 /// Two changes at two servers on one store, at the same time or one within the other.
 enum Race {
-    /// The stores of the races; two servers on PostgreSQL have a store each.
-    static let kinds = [StoreKind.memory, .postgreSQL]
+    /// The stores of the races; each of the two servers has one on the same database.
+    static let kinds = [StoreKind.sqlite, .postgreSQL]
     static let scope = "openid photos.read photos.write"
 
     /// The order of two changes.
@@ -23,8 +24,8 @@ enum Race {
 
     /// A change at one server.
     struct Change<Outcome: Sendable>: Sendable {
-        let store: FaultyStore
-        let commit: FaultyStore.Verb
+        let store: TestStore
+        let commit: StoreOperation
         let make: @Sendable () async throws -> Outcome
     }
 
@@ -58,16 +59,16 @@ enum Race {
 
     /// Two servers, a client that gets refresh tokens, and an API.
     struct Servers: Sendable {
-        let here: FaultyStore
-        let there: FaultyStore
+        let here: TestStore
+        let there: TestStore
         let first: TestServer
         let second: TestServer
         let client: RegisteredClient
         let api: TestAPI
 
-        init(_ store: any AuthorizationServerStore, _ other: any AuthorizationServerStore) async throws {
-            here = FaultyStore(store)
-            there = FaultyStore(other)
+        init(_ store: any SQLStore, _ other: any SQLStore) async throws {
+            here = TestStore(store)
+            there = TestStore(other)
             first = try await TestServer(store: here)
             second = try await TestServer(store: there, clock: first.clock)
             var policy = ClientPolicy.standard(for: .native)
@@ -140,11 +141,11 @@ enum Race {
             Change(store: here, commit: .consumeCode) { await first.redeem(form) }
         }
 
-        func refreshing(_ tokens: TokenResponse, at server: TestServer, _ store: FaultyStore) -> Change<Reply> {
+        func refreshing(_ tokens: TokenResponse, at server: TestServer, _ store: TestStore) -> Change<Reply> {
             Change(store: store, commit: .recordRefresh) { try await refresh(tokens, at: server) }
         }
 
-        func revocation(_ tokens: TokenResponse, at server: TestServer, _ store: FaultyStore) throws -> Change<Reply> {
+        func revocation(_ tokens: TokenResponse, at server: TestServer, _ store: TestStore) throws -> Change<Reply> {
             let form = FormParameters([
                 "client_id": client.id.rawValue, "token": try #require(tokens.refreshToken).exposed,
             ])

@@ -130,7 +130,7 @@ struct ServerRaceTests {
             let serverKey = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
             let former = try await servers.tokens()
             let now = servers.first.clock.now
-            func rotation(_ store: FaultyStore) -> Race.Change<SealedSigningKey?> {
+            func rotation(_ store: TestStore) -> Race.Change<SealedSigningKey?> {
                 Race.Change(store: store, commit: .addSigningKey) {
                     try await KeyRotation(store, serverKey: serverKey).rotate(
                         .es256, .atOnce, recording: { _ in [] }, now: now)
@@ -160,7 +160,7 @@ struct ServerRaceTests {
             let page = try await browser.signIn(
                 on: try await browser.open(attempt.url), username: "alice", password: TestServer.password)
             let cookies = browser.cookies
-            func decision(at server: TestServer, _ store: FaultyStore) -> Race.Change<Reply> {
+            func decision(at server: TestServer, _ store: TestStore) -> Race.Change<Reply> {
                 Race.Change(store: store, commit: .recordConsent) {
                     var browser = server.browser()
                     browser.cookies = cookies

@@ -50,7 +50,7 @@ struct RefreshLine {
     }
 
     private var test: TestServer { server.test }
-    private var store: FaultyStore { server.store }
+    private var store: TestStore { server.store }
 
     /// A step of a run.
     enum Event: CaseIterable {
@@ -93,7 +93,7 @@ struct RefreshLine {
         case .outage:
             let seconds: TimeInterval = [3, 6, 40, 3600].randomElement(using: &random) ?? 0
             try await test.server.heartbeat.beat()
-            for verb in FaultyStore.Verb.allCases { store.fail(verb) }
+            store.failEverything()
             test.clock.advance(by: seconds)
             let reply = await answer(to: newest)
             #expect(reply.status == .serviceUnavailable)

@@ -14,7 +14,7 @@ struct RefreshModelTests {
     /// With the variable `COUNTERFOIL_ALL_RUNS`, there are 10,000 runs on each store.
     private static func runs(on kind: StoreKind) -> Int {
         switch kind {
-        case .memory, .sqlite: 625
+        case .sqlite: 625
         case .postgreSQL, .twoNodes: ProcessInfo.processInfo.environment["COUNTERFOIL_ALL_RUNS"] == nil ? 25 : 625
         }
     }
@@ -30,8 +30,6 @@ struct RefreshModelTests {
                 "Model", redirectURIs: ["http://127.0.0.1/callback"], scope: "offline_access photos.read")
             var random = SeededGenerator(seed: seed)
             for _ in 0..<Self.runs(on: kind) {
-                // The memory store never waits, so this task would keep its thread from requests with a deadline.
-                await Task.yield()
                 server.test.clock.set(server.test.clock.now + 1)
                 var line = try await RefreshLine(of: client, at: server)
                 for _ in 0..<Int.random(in: 3...10, using: &random) {

@@ -5,12 +5,12 @@ import Foundation
 /// A server on a store with injected failures; both are closed and opened again, as in a restarted process.
 final class RestartingServer {
     private let storage: Storage
-    private(set) var store: FaultyStore
+    private(set) var store: TestStore
     private(set) var test: TestServer
 
     init(on storage: Storage) async throws {
         self.storage = storage
-        store = FaultyStore(storage.store)
+        store = TestStore(storage.store)
         test = try await TestServer(store: store, clock: FixedClock())
     }
 
@@ -27,7 +27,7 @@ final class RestartingServer {
     /// Restarts the server with nothing but the stored data and the clock.
     func restart() async throws {
         try await storage.reopen()
-        store = FaultyStore(storage.store)
+        store = TestStore(storage.store)
         test = try await TestServer(store: store, clock: test.clock)
     }
 }

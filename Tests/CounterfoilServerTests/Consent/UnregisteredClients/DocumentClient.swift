@@ -19,7 +19,7 @@ struct DocumentClient: Sendable {
     /// Creates a server and publishes a document with changes.
     init(
         at url: String = url, name: String? = "Photo Viewer", redirectURIs: [String] = ["http://127.0.0.1/callback"],
-        _ members: [String: JSONValue] = [:], store: any AuthorizationServerStore = MemoryStore()
+        _ members: [String: JSONValue] = [:], store: any AuthorizationServerStore = TestStore()
     ) async throws {
         let files = ScriptedClientFiles()
         test = try await TestServer(store: store, clientFiles: files)

@@ -1,0 +1,36 @@
+import CounterfoilSQL
+import CounterfoilServer
+import Foundation
+
+/// The engine of a database, whose reads and commits fail as a test says.
+struct FaultyEngine: SQLEngine {
+    let engine: any SQLEngine
+    let faults: StoreFaults
+
+    var kind: StoreMeasurements.Kind { engine.kind }
+
+    var now: Date { engine.now }
+
+    var measurements: StoreMeasurements { engine.measurements }
+
+    func read<Value: Sendable>(
+        as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await faults.enter(StoreOperation(operation))
+        return try await engine.read(as: operation, queries)
+    }
+
+    func commit<Value: Sendable>(
+        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await faults.commit(StoreOperation(operation)) { () async throws(StoreFault) in
+            try await engine.commit(as: operation, write)
+        }
+    }
+
+    func noteClock(on connection: SQLConnection) throws { try engine.noteClock(on: connection) }
+
+    func takeUpSpace(on connection: SQLConnection) throws { try engine.takeUpSpace(on: connection) }
+
+    func eraseDeleted() async { await engine.eraseDeleted() }
+}

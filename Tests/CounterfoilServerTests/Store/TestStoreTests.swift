@@ -1,0 +1,68 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import Testing
+
+/// The store of tests, whose operations fail by their names.
+struct TestStoreTests {
+    /// The names that ``StoreOperation`` has.
+    private static let source = "Sources/CounterfoilServerTesting/Store/StoreOperation.swift"
+
+    /// The root of the package.
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    // A fault of an operation that does not exist would never occur.
+    @Test func `every named operation is a method of the store protocols`() throws {
+        let folder = Self.root.appending(path: "Sources/CounterfoilServer/Store")
+        let protocols = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        let methods = Set(protocols.matches(of: /\n {4}func (\w+)\(/).map(\.output.1))
+        let named = try String(contentsOf: Self.root.appending(path: Self.source), encoding: .utf8)
+            .matches(of: /Self\("(\w+)"\)/).map(\.output.1)
+        #expect(named.count > 40)
+        #expect(named.filter { !methods.contains($0) } == [])
+    }
+
+    @Test func `an operation fails until the store recovers, and others do not`() async throws {
+        let store = TestStore()
+        store.fail(.scopes, with: .damaged("page 7 is not a page"))
+        await #expect(throws: StoreFault.damaged("page 7 is not a page")) { try await store.scopes() }
+        #expect(try await store.signingKeys().isEmpty)
+        #expect(store.calls(of: .scopes) == 1)
+        store.recover()
+        #expect(try await store.scopes() == ScopeDefinition.standard.sorted { $0.token.rawValue < $1.token.rawValue })
+    }
+
+    @Test(arguments: [true, false])
+    func `a commit whose answer is lost was carried out or not`(isCommitted: Bool) async throws {
+        let store = TestStore()
+        let person = try Person.named("ada")
+        store.lose(StoreOperation("addPerson"), committing: isCommitted, times: 1)
+        await #expect(throws: StoreFault.unconfirmed("the connection was lost during the commit")) {
+            try await store.addPerson(person)
+        }
+        #expect(try await store.person(person.id) == (isCommitted ? person : nil))
+        #expect(try await store.addPerson(person) == (isCommitted ? .usernameTaken : .added))
+    }
+
+    @Test func `a change before a commit reaches the database first`() async throws {
+        let store = TestStore()
+        let (first, second) = (try Person.named("ada"), try Person.named("ada"))
+        store.before(StoreOperation("addPerson")) { _ = try? await store.addPerson(second) }
+        #expect(try await store.addPerson(first) == .usernameTaken)
+        #expect(try await store.person(second.id) == second)
+    }
+
+    @Test func `two stores share nothing`() async throws {
+        let (one, other) = (TestStore(), TestStore())
+        let person = try Person.named("ada")
+        #expect(try await one.addPerson(person) == .added)
+        #expect(try await other.person(person.id) == nil)
+        await one.close()
+        await #expect(throws: StoreFault.unavailable("the store is closed")) { try await one.addPerson(person) }
+        #expect(try await other.addPerson(person) == .added)
+    }
+}
