@@ -141,7 +141,7 @@ def use(issuer: str, client_id: str, password: str, stop: float) -> Seen:
     names = itertools.cycle(f"user-{number}" for number in range(USERS))
     while time.monotonic() < stop:
         for figures, step in (
-            (seen.health, lambda: opener_from(USER_ADDRESS, None).open(f"{issuer}/healthz", timeout=30).read()),
+            (seen.health, lambda: opener_from(USER_ADDRESS, None).open(f"{issuer}/livez", timeout=30).read()),
             (seen.flows, lambda: sign_in(issuer, client_id, next(names), password)),
         ):
             began = time.monotonic()
@@ -213,7 +213,7 @@ def run(options: argparse.Namespace, folder: Path, programs: Path) -> int:
             each.join()
         print(f"flood: {counts.opened.value} connections opened, {counts.closed.value} ended by the server")
         print(f"during: flows {figures(seen.flows)}")
-        print(f"during: /healthz {figures(seen.health)}")
+        print(f"during: /livez {figures(seen.health)}")
         print(f"server: {descriptors} descriptors, memory {memory}, at most {peak}")
         for name, value in at_end.items():
             print(f"server: {name} {value}")

@@ -3,8 +3,8 @@ import HTTPTypes
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
-        home, liveness, formerLiveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent,
-        confirmation, pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
+        home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
+        pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
         logoutAnswer, registration, registeredClient, setup, passwordChange, logo, callback, appleAssociation,
         androidAssociation,
@@ -16,12 +16,6 @@ extension Endpoint {
 
     /// The health check of the process, which depends on nothing else.
     public static let liveness = reading("liveness", "/livez").with {
-        $0.isHealth = true
-        $0.isAtCallbackOrigin = true
-    }
-
-    /// A second path of the health check of the process.
-    public static let formerLiveness = reading("formerLiveness", "/healthz").with {
         $0.isHealth = true
         $0.isAtCallbackOrigin = true
     }

@@ -33,16 +33,9 @@ struct IdentifierKeys: Sendable {
     /// If a former server key encrypted them, they are encrypted again with the current one, so that the former one can
     /// be given up.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - serverKey: The server key.
-    ///   - origin: The server key from which clients know their users, if the store has no keys yet: that of the oldest
-    ///     signing key.
     /// - Throws: `KeyRing.Refusal` if they were encrypted with another server key, and a `StoreFault`.
-    static func open(
-        _ store: any IdentifierKeyStore, serverKey: ServerKey, origin: ServerKey
-    ) async throws -> IdentifierKeys {
-        let sealed = try await store.identifierKeys(orStoring: try serverKey.seal(IdentifierKeys(origin)))
+    static func open(_ store: any IdentifierKeyStore, serverKey: ServerKey) async throws -> IdentifierKeys {
+        let sealed = try await store.identifierKeys(orStoring: try serverKey.seal(IdentifierKeys(serverKey)))
         guard let (keys, isCurrent) = try? serverKey.open(identifierKeys: sealed) else {
             throw KeyRing.Refusal.wrongServerKeyOfIdentifiers
         }

@@ -90,7 +90,6 @@ public final class KeyRing: Sendable, SigningKeys {
         let now = clock()
         var revision = try await store.registryRevision()
         var records = try await store.signingKeys()
-        let origin = records.first.flatMap { serverKey.key(of: $0) } ?? serverKey
         for algorithm in algorithmsFromStart where !records.contains(where: { $0.algorithm == algorithm }) {
             try await rotation.createFirst(algorithm, now: now)
             revision = try await store.registryRevision()
@@ -100,9 +99,7 @@ public final class KeyRing: Sendable, SigningKeys {
         for record in records { opened[record.id] = try key(of: record, with: serverKey) }
         return KeyRing(
             store, serverKey: serverKey,
-            identifiers: try await IdentifierKeys.open(
-                store, serverKey: serverKey, origin: origin),
-            clock: clock,
+            identifiers: try await IdentifierKeys.open(store, serverKey: serverKey), clock: clock,
             state: State(records: records, opened: opened, revision: revision))
     }
 

@@ -20,9 +20,8 @@ package struct RefreshTokenTerms: Sendable, Hashable {
     package init(of client: RegisteredClient, settings: ServerSettings) {
         let policy = client.policy.refreshTokenLife
         let inBrowser = client.type == .singlePage
-        // RFC 9700 §2.2.2: tokens of public clients always rotate, even if an earlier version of the server has
-        // stored a policy without rotation. Confidential clients authenticate at each refresh, so they need no
-        // rotation.
+        // RFC 9700 §2.2.2: tokens of public clients always rotate, whatever their policy says. Confidential clients
+        // authenticate at each refresh, so they need no rotation.
         rotates = !client.isConfidential || policy.rotates ?? false
         gracePeriod = TimeInterval(policy.gracePeriod ?? (inBrowser ? 10 : 60))
         idleLifetime = TimeInterval(

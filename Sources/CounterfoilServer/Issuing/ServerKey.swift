@@ -47,9 +47,6 @@ public struct ServerKey: Sendable {
         }
     }
 
-    /// Returns the one of the keys that encrypted a signing key, alone; nil if none of them did.
-    func key(of record: SealedSigningKey) -> ServerKey? { single.first { $0.opens(record) } }
-
     /// Returns true if one of the keys encrypted a signing key.
     package func opens(_ record: SealedSigningKey) -> Bool {
         (try? open(record.sealed, identifier: record.id.rawValue)) != nil

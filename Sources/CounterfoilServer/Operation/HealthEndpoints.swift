@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// The health checks, the root path, and the well-known URL of the change of the password.
 ///
-/// - `/livez` reports liveness: it succeeds as long as the process answers. `/healthz` is a second path of it. To an
-///   operator it also says from which address a request comes (``AddressCheck``).
+/// - `/livez` reports liveness: it succeeds as long as the process answers. To an operator it also says from which
+///   address a request comes (``AddressCheck``).
 /// - `/readyz` reports readiness: it fails while the process stops, and while the store does not answer or refuses
 ///   commits.
 /// - `/readyz/process` reports the readiness of the process, independent of the store.
@@ -23,7 +23,6 @@ struct HealthEndpoints: Sendable {
                 let answer = addresses.answer(to: request, issuer: settings.issuer, now: now)
                 return Reply(.ok, .json(try answer?.encoded() ?? ReadinessReport.alive))
             },
-            EndpointHandler(.formerLiveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
             EndpointHandler(.readiness) { _, _ in
                 Self.reply(await readiness.report())
             },

@@ -199,10 +199,7 @@ public struct MaintenanceService: Sendable {
                 try await sealer.sealRecent(at: now)
             }
             let oldest = try await store.auditLog(after: nil, limit: Self.batch).prefix { $0.event.at < end }
-            guard let last = oldest.last else {
-                try await forgetSeals(before: end, at: now)
-                return removed
-            }
+            guard let last = oldest.last else { return removed }
             let event = AuditEvent(
                 at: now, .auditRemoval,
                 detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
@@ -215,15 +212,6 @@ public struct MaintenanceService: Sendable {
             metrics.add(count, to: .rowRemoved)
             try await Task.sleep(for: Self.batchPause)
         }
-    }
-
-    /// Deletes the seals of events that a server of the version before seals has deleted.
-    private func forgetSeals(before end: Date, at now: Date) async throws(StoreFault) {
-        let first = try await store.sealedAudit(after: 0, limit: 1).first
-        guard let first, first.record == nil, first.seal.position.time < end else { return }
-        let last = AuditPosition(at: end, number: 0)
-        _ = try await store.removeAudit(
-            through: last, atMost: Self.batch, recording: nil, with: serverKey, at: now)
     }
 
     private func removeBatch(_ limits: ExpirationLimits) async throws(StoreFault) -> Int {

@@ -12,21 +12,19 @@ import Foundation
 /// The cookie also tells that the user has signed in here, so that the failures of others do not count here
 /// (``SignInKeys``).
 struct EarlierSignIn: Sendable, Hashable {
-    /// The user; nil in a cookie of an earlier version.
-    let person: PersonIdentifier?
+    let person: PersonIdentifier
     let name: DisplayName
     let email: MaskedEmail?
-    /// The username; nil in a cookie of a version that did not store it.
-    let username: Username?
-    /// A digest of the password hash at the sign-in; nil in a cookie of a version that did not store it.
-    private let passwordMark: String?
+    let username: Username
+    /// A digest of the password hash at the sign-in.
+    private let passwordMark: String
 
     private struct Content: Codable {
-        let person: String?
+        let person: String
         let name: String
         let email: String?
-        let username: String?
-        let passwordMark: String?
+        let username: String
+        let passwordMark: String
     }
 
     init(_ person: Person) {
@@ -45,12 +43,13 @@ struct EarlierSignIn: Sendable, Hashable {
     init?(cookie: String, keys: DerivedKeys) {
         guard cookie.utf8.count <= 2048, let sealed = Base64URL.decode(cookie),
             let bytes = try? keys.open(sealed).bytes,
-            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
+            let person = PersonIdentifier(content.person), let username = Username(content.username)
         else { return nil }
-        person = content.person.flatMap(PersonIdentifier.init(_:))
+        self.person = person
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
-        username = content.username.flatMap { Username($0) }
+        self.username = username
         passwordMark = content.passwordMark
     }
 
@@ -62,7 +61,7 @@ struct EarlierSignIn: Sendable, Hashable {
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
         let content = Content(
-            person: person?.rawValue, name: name.description, email: email?.description, username: username?.rawValue,
+            person: person.rawValue, name: name.description, email: email?.description, username: username.rawValue,
             passwordMark: passwordMark)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))

@@ -89,7 +89,7 @@ package struct SignInForm: Sendable {
             ticket: tickets.issue(
                 purpose, to: browser.exposed, request: content.carried,
                 interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
-            username: again?.name ?? (content.username.isEmpty ? earlier?.username?.rawValue ?? "" : content.username),
+            username: again?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username),
             problem: again?.problem.map { request.words($0) },
             retryAfterSeconds: again?.retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },

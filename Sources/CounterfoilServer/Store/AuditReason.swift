@@ -3,8 +3,8 @@ public import CounterfoilProtocol
 extension AuditEvent {
     /// The reason of a refusal, as a word that programs can compare; the raw value is its name in exports.
     ///
-    /// The store keeps it at the beginning of the detail of the event, so an event of an older version has none. The
-    /// error codes of OAuth are reasons, too (``init(_:)``).
+    /// The store keeps it at the beginning of the detail of the event. The error codes of OAuth are reasons, too
+    /// (``init(_:)``).
     public struct Reason: RawRepresentable, Sendable, Hashable, CaseIterable {
         /// The name of the reason, such as `wrong_password`.
         public let rawValue: String
@@ -105,7 +105,7 @@ extension AuditEvent {
         }
     }
 
-    /// The reason of a refusal; nil if the action was carried out, or if an older version recorded the event.
+    /// The reason of a refusal; nil if the action was carried out, or if this version does not know the reason.
     public var reason: Reason? { outcome == .refused ? detail.flatMap(Reason.init(of:)) : nil }
 
     /// The text of ``detail`` without the reason; nil if there is none.

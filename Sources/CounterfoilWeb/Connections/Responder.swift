@@ -61,7 +61,7 @@ struct WaitingResponder: Responder {
         let head = request.head.request
         let path = (head.path ?? "/").prefix { $0 != "?" }
         func isFor(_ endpoint: Endpoint) -> Bool { endpoint.paths(of: issuer).contains(String(path)) }
-        let isLiveness = isFor(.liveness) || isFor(.formerLiveness)
+        let isLiveness = isFor(.liveness)
         let report = ReadinessReport(
             isStopping() ? .stopping : .starting, store: isFor(.processReadiness) ? nil : .unavailable)
         let body = isLiveness ? ReadinessReport.alive : report.json

@@ -73,12 +73,6 @@ struct NotedSettings: Sendable, Hashable {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// The names of the settings for each of which an earlier version wrote a file of that name.
-    static let formerFiles: Set = [
-        Name.issuer.rawValue, Name.callbackOrigin.rawValue, Name.plainSchemes.rawValue,
-        Name.developmentRedirectURIs.rawValue, File.endingsJournal.rawValue,
-    ]
-
     /// - Parameters:
     ///   - settings: The settings of the protocol.
     ///   - connections: The setting of the maximum number of connections.

@@ -47,7 +47,7 @@ struct EndpointAliasTests {
         ("token=/oauth2/token", .taken("/oauth2/token")), ("token=/oauth2/authorize", .taken("/oauth2/authorize")),
         ("token=/account", .taken("/account")), ("token=/apps/x", .taken("/apps/x")),
         ("token=/account/apps/x", .taken("/account/apps/x")), ("token=/callback/x", .taken("/callback/x")),
-        ("token=/logos/x", .taken("/logos/x")), ("token=/healthz", .taken("/healthz")),
+        ("token=/logos/x", .taken("/logos/x")), ("token=/livez", .taken("/livez")),
         ("token=/account/", .taken("/account/")), ("token=/assets/x.css", .taken("/assets/x.css")),
         ("token=/.well-known/token", .taken("/.well-known/token")),
     ])

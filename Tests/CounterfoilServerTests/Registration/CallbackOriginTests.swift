@@ -50,8 +50,7 @@ struct CallbackOriginTests {
     func `the second origin has no sign-in page`(host: String) async throws {
         let test = try await Self.server()
         let open: Set<Endpoint> = [
-            .callback, .appleAssociation, .androidAssociation, .liveness, .formerLiveness, .readiness,
-            .processReadiness,
+            .callback, .appleAssociation, .androidAssociation, .liveness, .readiness, .processReadiness,
         ]
         for endpoint in Endpoint.protocolEndpoints + ServerPages.console.endpoints {
             for path in endpoint.paths(of: test.issuer) {
@@ -84,7 +83,6 @@ struct CallbackOriginTests {
             #expect(Self.outcome(host, path, test) == .misdirected, "\(path)")
         }
         #expect(Self.outcome(host, "/livez", test).route?.endpoint == .liveness)
-        #expect(Self.outcome(host, "/healthz", test).route?.endpoint == .formerLiveness)
         // With one origin only, the host name does not matter.
         let single = try await TestServer(issuer: Self.issuer)
         #expect(Self.outcome(host, "/oauth2/authorize", single).route?.endpoint == .authorization)

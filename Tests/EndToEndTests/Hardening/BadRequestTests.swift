@@ -99,7 +99,7 @@ struct BadRequestTests {
     func `a header field that is too long is refused`(length: Int) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
-                "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: \(String(repeating: "a", count: length))\r\n"
+                "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: \(String(repeating: "a", count: length))\r\n"
                     + "Connection: close\r\n\r\n", port: site.port)
             #expect([400, 431].contains(RawConnection.status(of: answer)), "\(answer.prefix(40))")
             try await site.expectAlive()
@@ -110,7 +110,7 @@ struct BadRequestTests {
         try await Site.runEmpty { site in
             let fields = (0..<1000).map { "X-\($0): 1\r\n" }.joined()
             let answer = try await RawConnection.exchange(
-                "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)Connection: close\r\n\r\n", port: site.port)
+                "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)Connection: close\r\n\r\n", port: site.port)
             #expect([400, 431].contains(RawConnection.status(of: answer)), "\(answer.prefix(40))")
             try await site.expectAlive()
         }

@@ -46,7 +46,7 @@ struct CallbackOriginTests {
             let stylesheet = try #require(page.firstMatch(of: /rel="stylesheet" href="([^"]+)"/)).1
             #expect(
                 RawConnection.status(of: try await Self.exchange(site, "cb.example.com", String(stylesheet))) == 200)
-            #expect(RawConnection.status(of: try await Self.exchange(site, "cb.example.com", "/healthz")) == 200)
+            #expect(RawConnection.status(of: try await Self.exchange(site, "cb.example.com", "/livez")) == 200)
 
             let main = try await Self.exchange(site, "id.example.com", "/.well-known/apple-app-site-association")
             #expect(RawConnection.status(of: main) == 200)
@@ -72,7 +72,7 @@ struct CallbackOriginTests {
                     RawConnection.status(of: try await Self.exchange(site, "cb.example.com", path, method: "POST"))
                         == 404)
             }
-            #expect(RawConnection.status(of: try await Self.exchange(site, "127.0.0.1", "/healthz")) == 200)
+            #expect(RawConnection.status(of: try await Self.exchange(site, "127.0.0.1", "/livez")) == 200)
             #expect(RawConnection.status(of: try await Self.exchange(site, "id.example.com", "/oauth2/jwks")) == 200)
         }
     }

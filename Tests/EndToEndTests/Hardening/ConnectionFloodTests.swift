@@ -9,7 +9,7 @@ import Testing
 /// Clients that open as many connections as they can; clients with other IP addresses are still served.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionFloodTests {
-    private static let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    private static let health = "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
     /// Opens silent connections from an IP address until `body` returns.
     private static func holdSilent(
@@ -93,7 +93,7 @@ struct ConnectionFloodTests {
         try await Site.make { site in
             try await site.start(options: ["--connections", "40"]).whileRunning {
                 let port = site.port
-                let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                let health = "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
                 let answers = try await RawConnection.run(port: port, from: "127.0.0.9") { connection in
                     try await connection.send(health)
                     _ = try await connection.receive(until: "alive")

@@ -6,7 +6,7 @@ import Testing
 /// The messages on one connection (RFC 9112 §9); each test sends raw bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionTests {
-    private static let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    private static let health = "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     private static let last = "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: keep-alive, Close\r\n\r\n"
 
     private static func token(_ body: String, _ length: Int? = nil) -> String {
@@ -59,7 +59,7 @@ struct ConnectionTests {
     @Test(arguments: ["", "Connection: keep-alive\r\n"])
     func `an HTTP/1.0 connection ends after its first response`(field: String) async throws {
         try await Site.runEmpty { site in
-            let request = "GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\(field)\r\n"
+            let request = "GET /livez HTTP/1.0\r\nHost: 127.0.0.1\r\n\(field)\r\n"
             let answers = try await RawConnection.exchange(request + request, port: site.port)
             #expect(Self.statuses(of: answers) == [200])
             #expect(answers.lowercased().contains("\r\nconnection: close\r\n"))
@@ -69,8 +69,8 @@ struct ConnectionTests {
     // After each of these the server parses no further request. A proxy that kept the connection would lose
     // the next one.
     @Test(arguments: [
-        "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-        "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
         "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
     ])
     func `a connection ends after the response to an upgrade request`(request: String) async throws {

@@ -32,7 +32,7 @@ struct CookieTests {
                 #expect(sessionCookie.hasSuffix(attributes))
 
                 var agent = UserAgent()
-                let answer = try await agent.send(.get, site.origin + "/healthz")
+                let answer = try await agent.send(.get, site.origin + "/livez")
                 #expect(answer.header("strict-transport-security")?.hasPrefix("max-age=63072000") == true)
             }
         }

@@ -20,7 +20,7 @@ struct MethodTests {
                 ("/setup", [.head, .put], "GET, POST"),
                 ("/oauth2/jwks", [.post, .delete], "GET, HEAD"),
                 ("/.well-known/oauth-authorization-server", [.post], "GET, HEAD"),
-                ("/healthz", [.post], "GET, HEAD"),
+                ("/livez", [.post], "GET, HEAD"),
             ] {
                 for method in methods {
                     let answer = try await agent.send(method, site.issuer + path)

@@ -38,7 +38,7 @@ struct RequestBodyTests {
     @Test func `the connection stays open after a large form without a session`() async throws {
         try await Site.runEmpty { site in
             let form = Self.head("/apps/new", length: 100_000) + String(repeating: "a", count: 100_000)
-            let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+            let health = "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
             let answers = try await RawConnection.exchange(form + form + health, port: site.port)
             #expect(answers.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.output.1) } == ["303", "303", "200"])
         }
@@ -101,7 +101,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test(arguments: ["/healthz", "/account", "/oauth2/jwks", "/"])
+    @Test(arguments: ["/livez", "/account", "/oauth2/jwks", "/"])
     func `a form to an endpoint without POST gets 405, whatever its size`(path: String) async throws {
         try await Site.runEmpty { site in
             for length in [0, 10, 300_000] {

@@ -35,7 +35,7 @@ struct SecurityHeaderTests {
                 (413, try await browser.send(.post, authorize, body: Array(repeating: 0x61, count: 40_000))),
                 (414, try await browser.send(.get, authorize + "?x=" + String(repeating: "a", count: 40_000))),
                 (200, try await browser.send(.get, issuer + "/oauth2/jwks")),
-                (200, try await browser.send(.get, issuer + "/healthz")),
+                (200, try await browser.send(.get, issuer + "/livez")),
             ]
             #expect(Set(answers.map { $0.1.header("x-request-id") ?? "" }).count == answers.count)
             for (status, answer) in answers {

@@ -68,7 +68,7 @@ struct UnavailableStoreTests {
                 // The commit failed while it was written, so its result is unknown.
                 #expect(answer.header("retry-after") == "1")
                 #expect(answer.newCookies.isEmpty)
-                #expect(try await browser.open(site.issuer + "/healthz").status == 200)
+                #expect(try await browser.open(site.issuer + "/livez").status == 200)
                 let body = try await Waiting.until("that the server is not ready") {
                     let ready = try await browser.open(site.issuer + "/readyz")
                     return ready.status == 503 ? ready.body : nil

@@ -8,7 +8,6 @@ import Testing
 /// Unusable data directories, and the protection of their contents.
 @Suite(.timeLimit(.minutes(10)))
 struct DataDirectoryTests {
-    // An earlier version wrote files of such names there.
     @Test func `a file of the server in the data directory stays, whatever its name is`() async throws {
         try await Site.make { site in
             let journal = site.dataDirectory + "/endings-journal"

@@ -33,7 +33,7 @@ struct SettingsReloadTests {
             try await RawConnection.run(port: port) { connection in
                 var count = 0
                 while !self.isOver.withLock({ $0 }) {
-                    let path = count.isMultiple(of: 2) ? "/healthz" : "/readyz"
+                    let path = count.isMultiple(of: 2) ? "/livez" : "/readyz"
                     try await connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
                     let answer = try await connection.take(until: "\"}")
                     guard answer.hasPrefix("HTTP/1.1 200"), answer.hasSuffix("\"}") else {
@@ -121,7 +121,7 @@ struct SettingsReloadTests {
             try await server.whileRunning {
                 var browser = UserAgent()
                 func field() async throws -> String? {
-                    try await browser.send(.get, site.origin + "/healthz").header("strict-transport-security")
+                    try await browser.send(.get, site.origin + "/livez").header("strict-transport-security")
                 }
                 #expect(try await field() == "max-age=600")
                 try file.write(["log-format: json", "hsts-max-age: 0"])
