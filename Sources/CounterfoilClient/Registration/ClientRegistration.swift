@@ -26,8 +26,8 @@ public struct ClientRegistration: Sendable, Hashable {
     public let scope: Scope
     /// The time of the registration, by this device's clock.
     public let since: Date
-    /// `client_name`, as requested; nil if an earlier version of this package stored the registration.
-    public internal(set) var name: String?
+    /// `client_name`, as requested.
+    public let name: String
     /// The URL and the access token with which the client deletes its registration (RFC 7592); nil if the server sent
     /// none.
     var management: Management?
@@ -80,7 +80,7 @@ public struct ClientRegistration: Sendable, Hashable {
     /// scope.
     func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.expirationMargin) > now }) ?? true else { return false }
-        guard authentication.key == request.key, name == nil || name == request.metadata.name else { return false }
+        guard authentication.key == request.key, name == request.metadata.name else { return false }
         return Set(redirectURIs).isSuperset(of: request.redirectURIs)
             && Set(grantTypes).isSuperset(of: request.grantTypes)
             && request.scope.isSubset(of: scope)

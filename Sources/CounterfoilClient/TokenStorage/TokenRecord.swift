@@ -20,12 +20,7 @@ public struct TokenRecord: Sendable, Hashable {
         private let rawValue: String
 
         /// Creates a random revision of 128 bits.
-        public init() { self.init(rawValue: Base64URL.encode(RandomBytes().bytes(16))) }
-
-        private init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The revision of records that an earlier version of this package stored, which had no revisions yet.
-        static let beforeRevisions = Revision(rawValue: "")
+        public init() { rawValue = Base64URL.encode(RandomBytes().bytes(16)) }
 
         /// Decodes a revision from a single string.
         public init(from decoder: any Decoder) throws {
@@ -77,16 +72,9 @@ extension TokenRecord: Codable {
     struct IsNewer: Error {}
 
     /// Decodes a record from a token store.
-    ///
-    /// Earlier versions of this package stored only the credentials, without a format version. Such credentials are
-    /// decoded as a record, too.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        guard let version = try values.decodeIfPresent(Int.self, forKey: .version) else {
-            self.init(try Credentials(from: decoder), refreshIntent: nil, revision: .beforeRevisions)
-            return
-        }
-        guard version <= Self.version else { throw IsNewer() }
+        guard try values.decode(Int.self, forKey: .version) <= Self.version else { throw IsNewer() }
         self.init(
             try values.decode(Credentials.self, forKey: .credentials),
             refreshIntent: try values.decodeIfPresent(RefreshIntent.self, forKey: .refreshIntent),

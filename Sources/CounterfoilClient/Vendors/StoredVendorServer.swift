@@ -6,8 +6,6 @@ extension VendorServer: Codable {
     enum CodingKeys: String, CodingKey {
         case name
         case customProfile = "custom_profile"
-        /// The profile, whether built-in or custom, in records of earlier versions.
-        case profile
         case host
     }
 
@@ -20,11 +18,8 @@ extension VendorServer: Codable {
                 throw DecodingError.dataCorruptedError(forKey: .name, in: values, debugDescription: "unknown profile")
             }
             profile = known
-        } else if let custom = try values.decodeIfPresent(ServerProfile.self, forKey: .customProfile) {
-            profile = custom
         } else {
-            let former = try values.decode(ServerProfile.self, forKey: .profile)
-            profile = ServerProfile.named(former.name) ?? former
+            profile = try values.decode(ServerProfile.self, forKey: .customProfile)
         }
         try self.init(profile, at: try values.decode(String.self, forKey: .host))
     }

@@ -21,7 +21,7 @@ struct ApplicationStoreTests {
             ClientRegistration(
                 issuer: credentials.issuer, clientID: try #require(ClientIdentifier(application)),
                 authentication: .none, secretExpires: nil, redirectURIs: [], grantTypes: [], scope: Scope(),
-                since: Date(timeIntervalSince1970: 1_900_000_000)))
+                since: Date(timeIntervalSince1970: 1_900_000_000), name: application))
     }
 
     /// Reads the sign-in and the registration of an app; fails if they are not its own.

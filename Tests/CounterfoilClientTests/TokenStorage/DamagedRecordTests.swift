@@ -11,11 +11,10 @@ import Testing
 struct DamagedRecordTests {
     /// A file with a damaged record under `default` and a sound one under `work`.
     private static let file = """
-        Y291bnRlcmZvaWwgdG9rZW5zIDIga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGWT+AEPmyO3an6pVtEolZfVEZblyxLF1H3iYDDs\
-        a4+YWgXfJ7OFKQHArVorFhGPuMa5l83mwHHWg1SmKAlp/Q2ECifDX4ENNFx+zabgkLSrYfFLchkX/RLrN10owTTDme2Lk1fgoUtk6VWuHfFm\
-        xRrp3qz4OqtZ0/X+XWsVGr4rEVD82W674o6UMTkStOpByyl40EmXlvt4TTP5vqaMBTnppYUWkKn/vY7jTepg9g9bQgH0yXL3vXVR39hPN0M1\
-        HixadVjBRTUr+1TvAk/0gVFvkoa8I700RJPCkucZSnbONZieHO6DY7R+4cqivPb60mdHAEyf/B4A/vIcXf2503v0voPbY7KkSyjja+WnB18Q\
-        ZoBlhC0=
+        Y291bnRlcmZvaWwgdG9rZW5zIDEga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGWT+AEPmyO3an6pVtEolZfVEZblyxLF1H3iYDDsa4\
+        +YWgXfJ7OFKQHArVorFhGPuMa5l83mwHHWg1SmKAlp/Q2ECifDX4ENNFx+zabgkLSrYfFLchkX/RLrN10owTTDme2Lk1fgoUtk6VWuHfFmxRrp\
+        3qz4OqtZ0/X+XWsVGr4rEVD82W674o6UMTkStOpByyl40EmXlvt4TTP5vqaMBTnppYUWkKn/vY7jTepg9g9bQgH0yXL3vXVR39hPN0M1HixadV\
+        jBRTUr+1TvAk/0gVFvkoa8I700RJPCkucZSnbONZieHO6DY7R+4cqivPb60mdHAEyf/B4A/vIcXf2503v0voPbY4KCd9ILtUo4k/r/3bfO+wQ=
         """
 
     private static func write(to file: URL) throws {
@@ -126,12 +125,6 @@ struct DamagedRecordTests {
         let json = String(decoding: try JSONEncoder().encode(server), as: UTF8.self)
         #expect(json.utf8.count < 100)
         #expect(try JSONDecoder().decode(VendorServer.self, from: Data(json.utf8)) == server)
-        // Earlier versions stored the whole profile.
-        var former = ServerProfile.google
-        former.behavior.earlyRefresh = 99
-        let whole = String(decoding: try JSONEncoder().encode(former), as: UTF8.self)
-        let stored = Data(#"{"profile":\#(whole),"host":"accounts.google.com"}"#.utf8)
-        #expect(try JSONDecoder().decode(VendorServer.self, from: stored).profile == .google)
     }
 
     @Test func `a custom vendor profile is stored whole, and members that it lacks have defaults`() throws {

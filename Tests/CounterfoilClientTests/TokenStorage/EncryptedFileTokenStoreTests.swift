@@ -161,41 +161,11 @@ struct EncryptedFileTokenStoreTests {
         for url in [file, key] { try setMode(0o600, of: url) }
     }
 
-    /// The format from before records existed.
-    private static let firstForm = """
-        Y291bnRlcmZvaWwgdG9rZW5zIDEKZGVmZ2hpamtsbW5vMzm6Ax+II/JKQGWT+AwZjjendCixTpsG06HfctSMzCy6jDihIWL3YdOQF1LfbuisdzL9iVQV\
-        KEzYy466hubN/mrjoyz6aUhm5B+IYSuoXpYBFnZQh7XlqaueReoJdi81rF2wHwgu3Q3ApaqqyWjWyhgJ4TKyHNpG1w2+0LnXbbRBsuzHAlcsCbQ0lHr6\
-        67Ylb0/l3eD2KUanQg==
-        """
-
     /// A record of version 2 under the profile `default`.
     private static let laterRecord = """
-        Y291bnRlcmZvaWwgdG9rZW5zIDIga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGXIoUcOmCSjc2b/TslShbTVAsn5/QLuiBf5OVvxa4S/O3WV\
-        IKSjKzrfi1UQOGHMleSc3tv9ujWupnNkmTC3SbhtZb1uJIqvwbE3
+        Y291bnRlcmZvaWwgdG9rZW5zIDEga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGWT+AEPmyO3an6pVtEX3pueEqPp3ynD0DWJJn3iSL\
+        65EF2TLvquXDftvVkDd0yyu52Mt7GYqHWg+XyzLFJ2/x2MN3jlX5VGQmRJ2o/7yUqxRqaAXK0j5hGke9I=
         """
-
-    @Test func `a file in the first format is read and then written in the current format`() async throws {
-        let directory = try TemporaryDirectory()
-        let file = directory.file("tokens")
-        try write(Self.firstForm, to: file)
-        let store = Self.store(file)
-        let found = try #require(try await store.record(of: .standard))
-        #expect(found.credentials == (try Self.credentials()))
-        #expect(found.refreshIntent == nil)
-        #expect(try store.keyLocation() == .file(directory.file("tokens.key")))
-        let next = try Self.credentials("next")
-        guard case .replaced = try await store.replace(found, with: next, in: .standard) else {
-            Issue.record("nobody wrote meanwhile")
-            return
-        }
-        guard case .changed = try await store.replace(found, with: next, in: .standard) else {
-            Issue.record("the first form is gone")
-            return
-        }
-        #expect(try await store.credentials(of: .standard) == next)
-        let header = Data("counterfoil tokens 2 key-file\n".utf8)
-        #expect(try Data(contentsOf: file).prefix(header.count) == header)
-    }
 
     @Test func `a record of a later version is preserved until it is replaced or removed`() async throws {
         let directory = try TemporaryDirectory()
@@ -215,9 +185,9 @@ struct EncryptedFileTokenStoreTests {
     }
 
     @Test(arguments: [
-        ("counterfoil tokens 3 key-moon\nxxxx", true), ("counterfoil tokens 2 key-moon\nxxxx", false),
-        ("counterfoil tokens 2 secret-service ../x\nxxxx", false), ("counterfoil tokens\n", false), ("", false),
-        ("counterfoil tokens 2 key-file\n", false), (String(repeating: "x", count: 200), false),
+        ("counterfoil tokens 2 key-moon\nxxxx", true), ("counterfoil tokens 1 key-moon\nxxxx", false),
+        ("counterfoil tokens 1 secret-service ../x\nxxxx", false), ("counterfoil tokens\n", false), ("", false),
+        ("counterfoil tokens 1 key-file\n", false), (String(repeating: "x", count: 200), false),
     ])
     func `a file with a foreign first line is not overwritten`(text: String, isNewer: Bool) async throws {
         let directory = try TemporaryDirectory()

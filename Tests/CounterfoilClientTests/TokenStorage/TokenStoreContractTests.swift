@@ -93,7 +93,7 @@ struct TokenStoreContractTests {
                     authentication: .secretBasic(try #require(ClientSecret("secret of \(name)"))),
                     secretExpires: Date(timeIntervalSince1970: 2_000_000_000),
                     redirectURIs: ["http://127.0.0.1/callback"], grantTypes: ["authorization_code"],
-                    scope: try Scope(parsing: "openid"), since: Date(timeIntervalSince1970: 1_900_000_000))
+                    scope: try Scope(parsing: "openid"), since: Date(timeIntervalSince1970: 1_900_000_000), name: name)
             }
             #expect(try await store.registration(at: one) == nil)
             let (first, second) = (try registration("first", at: one), try registration("second", at: other))

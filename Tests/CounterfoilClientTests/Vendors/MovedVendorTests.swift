@@ -61,7 +61,7 @@ struct MovedVendorTests {
         }
     }
 
-    // An earlier version stored the profile with the credentials.
+    // The server had no metadata at the sign-in.
     @Test func `a stored sign-in at such a server becomes one of the standards with its next refresh`() async throws {
         try await Self.run(.zoho) { server, signIn in
             let credentials = try await signIn.run()

@@ -180,7 +180,7 @@
                 let plain = try? AES.GCM.open(box, using: key.key, authenticating: header.bytes)
             else { throw .unreadable(path: file.path) }
             return Opened(
-                contents: try TokenFileContents(plain, of: header, at: file.path), key: key, byteCount: sealed.count)
+                contents: try TokenFileContents(plain, at: file.path), key: key, byteCount: sealed.count)
         }
 
         /// Writes the file and returns its key, which is a new one if none is known.

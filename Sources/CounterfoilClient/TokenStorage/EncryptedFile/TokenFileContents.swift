@@ -17,27 +17,16 @@
 
         private struct Coded: Codable {
             let records: [String: Data]
-            /// Nil in files from versions of this program that stored no registrations.
-            let registrations: [String: Data]?
+            let registrations: [String: Data]
         }
 
         init() {}
 
-        /// Decodes the contents in the format that the header of the file names.
-        init(_ plain: Data, of header: TokenFileHeader, at path: String) throws(TokenStoreError) {
-            switch header.form {
-            case .records:
-                guard let coded = try? JSONDecoder().decode(Coded.self, from: plain) else {
-                    throw .unreadable(path: path)
-                }
-                records = coded.records
-                registrations = coded.registrations ?? [:]
-            case .credentials:
-                guard let kept = try? JSONDecoder().decode([String: TokenRecord].self, from: plain) else {
-                    throw .unreadable(path: path)
-                }
-                for (name, record) in kept { records[name] = try record.stored(at: path) }
-            }
+        /// Decodes the contents.
+        init(_ plain: Data, at path: String) throws(TokenStoreError) {
+            guard let coded = try? JSONDecoder().decode(Coded.self, from: plain) else { throw .unreadable(path: path) }
+            records = coded.records
+            registrations = coded.registrations
         }
 
         /// The encoded contents, before encryption; nil if they cannot be encoded.

@@ -12,31 +12,21 @@
             case secretService(String)
         }
 
-        /// The format of the encrypted contents.
-        enum Form: Sendable, Hashable {
-            /// Version 1: only the credentials of each profile, without the other properties of a `TokenRecord`.
-            case credentials
-            /// Version 2: the `TokenRecord` of each profile, and the client registrations.
-            case records
-        }
-
         let place: KeyPlace
-        let form: Form
         /// The bytes of the line, including its line feed.
         let bytes: [UInt8]
 
         private static let name = "counterfoil tokens "
 
-        /// Creates the header of a new file, in the current format.
+        /// Creates the header of a new file, in version 1 of the format.
         init(_ place: KeyPlace) {
             self.place = place
-            form = .records
             let words =
                 switch place {
                 case .file: "key-file"
                 case .secretService(let identifier): "secret-service \(identifier)"
                 }
-            bytes = Array("\(Self.name)2 \(words)\n".utf8)
+            bytes = Array("\(Self.name)1 \(words)\n".utf8)
         }
 
         /// Parses the first line of a file; throws `newer` if a later version of this program wrote the file.
@@ -47,14 +37,13 @@
             guard line.hasPrefix(Self.name) else { throw .unreadable(path: path) }
             let words = line.dropFirst(Self.name.count).split(separator: " ", omittingEmptySubsequences: false)
             switch (words.first, words.dropFirst().first, words.count) {
-            case ("1", _, 1): (place, form) = (.file, .credentials)
-            case ("2", "key-file", 2): (place, form) = (.file, .records)
-            case ("2", "secret-service", 3):
+            case ("1", "key-file", 2): place = .file
+            case ("1", "secret-service", 3):
                 let identifier = String(words[2])
                 guard Base64URL.decode(identifier)?.count == 16 else { throw .unreadable(path: path) }
-                (place, form) = (.secretService(identifier), .records)
+                place = .secretService(identifier)
             case (let number?, _, _):
-                guard let number = Int(number), number > 2 else { throw .unreadable(path: path) }
+                guard let number = Int(number), number > 1 else { throw .unreadable(path: path) }
                 throw .newer(place: path)
             case (nil, _, _): throw .unreadable(path: path)
             }
