@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
-import CounterfoilTokens
 import Foundation
 import GRDB
 import TestSupport
