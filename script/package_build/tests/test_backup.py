@@ -78,6 +78,14 @@ class BackupTests(unittest.TestCase):
         self.assertEqual(self.run_backup().returncode, 0)
         self.assertEqual(len(self.names()), 1)
 
+    def test_a_directory_whose_database_is_lost_is_a_failure(self) -> None:
+        self.settings.write_text("", "utf-8")
+        self.program("exit 3")
+        for name in ("server.key", "last-settings.json"):
+            (self.root / name).touch()
+            self.assertEqual((self.run_backup().returncode, self.names()), (3, []), name)
+            (self.root / name).unlink()
+
     def test_one_copy_is_made_at_a_time(self) -> None:
         with (self.copies / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
