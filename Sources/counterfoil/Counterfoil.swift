@@ -90,9 +90,8 @@ struct Counterfoil: AsyncParsableCommand {
     /// messages for wrong arguments need all commands.
     private static func command(_ arguments: [String]?) async throws -> any ParsableCommand {
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
-        if arguments.first == Token._commandName, let token = try? Token.parse(Array(arguments.dropFirst())) {
-            return token
-        }
+        let isToken = arguments.first == Token.configuration.commandName
+        if isToken, let token = try? Token.parse(Array(arguments.dropFirst())) { return token }
         return try await asyncParseAsRoot(arguments)
     }
 

@@ -14,8 +14,10 @@ import CounterfoilProtocol
 /// session of its own, which outlives it, so that a slow server does not hold the valid token back.
 /// In a container, nothing outlives the first process, so the command ends only after this one.
 struct EarlyRefresh: AsyncParsableCommand {
+    private static let name = "refresh-early"
+
     static let configuration = CommandConfiguration(
-        commandName: "refresh-early",
+        commandName: name,
         abstract: "Refresh the token of a profile if it is about to expire; other commands start this one.",
         shouldDisplay: false)
 
@@ -47,7 +49,7 @@ struct EarlyRefresh: AsyncParsableCommand {
         waiting limit: Duration
     ) async {
         let arguments =
-            [_commandName, "--profile=\(profile)"] + TargetOptions.arguments(for: target)
+            [name, "--profile=\(profile)"] + TargetOptions.arguments(for: target)
             + (isForIDToken ? ["--id-token"] : [])
             + (store.map { ["--store=\($0.text)"] } ?? [])
         guard

@@ -115,6 +115,15 @@ struct CommandSettingsTests {
         }
     }
 
+    @Test func `each option of serve sets its setting and no other`() throws {
+        for setting in Settings.options {
+            let value = setting.kind == .flag ? "true" : setting.example ?? setting.standardTexts.first ?? "documents"
+            let option = setting.kind == .flag ? "--\(setting.name)" : "--\(setting.name)=\(value)"
+            #expect(try ServeOptions.parse([option]).texts == [setting.name: [value]])
+        }
+        #expect(try ServeOptions.parse([]).texts.isEmpty)
+    }
+
     // A script reads 1 as the result of a check, so no mistake and no outage may have this code.
     @Test(arguments: [
         ["migrate", "--check"], ["audit", "verify"],

@@ -25,16 +25,26 @@ struct RememberedLoginTests {
                 [
                     server.issuer.rawValue, "--profile", "work", "--browser", "print", "--scope", "openid email",
                     "--parameter", "audience=photos", "--login-hint", "alice", "--prompt", "login",
+                    "--trusted-audience", "photos", "--par", "never", "--api", "https://photos.example.com",
                 ], home: home)
             #expect(first.status == 0, "\(first.errors)")
             #expect(!first.errors.contains("Using the options"))
             let file = Self.file(in: home)
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
+            let remembered = try Data(contentsOf: file)
+            let content = try #require(try JSONSerialization.jsonObject(with: remembered) as? [String: Any])
+            let login = (content["profiles"] as? [String: [String: [String: Any]]])?["work"]?["login"]
+            #expect(
+                login?.keys.sorted() == [
+                    "api", "browser", "client-id", "issuer", "login-hint", "par", "parameter", "scope",
+                    "trusted-audience",
+                ])
 
             let second = try await CommandLineTool.login(["--profile", "work"], client: nil, home: home)
             #expect(second.status == 0, "\(second.errors)")
             #expect(second.errors.contains("Using the options of the profile work in \(file.path).\n"))
+            #expect(try Data(contentsOf: file) == remembered, "each option is used again")
             // The others check the client before the browser opens.
             let requests = server.requests(to: .authorization).filter { $0.query["prompt"] != "none" }
             try #require(requests.count == 2)
