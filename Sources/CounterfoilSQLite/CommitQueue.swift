@@ -45,13 +45,13 @@ final class CommitQueue: Sendable {
 
     /// The durations, faults and batches of the store.
     let meter = StoreMeter()
-    private let writer: any DatabaseWriter
+    private let pool: DatabasePool
     private let pendingLimit: Int
     private let state = Mutex(State())
 
-    /// Creates the queue for a writer connection; a commit is refused while `pendingLimit` commits wait.
-    init(_ writer: any DatabaseWriter, pendingLimit: Int = 10_000) {
-        self.writer = writer
+    /// Creates the queue for the writer connection of a pool; a commit is refused while `pendingLimit` commits wait.
+    init(_ pool: DatabasePool, pendingLimit: Int = 10_000) {
+        self.pool = pool
         self.pendingLimit = pendingLimit
     }
 
@@ -112,7 +112,7 @@ final class CommitQueue: Sendable {
     }
 
     private func startWriter() {
-        writer.asyncWriteWithoutTransaction { database in
+        pool.asyncWriteWithoutTransaction { database in
             while let batch = self.nextBatch() { self.write(batch, in: database) }
         }
     }
@@ -185,7 +185,7 @@ final class CommitQueue: Sendable {
             return state.batches.isMultiple(of: Self.batchesBetweenSizeChecks)
                 && state.prevented.map { .now - $0 >= Self.checkpointPause } ?? true
         }
-        guard isDue, FileIdentity.size(ofFileAt: writer.path + "-wal") > 4 * Self.logSizeLimit else { return }
+        guard isDue, FileIdentity.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
         let isDone = database.truncateLog(waiting: Self.checkpointPatience)
         state.withLock { $0.prevented = isDone ? nil : .now }
     }

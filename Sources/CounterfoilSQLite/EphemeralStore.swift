@@ -1,84 +1,53 @@
+import CounterfoilProtocol
 package import CounterfoilSQL
 package import CounterfoilServer
 package import Foundation
 import GRDB
-import GRDBSQLite
 
 /// A store with the tables and operations of ``SQLiteStore`` in memory, for tests.
 ///
-/// Commits go through the queue of a store in a file. One connection reads and writes, so a read waits for the commit
-/// before it. The content ends with the store.
+/// One connection reads and commits, on the threads of the callers. The content ends with the store.
 package struct EphemeralStore: SQLStore {
     package let database: SQLDatabase
-    private let engine: EphemeralEngine
     private let proofs = ProcessProofs()
 
     /// Creates a store that contains only the standard scopes.
     package init() throws {
-        engine = try EphemeralEngine()
-        database = SQLDatabase(engine, reporting: UnsupportedValues { _ in })
+        database = SQLDatabase(
+            EphemeralEngine(connection: try MemoryConnection()), reporting: UnsupportedValues { _ in })
     }
 
-    package func close() async { await engine.close() }
+    package func close() async {}
 
     package func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
         await proofs.noteProof(proof, at: now)
     }
 }
 
-/// The connection to a database in memory.
+/// The connection to a database in memory, and its clock.
 private struct EphemeralEngine: SQLEngine {
-    private let queue: DatabaseQueue
-    private let commits: CommitQueue
+    let connection: MemoryConnection
     private let clock = FileClock(following: nil, orFrom: nil)
+    private let meter = StoreMeter()
 
-    init() throws {
-        queue = try Self.open()
-        try Self.template.get().backup(to: queue)
-        commits = CommitQueue(queue)
-    }
-
-    /// A database with the tables, which is copied because that takes a fraction of the time of creating them.
-    private static let template = Result {
-        let queue = try open()
-        try queue.writeWithoutTransaction { database in try Migration.run(database) }
-        return queue
-    }
-
-    private static func open() throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA trusted_schema = OFF")
-            // GRDB notes each column that a statement uses, for observers of changes. A short-lived connection spends
-            // most of its time on that.
-            sqlite3_set_authorizer(database.sqliteConnection, nil, nil)
-        }
-        return try DatabaseQueue(configuration: configuration)
-    }
+    init(connection: MemoryConnection) { self.connection = connection }
 
     var kind: StoreMeasurements.Kind { .sqlite }
 
     var now: Date { clock.now }
 
-    var measurements: StoreMeasurements {
-        StoreMeasurements(.sqlite, commits.meter, waiting: commits.pendingCount)
-    }
+    var measurements: StoreMeasurements { StoreMeasurements(.sqlite, meter, waiting: 0) }
 
     func read<Value: Sendable>(
         as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        do { return try readNow(queries) } catch { throw StoreFault(error) }
-    }
-
-    /// Runs queries on the caller's thread, as a store in a file does.
-    private func readNow<Value>(_ queries: (SQLConnection) throws -> Value) throws -> Value {
-        try queue.unsafeRead { database in try queries(database.connection) }
+        do { return try connection.read(queries) } catch { throw StoreFault(error) }
     }
 
     func commit<Value: Sendable>(
         as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await commits.commit(write)
+        do { return try connection.commit(write) } catch { throw StoreFault(error) }
     }
 
     func noteClock(on connection: SQLConnection) {}
@@ -86,9 +55,76 @@ private struct EphemeralEngine: SQLEngine {
     func takeUpSpace(on connection: SQLConnection) {}
 
     func eraseDeleted() async {}
+}
 
-    func close() async {
-        await commits.finish()
-        try? queue.close()
+/// A connection to a database in memory, which another store uses after this one.
+///
+/// Its tables and its compiled statements stay. Making them takes longer than most tests.
+private final class MemoryConnection: Sendable {
+    private static let unused = Mutex<[DatabaseQueue]>([])
+
+    private let queue: DatabaseQueue
+
+    init() throws {
+        if let queue = Self.unused.withLock({ $0.popLast() }) {
+            try queue.writeWithoutTransaction(Self.restore)
+            self.queue = queue
+        } else {
+            queue = try DatabaseQueue()
+            try queue.writeWithoutTransaction { database in
+                try Migration.run(database)
+                for table in try Self.tables(of: database) {
+                    try database.execute(sql: "CREATE TEMP TABLE initial_\(table) AS SELECT * FROM \(table)")
+                }
+            }
+        }
+    }
+
+    deinit { Self.unused.withLock { $0.append(queue) } }
+
+    func read<Value>(_ queries: (SQLConnection) throws -> Value) throws -> Value {
+        try queue.unsafeRead { database in try queries(database.connection) }
+    }
+
+    func commit<Value>(_ write: (SQLConnection) throws -> Value) throws -> Value {
+        try queue.writeWithoutTransaction { database in try Self.commit(write, to: database) }
+    }
+
+    private static func commit<Value>(
+        _ write: (SQLConnection) throws -> Value, to database: Database
+    ) throws -> Value {
+        let connection = database.connection
+        _ = try connection.run("BEGIN IMMEDIATE")
+        do {
+            let value = try write(connection)
+            _ = try connection.run("COMMIT")
+            return value
+        } catch {
+            // SQLite may have rolled the transaction back itself.
+            if database.isInsideTransaction { _ = try? connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Gives each table the rows of a new store.
+    private static func restore(_ database: Database) throws {
+        let tables = try tables(of: database)
+        try commit(
+            { connection in
+                // Otherwise a trigger keeps the events of the audit log.
+                try connection.send("INSERT INTO audit_removal VALUES (?1, ?1)", Int64.max)
+                // Triggers record some of the deletions among the endings.
+                for table in ["audit"] + tables + ["endings", "sqlite_sequence"] {
+                    try connection.send("DELETE FROM \(table)")
+                }
+                for table in tables { try connection.send("INSERT INTO \(table) SELECT * FROM initial_\(table)") }
+            }, to: database)
+    }
+
+    /// Returns the names of the tables, the last one first: an earlier one has no references to a later one.
+    private static func tables(of database: Database) throws -> [String] {
+        try database.connection.all(
+            "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid DESC"
+        ) { try $0.text() }
     }
 }

@@ -56,13 +56,30 @@ struct TestStoreTests {
         #expect(try await store.person(second.id) == second)
     }
 
+    // The next store uses the connection of the one before it.
+    @Test func `a store has nothing of the stores before it`() async throws {
+        for _ in 1...20 {
+            let store = TestStore()
+            #expect(try await store.audit(AuditQuery()).isEmpty)
+            #expect(try await store.scopes().count == ScopeDefinition.standard.count)
+            #expect(try await store.people(after: nil, limit: 10).isEmpty)
+            let world = try await World(in: store)
+            _ = try await world.refreshFamily(of: world.grant())
+            try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "a"))
+            #expect(try await store.audit(AuditQuery()).map(\.number) == [1])
+            #expect(try await store.addScope(ScopeDefinition(token: .profile, description: "")) == .exists)
+            let photos = try #require(Scope.Token("photos.read"))
+            #expect(try await store.addScope(ScopeDefinition(token: photos, description: "Photos")) == .added)
+            #expect(try await world.beginRemoval() == .begun([]))
+            _ = try await store.removeClient(world.client.id)
+        }
+    }
+
     @Test func `two stores share nothing`() async throws {
         let (one, other) = (TestStore(), TestStore())
         let person = try Person.named("ada")
         #expect(try await one.addPerson(person) == .added)
         #expect(try await other.person(person.id) == nil)
-        await one.close()
-        await #expect(throws: StoreFault.unavailable("the store is closed")) { try await one.addPerson(person) }
         #expect(try await other.addPerson(person) == .added)
     }
 }
