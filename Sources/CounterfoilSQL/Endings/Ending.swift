@@ -1,4 +1,4 @@
-import CounterfoilServer
+package import CounterfoilServer
 
 /// One thing that has ended access to something, such as a revoked grant.
 ///
@@ -164,5 +164,19 @@ extension SQLStore {
     package func checkRestored() async throws {
         let position = try await read { try $0.endingsPosition() }
         guard position.restoringFrom == nil else { throw UnfinishedRestore() }
+    }
+
+    /// Returns true if no server has run on the store, and no command has changed it, as after a restore that failed.
+    ///
+    /// A server creates signing keys when it starts. Only a restore deletes all of them: it notes before that it has
+    /// begun, and records afterwards that it is complete.
+    package func isUnused() async throws(StoreFault) -> Bool {
+        try await read { connection in
+            try connection.answers(
+                """
+                SELECT NOT EXISTS (SELECT 1 FROM signing_keys) AND NOT EXISTS (SELECT 1 FROM audit)
+                    AND NOT EXISTS (SELECT 1 FROM endings_record WHERE restoring_from IS NOT NULL)
+                """) == [true]
+        }
     }
 }

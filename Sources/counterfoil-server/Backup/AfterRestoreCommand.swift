@@ -41,20 +41,13 @@ struct AfterRestoreCommand: AsyncParsableCommand {
             DataDirectory.report(directory.store)
             try await finish(directory.installation)
         case .database(let database):
-            let installation = try await database.open()
-            do { try await Self.refuseWhileServing(installation.store) } catch {
-                await installation.store.close()
-                throw error
-            }
-            try await finish(installation)
+            try await finish(try await database.open())
         }
     }
 
     /// Throws if a server uses a database; several processes can, so there is no lock.
     private static func refuseWhileServing(_ store: any SQLStore) async throws {
-        do {
-            guard try await store.isServed() else { return }
-        } catch { throw CommandFailure(error) }
+        guard try await store.isServed() else { return }
         throw CommandFailure.refused(
             "a server runs on this database, or has run until the moment that was restored; stop every server, and try "
                 + "again in three minutes; nothing was changed")
@@ -62,6 +55,12 @@ struct AfterRestoreCommand: AsyncParsableCommand {
 
     private func finish(_ installation: Installation) async throws {
         do {
+            guard try await !installation.store.isUnused() else {
+                throw CommandFailure.refused(
+                    "the database is empty: no server has run on it, so the restore has failed; restore the copy again, and "
+                        + "then run after-restore; nothing was changed")
+            }
+            if installation.database != nil { try await Self.refuseWhileServing(installation.store) }
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             try await answer.apply(to: installation, origin: "by another program")
             await installation.store.close()

@@ -80,7 +80,14 @@ extension Installation {
         do {
             return try await EndingsJournal.open(
                 of: store, at: path, marking: true, takingEarlierStore: true, reporting: report)
-        } catch { throw CommandFailure(error, ofJournalAt: path, named: name) }
+        } catch {
+            if case .ofAnotherStore = error, (try? await store.isUnused()) == true {
+                throw .refused(
+                    "\(name): \(path) has the endings of a database, and this one is empty; restore a copy, or for a new "
+                        + "server name another file")
+            }
+            throw CommandFailure(error, ofJournalAt: path, named: name)
+        }
     }
 
     /// Ends again in a store what its endings journal has and the store lacks, and continues the journal.

@@ -19,7 +19,8 @@ struct AfterRestoreTests {
             }
             let silent = try await site.administer(["after-restore"])
             #expect(silent.status == 64)
-            try await run(site, ["after-restore", "--end-sign-ins"])
+            // A second time, the store has no signing key. With a database, each time takes five seconds.
+            for _ in 0..<(kind == .dataDirectory ? 2 : 1) { try await run(site, ["after-restore", "--end-sign-ins"]) }
             try await site.serving {
                 #expect(try await RestoredCopyTests.refresh(token, of: clientID, at: site).status == 400)
                 var browser = UserAgent()
@@ -77,6 +78,36 @@ struct AfterRestoreTests {
                     #expect(answer.status == status, "\(answer.body)")
                 }
             }
+        }
+    }
+
+    // SEC-626: after a failed restore, a database has the tables that "migrate" has made.
+    @Test(arguments: StoreOfSite.allCases)
+    func `after-restore refuses a store on which no server has run`(_ kind: StoreOfSite) async throws {
+        try await kind.make { site in
+            // It creates the database of a data directory, and no signing key.
+            #expect(try await serve(site, site.folder.path("none/endings")).status == 3)
+            let journal = site.folder.path("endings")
+            let lines =
+                #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"# + "\n"
+            try Data(lines.utf8).write(to: URL(fileURLWithPath: journal))
+            for answer in [["--endings-journal", journal], ["--end-sign-ins"]] {
+                let refused = try await site.administer(["after-restore"] + answer)
+                #expect(refused.status == 3)
+                #expect(
+                    refused.errors == """
+                        counterfoil-server: the database is empty: no server has run on it, so the restore has failed; \
+                        restore the copy again, and then run after-restore; nothing was changed
+
+                        """)
+            }
+            let served = try await serve(site, journal)
+            #expect(served.status == 3)
+            #expect(
+                served.errors.contains(
+                    "\(journal) has the endings of a database, and this one is empty; restore a copy"),
+                "\(served.errors)")
+            #expect(try String(contentsOfFile: journal, encoding: .utf8) == lines)
         }
     }
 
@@ -145,7 +176,7 @@ struct AfterRestoreTests {
         return Copied(snapshot: snapshot, kept: kept, revoked: revoked)
     }
 
-    /// Starts a server with an endings journal, which it must refuse.
+    /// Starts a server with an endings journal that it must refuse.
     private func serve(_ site: Site, _ journal: String) async throws -> EndedProgram {
         try await site.administer(
             ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--endings-journal", journal])
