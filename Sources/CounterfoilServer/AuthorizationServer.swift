@@ -189,8 +189,12 @@ public final class AuthorizationServer: Sendable {
         // browser that gets no success requests the page again when the user does.
         guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
         let now = components.clock()
+        let answer: EndpointHandler.Answer
         do {
-            let reply = try await answer(request, at: endpoint, as: configuration, client: &client, now: now)
+            answer = try await self.answer(request, at: endpoint, as: configuration, client: &client, now: now)
+        } catch { answer = .refusal(Refusal(error, at: endpoint)) }
+        switch answer {
+        case .reply(let reply):
             if let noted = request.refusal.noted {
                 var metadata = Self.metadata(of: request, at: endpoint)
                 metadata.merge(noted.metadata) { own, _ in own }
@@ -199,21 +203,14 @@ public final class AuthorizationServer: Sendable {
                     level: Self.level(of: noted, at: endpoint), "refused a request", metadata: metadata)
             }
             return await framed(reply, for: request)
-        } catch {
-            let cause = (error as? ErrorOfClient)?.error ?? error
-            if cause is StoreFault || (cause as? AuthorizationFlow.RedirectableError)?.fault != nil {
-                metrics.count(.storeError)
-                if Self.concernsStore(cause) { components.condition.suspect(at: .now) }
+        case .refusal(let refusal):
+            if refusal.storeFault != nil { metrics.count(.storeError) }
+            switch refusal.storeFault {
+            // The store may take no commits.
+            case .unavailable, .unconfirmed: components.condition.suspect(at: .now)
+            case .damaged, .unsupported, nil: break
             }
-            return await refused(request, Refusal(error, at: endpoint, issuer: settings.issuer), at: endpoint, now: now)
-        }
-    }
-
-    /// Returns true if an error can be the fault of a store that takes no commits.
-    private static func concernsStore(_ cause: any Error) -> Bool {
-        switch cause as? StoreFault ?? (cause as? AuthorizationFlow.RedirectableError)?.fault {
-        case .unavailable, .unconfirmed: true
-        case .damaged, .unsupported, nil: false
+            return await refused(request, refusal, at: endpoint, now: now)
         }
     }
 
@@ -373,10 +370,10 @@ public final class AuthorizationServer: Sendable {
     private func answer(
         _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
         client: inout RequestingClient, now: Date
-    ) async throws -> Reply {
-        guard let respond = configuration.handlers[endpoint] else { throw NotFoundError() }
+    ) async throws -> EndpointHandler.Answer {
+        guard let handler = configuration.handlers[endpoint] else { throw NotFoundError() }
         return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
-            try await respond(request, now, &client)
+            try await handler.answer(request, now, &client)
         }
     }
 

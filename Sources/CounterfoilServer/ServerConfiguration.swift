@@ -7,13 +7,13 @@ final class ServerConfiguration: Sendable {
     let components: ServerComponents
     /// The endpoints in the order in which their parts list them.
     let endpoints: [Endpoint]
-    let handlers: [Endpoint: EndpointHandler.RespondToClient]
+    let handlers: [Endpoint: EndpointHandler]
 
     init(_ components: ServerComponents, pages: ServerPages) {
         self.components = components
         let handlers = components.protocolHandlers(pages: pages) + pages.handlers(components)
         endpoints = handlers.map(\.endpoint)
-        self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
+        self.handlers = Dictionary(handlers.map { ($0.endpoint, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }
 

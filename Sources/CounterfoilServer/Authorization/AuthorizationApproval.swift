@@ -4,7 +4,7 @@ import Foundation
 import Logging
 
 extension AuthorizationFlow {
-    /// Records the user's approval and returns the response with the authorization code.
+    /// Records the user's approval, and returns the authorization code as the outcome.
     ///
     /// - Parameters:
     ///   - visit: The approved request.
@@ -18,7 +18,7 @@ extension AuthorizationFlow {
         granting granted: Scope? = nil,
         by session: LiveSession,
         interaction: InteractionIdentifier? = nil
-    ) async throws -> AuthorizationAnswer {
+    ) async throws -> AuthorizationOutcome {
         try checkApprover(of: visit, session)
         try await count(visit, by: session)
         let (authorization, now) = (visit.authorization, visit.now)
@@ -62,7 +62,7 @@ extension AuthorizationFlow {
             passwordHash: session.person.passwordHash,
             basis: granted != nil
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
-            pushedRequest: authorization.pushed?.digest,
+            pushedRequest: authorization.target.parsed.pushed?.digest,
             newClient: authorization.client.storedOnApproval,
             events: events(of: visit, for: grant, granting: granted),
             newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request)
@@ -81,50 +81,39 @@ extension AuthorizationFlow {
         // Another tab completed the same request, which also sent the response to the client.
         case .pushedRequestGone: throw ResponseTargetError.pushedRequest(of: authorization.client.id)
         case .clientDeleted: throw ApprovalError.clientDeleted
-        case .personNotActive: throw inactive(visit)
+        case .personNotActive:
+            throw visit.ending(
+                ApprovalError.personNotActive, toClient: OAuthError(.loginRequired, "the user cannot sign in"))
         case .sessionEnded:
-            throw outdated(
-                visit,
-                OAuthError(.loginRequired, "the session ended while the request was processed"))
+            throw outdated(visit, OAuthError(.loginRequired, "the session ended while the request was processed"))
         case .consentWithdrawn:
             throw outdated(
-                visit,
-                OAuthError(.consentRequired, "the consent was withdrawn while the request was processed"))
+                visit, OAuthError(.consentRequired, "the consent was withdrawn while the request was processed"))
         }
-        return AuthorizationAnswer(
-            response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
-            redirectURI: authorization.redirectURI.uri, mode: authorization.request.responseMode ?? .query,
-            client: authorization.client)
+        return .redirect(AuthorizationRedirect(.code(code), to: authorization.target))
     }
 
     /// Creates the error for a request whose session or consent ended while the request was processed.
     ///
-    /// With `prompt=none` the client gets the error code (OpenID Connect Core §3.1.2.6). Without it, the browser is
-    /// redirected to the authorization endpoint, which starts the request again.
+    /// Without `prompt=none`, the browser is redirected to the authorization endpoint, which starts the request again.
     private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
-        let authorization = visit.authorization
-        guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
-        return ApprovalError.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
+        visit.ending(ApprovalError.outdated(startAgain: again(visit), error), toClient: error)
     }
 
     /// Creates the error for a request whose client changed while the request was processed.
     ///
     /// With `prompt=none` no page can explain it, so the browser starts the request again, which then meets the
     /// changed client: the redirect URI may no longer be registered.
-    private func changed(_ visit: AuthorizationVisit) -> any Error {
-        let again = settings.issuer.authorizationURL(carried: visit.carried)
-        guard visit.authorization.request.prompt.contains(.none) else {
-            return ApprovalError.clientChanged(askAgain: again)
-        }
-        return ApprovalError.outdated(
-            startAgain: again,
+    private func changed(_ visit: AuthorizationVisit) -> ApprovalError {
+        guard visit.forbidsPages else { return .clientChanged(askAgain: again(visit)) }
+        return .outdated(
+            startAgain: again(visit),
             OAuthError(.temporarilyUnavailable, "the client changed while the request was processed"))
     }
 
-    /// Creates the error for a request whose user was deactivated while the request was processed.
-    private func inactive(_ visit: AuthorizationVisit) -> any Error {
-        guard visit.authorization.request.prompt.contains(.none) else { return ApprovalError.personNotActive }
-        return refusal(OAuthError(.loginRequired, "the user cannot sign in"), of: visit.authorization)
+    /// Returns the URL that starts the request again.
+    private func again(_ visit: AuthorizationVisit) -> String {
+        settings.issuer.authorizationURL(carried: visit.carried)
     }
 
     /// Throws if the user may not allow the client anything.
@@ -132,10 +121,8 @@ extension AuthorizationFlow {
     /// The page was shown before this check, and the policy can have changed since.
     private func checkApprover(of visit: AuthorizationVisit, _ session: LiveSession) throws {
         guard !InteractionPolicy.mayApprove(session.person, visit.authorization.approvers) else { return }
-        guard visit.authorization.request.prompt.contains(.none) else {
-            throw ApprovalError.needsAdministrator(visit.client.displayName)
-        }
-        throw refusal(InteractionPolicy.needsAdministrator, of: visit.authorization)
+        throw visit.ending(
+            ApprovalError.needsAdministrator(visit.client.displayName), toClient: InteractionPolicy.needsAdministrator)
     }
 
     /// Counts an approval against the rate limit of its user.
@@ -146,8 +133,7 @@ extension AuthorizationFlow {
             await auditor.refuse(
                 .throttled, because: .throttledUser, visit.request, person: session.person.id, client: visit.client.id,
                 detail: "approvals", now: visit.now)
-            guard visit.authorization.request.prompt.contains(.none) else { throw tooMany }
-            throw refusal(tooMany.error, of: visit.authorization)
+            throw visit.ending(tooMany, toClient: tooMany.error)
         }
     }
 

@@ -13,72 +13,54 @@ struct AuthorizationEndpoint: Sendable {
     /// The endpoints of the forms accept a field of this size.
     private static let carriedLimit = 28 * 1024
 
-    var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(.authorization, of: flow, respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+    private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let form = try Self.parameters(of: request)
-        let parsed = try await flow.parse(form, now: now)
-        let frame = SilentFrame(parsed, in: request)
-        do {
-            return try await answer(parsed, asking: form, request, in: frame, now: now)
-        } catch let refused as AuthorizationFlow.RedirectableError {
-            throw await flow.completing(frame?.redirecting(refused) ?? refused)
+        let target = try await flow.receive(form, in: request, now: now)
+        return await flow.outcome(at: target) {
+            let authorization = try await flow.validate(target, now: now)
+            if target.isInFrame(request), authorization.request.responseMode == .formPost {
+                // The page that posts the form cannot be shown in a frame, so the client would never get the code.
+                throw OAuthError(
+                    .invalidRequest, "response_mode=form_post is not possible in a frame; use response_mode=query")
+            }
+            return try await proceed(
+                AuthorizationVisit(authorization: authorization, request: request, now: now), asking: form)
         }
     }
 
-    private func answer(
-        _ parsed: ParsedAuthorizationRequest, asking form: FormParameters, _ request: IncomingRequest,
-        in frame: SilentFrame?, now: Date
-    ) async throws -> Reply {
-        let authorization = try await flow.receive(parsed, in: request, now: now)
-        let visit = AuthorizationVisit(
-            authorization: authorization, carried: parsed.carried, request: request, now: now)
-        if let error = frame?.refusal(of: authorization.request) { throw flow.refusal(error, of: authorization) }
-        do {
-            return try await answer(visit, asking: form)
-        } catch let fault as StoreFault where parsed.forbidsPages {
-            // With `prompt=none`, no user reads an error page. So the client gets an authorization error response
-            // instead of an HTTP error status (RFC 6749 §4.1.2.1).
-            throw flow.refusal(fault, of: authorization)
-        } catch let refused as AuthorizationFlow.RedirectableError {
-            throw refused
-        } catch {
-            throw ErrorOfClient(error, clientID: authorization.client.id)
-        }
-    }
-
-    private func answer(_ visit: AuthorizationVisit, asking form: FormParameters) async throws -> Reply {
+    private func proceed(
+        _ visit: AuthorizationVisit, asking form: FormParameters
+    ) async throws -> AuthorizationOutcome {
         let session = try await sessions.current(visit.request, now: visit.now)
         guard form.pairs.count < FormParameters.pairLimit, visit.carried.utf8.count <= Self.carriedLimit else {
-            guard !visit.authorization.request.prompt.contains(.none) else {
-                throw flow.refusal(
-                    OAuthError(.invalidRequest, "the request is longer than \(Self.carriedLimit) bytes"),
-                    of: visit.authorization)
-            }
-            throw ResponseTargetError.target(
-                .parameters(.tooLong(limit: Self.carriedLimit)), clientID: visit.client.id.rawValue)
+            throw visit.ending(
+                ResponseTargetError.target(
+                    .parameters(.tooLong(limit: Self.carriedLimit)), clientID: visit.client.id.rawValue),
+                toClient: OAuthError(.invalidRequest, "the request is longer than \(Self.carriedLimit) bytes"))
         }
         // OpenID Connect Core §3.1.2.1: a request can be posted. If a page of another site posts it, the browser leaves
         // out the session cookie because of `SameSite=Lax`. It sends the cookie with the GET request after a redirect.
         if session == nil, visit.request.head.method == .post {
-            return .seeOther(flow.settings.issuer.authorizationURL(carried: visit.carried))
+            return .page(.seeOther(flow.settings.issuer.authorizationURL(carried: visit.carried)))
         }
         let step = try await flow.next(
             for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
         if step.showsPage { try pages.checkWebView(visit) }
         switch step {
         case .signIn:
-            return pages.signIn(visit)
+            return .page(pages.signIn(visit))
         case .askConsent(let session, let earlier):
-            return try await pages.consent(visit, session: session, earlier: earlier)
+            return .page(try await pages.consent(visit, session: session, earlier: earlier))
         case .confirm(let session):
-            return pages.confirmation(visit, session: session)
+            return .page(pages.confirmation(visit, session: session))
         case .needsAdministrator:
-            throw AuthorizationFlow.ApprovalError.needsAdministrator(visit.client.displayName)
+            throw ApprovalError.needsAdministrator(visit.client.displayName)
         case .answer(let session, _):
-            return try await flow.approve(visit, by: session).reply(flow.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, by: session)
         case .refuse(let error):
-            throw flow.refusal(error, of: visit.authorization)
+            throw error
         }
     }
 

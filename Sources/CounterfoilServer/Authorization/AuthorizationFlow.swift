@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import Logging
 
-/// The steps that the authorization endpoint and its pages share: receiving a request and answering it.
+/// The steps that the authorization endpoint and its pages share, from the parameters of a request to its approval.
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
@@ -16,97 +16,60 @@ struct AuthorizationFlow: Sendable {
     let approvals: ApprovalThrottle
     let audiences: AudienceParameterLog
 
-    /// The kind of a page with a code.
-    var allowed: ReturnPage.Kind { .allowed(codeLifetime: settings.codeLifetime) }
-
-    /// A refused request whose error response can be sent to the client.
-    struct RedirectableError: Error {
-        let error: OAuthError
-        let redirectURI: RedirectURI
-        var mode: ResponseMode
-        let state: OAuthState?
-        let client: RegisteredClient
-        /// Whether the user denied the request on a page of this server.
-        let isDenied: Bool
-        /// The pushed request to which the error response is the answer; nil if the request was not pushed.
-        var pushedRequest: ArtefactDigest?
-        /// Whether the user has sent a form, after which a page carries the response (``ReturnPage``).
-        var isAnswerToForm = false
-        /// Whether the response is for a frame, where no page can be shown (``SilentFrame``).
-        var isInFrame = false
-        /// The store fault that caused the refusal, for the operator's log.
-        var fault: StoreFault?
-
-        /// Returns the error response for the client (RFC 6749 §4.1.2.1).
-        func answer(issuer: Issuer) -> AuthorizationAnswer {
-            AuthorizationAnswer(
-                response: AuthorizationResponse(.error(error), state: state, issuer: issuer),
-                redirectURI: redirectURI, mode: mode, client: client)
-        }
-
-        /// Whether the user must press a button before the browser goes to the redirect URI.
-        ///
-        /// RFC 9700 §4.11.2: an attacker can send an invalid request, or one with `prompt=none`, to misuse this
-        /// server as an open redirector. So the browser does not automatically go to the redirect URI of an
-        /// untrusted client. A user who denied the request on a page of this server has already made a choice. In a
-        /// frame, the browser stays on the page that contains the frame.
-        var needsChoice: Bool {
-            !isDenied && !isInFrame && !client.isReachedWithoutChoice(at: redirectURI)
-        }
-    }
-
-    /// The errors for an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
-    enum ApprovalError: Error {
-        case alreadyAnswered
-        /// The client or the scopes of an API changed after the page was shown; `askAgain` is the URL that starts
-        /// the request again.
-        case clientChanged(askAgain: String)
-        case clientDeleted
-        case personNotActive
-        /// Only administrators may allow something to the client with this name, and the user is none.
-        case needsAdministrator(DisplayName)
-        /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
-        /// URL that starts the request again.
-        case outdated(startAgain: String, OAuthError)
-    }
-
-    /// Looks up the client of a request, and validates the request.
+    /// Parses an authorization request that a browser brings, and verifies its client and redirect URI.
     ///
-    /// - Throws: ``ResponseTargetError`` if the error must be shown on a page, and ``RedirectableError`` if the
-    ///   error response can be sent to the client.
+    /// - Throws: ``ResponseTargetError``, which is shown on a page.
     func receive(
-        _ parsed: ParsedAuthorizationRequest, in request: IncomingRequest, now: Date
-    ) async throws -> ValidatedAuthorization {
-        try await validate(parsed, client: try await client(of: parsed, in: request, now: now), now: now)
+        _ form: FormParameters, in request: IncomingRequest, now: Date
+    ) async throws -> VerifiedResponseTarget {
+        let parsed = try await parse(form, now: now)
+        return try AuthorizationValidation.target(
+            of: parsed, client: try await client(of: parsed, in: request, now: now), settings: settings)
     }
 
-    /// Repeats every check of a request that a page has carried in a hidden field.
+    /// Parses an authorization request that a page has carried in a hidden field, and verifies its client and redirect
+    /// URI again.
     ///
-    /// The request was valid when the page was shown, but the client or an API can have changed since.
+    /// The request was valid when the page was shown, but the client can have changed since.
     ///
     /// - Parameter shown: The snapshot of the question on the page; nil for the sign-in page, which asks none.
     /// - Throws: ``ApprovalError`` if the client was deleted, if its redirect URI is no longer valid, or if the
-    ///   question on the page is outdated; ``RedirectableError`` if another parameter is no longer valid.
+    ///   question on the page is about an earlier revision of the client.
     func receiveAgain(
-        _ form: FormParameters,
-        in request: IncomingRequest,
-        shown: ConsentSnapshot? = nil,
-        now: Date
-    ) async throws -> ValidatedAuthorization {
+        _ form: FormParameters, in request: IncomingRequest, shown: ConsentSnapshot? = nil, now: Date
+    ) async throws -> VerifiedResponseTarget {
         let parsed = try await parse(form, now: now)
         guard let client = try await client(of: parsed, in: request, now: now) else {
             throw ErrorOfClient(ApprovalError.clientDeleted, clientID: parsed.target.clientID)
         }
-        let changed = ErrorOfClient(
-            ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried)),
-            clientID: client.id)
-        guard shown?.isAbout(client) ?? true else { throw changed }
+        guard shown?.isAbout(client) ?? true,
+            let target = try? AuthorizationValidation.target(of: parsed, client: client, settings: settings)
+        else {
+            let again = settings.issuer.authorizationURL(carried: parsed.carried)
+            throw ErrorOfClient(ApprovalError.clientChanged(askAgain: again), clientID: client.id)
+        }
+        return target
+    }
+
+    /// Parses the authorization request that a browser brings or a page has carried.
+    ///
+    /// With the `request_uri` of a pushed request, the parameters are those that the client pushed. All parameters
+    /// beside `client_id` and `request_uri` are then ignored (RFC 9126 §4, RFC 9101 §5).
+    private func parse(_ form: FormParameters, now: Date) async throws -> ParsedAuthorizationRequest {
+        guard let text = try? form.single("request_uri"), text.hasPrefix(PushedRequestURI.prefix) else {
+            return try ParsedAuthorizationRequest(form)
+        }
+        let target: AuthorizationRequest.ResponseTarget
         do {
-            let authorization = try await validate(parsed, client: client, now: now)
-            // Even if the client is unchanged, the scopes of an API can have changed.
-            guard shown == nil || shown == ConsentSnapshot(authorization.access) else { throw changed }
-            return authorization
-        } catch is ResponseTargetError { throw changed }
+            target = try AuthorizationRequest.ResponseTarget(
+                parsing: FormParameters(form.pairs.filter { $0.name == "client_id" }))
+        } catch { throw ResponseTargetError.target(error) }
+        // RFC 9126 §2.2: the request is bound to the client, so another client_id finds none.
+        guard let uri = PushedRequestURI(text),
+            let request = try await store.openPushedRequest(
+                ArtefactDigest(of: uri), of: target.clientID, at: now, until: settings.pageEnd(from: now))
+        else { throw ResponseTargetError.pushedRequest(of: target.clientID) }
+        return try ParsedAuthorizationRequest(request, at: uri)
     }
 
     private func client(
@@ -120,38 +83,23 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    private func validate(
-        _ parsed: ParsedAuthorizationRequest, client: RegisteredClient?, now: Date
-    ) async throws -> ValidatedAuthorization {
-        let verified = try AuthorizationValidation.target(of: parsed, client: client, settings: settings)
-        audiences.note(parsed.audience, of: verified.client.id, at: .authorization, now: now)
-        do {
-            try AuthorizationValidation.checkPushed(parsed, by: verified.client, settings: settings)
-            return try await judge(parsed, for: verified, now: now)
-        } catch let error as OAuthError {
-            throw parsed.refused(error, to: verified)
-        } catch let fault as StoreFault where parsed.forbidsPages {
-            var refused = parsed.refused(fault.authorizationError, to: verified)
-            refused.fault = fault
-            throw refused
-        }
+    /// Checks all parameters of a request but the client and the redirect URI, which are verified.
+    func validate(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
+        audiences.note(target.parsed.audience, of: target.client.id, at: .authorization, now: now)
+        try AuthorizationValidation.checkPushed(target, settings: settings)
+        return try await judge(target, now: now)
     }
 
-    /// Checks all parameters but the client and the redirect URI, which are verified.
-    ///
-    /// A pushed request and one by query pass the same checks (RFC 9126 §2.1).
-    func judge(
-        _ parsed: ParsedAuthorizationRequest, for verified: VerifiedResponseTarget, now: Date
-    ) async throws -> ValidatedAuthorization {
-        let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
-        let registry = try await registry.current()
+    /// Applies the rules that a pushed request and one by query must satisfy (RFC 9126 §2.1).
+    func judge(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
+        let checked = try AuthorizationValidation.validate(target, hints: hints, now: now)
+        let (client, registry) = (target.client, try await registry.current())
         let valid = try AuthorizationValidation.narrow(
             checked,
             to: try await registry.apis(
-                named: checked.request.resources, orOf: checked.scope.intersection(verified.client.scope),
-                of: verified.client, settings),
-            approvers: try await registry.approvers(of: verified.client, settings))
-        try await registry.checkAPIs(valid.named, for: valid.scope, of: verified.client, settings)
+                named: checked.request.resources, orOf: checked.scope.intersection(client.scope), of: client, settings),
+            approvers: try await registry.approvers(of: client, settings))
+        try await registry.checkAPIs(valid.named, for: valid.scope, of: client, settings)
         return valid
     }
 
@@ -192,49 +140,6 @@ struct AuthorizationFlow: Sendable {
         case nil: true
         case .unknownUser: !authorization.request.prompt.contains(.none)
         case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true
-        }
-    }
-
-    /// Creates the error response to a valid request that the server refuses; if the user denied the request, use
-    /// ``denial(of:because:)`` instead.
-    func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> RedirectableError {
-        refused(authorization, error, isDenied: false)
-    }
-
-    /// Creates the error that refuses a valid request because of a store fault.
-    func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> RedirectableError {
-        var refused = refused(authorization, fault.authorizationError, isDenied: false)
-        refused.fault = fault
-        return refused
-    }
-
-    /// Creates the error `access_denied` for a request that the user denied on a page of this server.
-    func denial(of authorization: ValidatedAuthorization, because reason: String) -> RedirectableError {
-        refused(authorization, OAuthError(.accessDenied, reason), isDenied: true)
-    }
-
-    private func refused(
-        _ authorization: ValidatedAuthorization, _ error: OAuthError, isDenied: Bool
-    ) -> RedirectableError {
-        RedirectableError(
-            error: isDenied ? error : authorization.audience?.explaining(error) ?? error,
-            redirectURI: authorization.redirectURI.uri,
-            mode: authorization.request.responseMode ?? .query,
-            state: authorization.request.state,
-            client: authorization.client,
-            isDenied: isDenied,
-            pushedRequest: authorization.pushed?.digest
-        )
-    }
-}
-
-extension StoreFault {
-    /// The error for the client (RFC 6749 §4.1.2.1).
-    fileprivate var authorizationError: OAuthError {
-        switch self {
-        case .unavailable, .unconfirmed, .unsupported:
-            OAuthError(.temporarilyUnavailable, "the server is temporarily unavailable; try again later")
-        case .damaged: OAuthError(.serverError, "the server cannot process this request")
         }
     }
 }

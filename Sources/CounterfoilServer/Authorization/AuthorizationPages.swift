@@ -117,16 +117,6 @@ struct AuthorizationPages: Sendable {
     }
 }
 
-extension AuthorizationFlow.RedirectableError {
-    /// Returns the page with the error response.
-    ///
-    /// It continues to the client automatically or, if `needsChoice` is true, when the user presses the button.
-    func page(issuer: Issuer) -> Reply {
-        answer(issuer: issuer).page(
-            isDenied ? .denied : .refused, choosing: needsChoice ? redirectURI.uri.host : nil, issuer: issuer)
-    }
-}
-
 extension Issuer {
     /// Returns the URL that starts an authorization request again; `carried` contains its parameters as a query.
     func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }

@@ -7,37 +7,24 @@ import Foundation
 /// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
 /// the client is registered for every scope that it requests, unless its scope is narrowed later (``ScopeRule``).
 struct CheckedAuthorization: Sendable {
-    let client: RegisteredClient
+    let target: VerifiedResponseTarget
     let request: AuthorizationRequest
-    /// The redirect URI that gets the response.
-    let redirectURI: ResponseRedirectURI
-    /// Whether the redirect URI is at the callback origin, where the app of another client can receive the
-    /// response (see ``CallbackOrigin``).
-    let isAtCallbackOrigin: Bool
     /// The requested scope; if the request names none, the default scope of the client.
     let scope: Scope
     /// The protection of the code; only what the policy of the client allows.
     let pkce: PKCEUse
     /// The user whom `id_token_hint` names; nil if there is no hint.
     let hinted: IDTokenHints.Hinted?
-    /// The parameter `audience`, if the request has it and no `resource`.
-    let audience: AudienceParameter?
-    /// The pushed request that the browser opened; nil if the request was not pushed.
-    let pushed: PushedRequest?
 
     fileprivate init(
-        _ request: AuthorizationRequest, to verified: VerifiedResponseTarget, scope: Scope, pkce: PKCEUse,
-        hinted: IDTokenHints.Hinted?, audience: AudienceParameter?, pushed: PushedRequest?
+        _ request: AuthorizationRequest, to target: VerifiedResponseTarget, scope: Scope, pkce: PKCEUse,
+        hinted: IDTokenHints.Hinted?
     ) {
-        self.client = verified.client
+        self.target = target
         self.request = request
-        self.redirectURI = verified.redirectURI
-        self.isAtCallbackOrigin = verified.isAtCallbackOrigin
         self.scope = scope
         self.pkce = pkce
         self.hinted = hinted
-        self.audience = audience
-        self.pushed = pushed
     }
 }
 
@@ -65,15 +52,13 @@ struct ValidatedAuthorization: Sendable {
         self.approvers = approvers
     }
 
-    var client: RegisteredClient { checked.client }
+    var target: VerifiedResponseTarget { checked.target }
+    var client: RegisteredClient { checked.target.client }
     var request: AuthorizationRequest { checked.request }
     /// The redirect URI that gets the response.
-    var redirectURI: ResponseRedirectURI { checked.redirectURI }
-    var isAtCallbackOrigin: Bool { checked.isAtCallbackOrigin }
+    var redirectURI: ResponseRedirectURI { checked.target.redirectURI }
     var pkce: PKCEUse { checked.pkce }
     var hinted: IDTokenHints.Hinted? { checked.hinted }
-    var audience: AudienceParameter? { checked.audience }
-    var pushed: PushedRequest? { checked.pushed }
 }
 
 extension ValidatedAuthorization {
@@ -92,14 +77,22 @@ extension ValidatedAuthorization {
     var asked: Scope { scope.union(claimScope) }
 }
 
-/// A client and the verified redirect URI for its response.
+/// An authorization request whose client and redirect URI are verified, so that the client can get a response.
+///
+/// Only ``AuthorizationValidation/target(of:client:settings:)`` creates one.
 struct VerifiedResponseTarget: Sendable {
+    let parsed: ParsedAuthorizationRequest
     let client: RegisteredClient
     let redirectURI: ResponseRedirectURI
-    /// Whether the redirect URI is at the callback origin (see ``CallbackOrigin``).
+    /// Whether the redirect URI is at the callback origin, where the app of another client can receive the response
+    /// (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
 
-    fileprivate init(client: RegisteredClient, redirectURI: ResponseRedirectURI, isAtCallbackOrigin: Bool) {
+    fileprivate init(
+        _ parsed: ParsedAuthorizationRequest, client: RegisteredClient, redirectURI: ResponseRedirectURI,
+        isAtCallbackOrigin: Bool
+    ) {
+        self.parsed = parsed
         self.client = client
         self.redirectURI = redirectURI
         self.isAtCallbackOrigin = isAtCallbackOrigin
@@ -162,7 +155,7 @@ enum AuthorizationValidation {
         switch verdict {
         case .matches(let match):
             return VerifiedResponseTarget(
-                client: client, redirectURI: match.redirectURI,
+                parsed, client: client, redirectURI: match.redirectURI,
                 isAtCallbackOrigin: settings.callbackOrigin?.holds(match.redirectURI.uri) ?? false)
         case .refused(let refusal):
             throw .redirectURI(refusal, received: parsed.target.redirectURI, of: client)
@@ -170,12 +163,10 @@ enum AuthorizationValidation {
     }
 
     /// Throws if the client must push its requests, but the browser brought this one (RFC 9126 §4 and §5).
-    static func checkPushed(
-        _ parsed: ParsedAuthorizationRequest, by client: RegisteredClient, settings: ServerSettings
-    ) throws(OAuthError) {
-        guard parsed.pushed == nil, settings.requiresPushedRequests || client.policy.requiresPushedRequests else {
-            return
-        }
+    static func checkPushed(_ target: VerifiedResponseTarget, settings: ServerSettings) throws(OAuthError) {
+        guard target.parsed.pushed == nil,
+            settings.requiresPushedRequests || target.client.policy.requiresPushedRequests
+        else { return }
         let address = settings.issuer.endpoint(Endpoint.pushedAuthorization.path)
         let cause =
             settings.requiresPushedRequests
@@ -190,16 +181,13 @@ enum AuthorizationValidation {
 
     /// Checks all other parameters (step two); an error is sent to the verified redirect URI.
     static func validate(
-        _ parsed: ParsedAuthorizationRequest,
-        for verified: VerifiedResponseTarget,
-        hints: IDTokenHints,
-        now: Date
+        _ target: VerifiedResponseTarget, hints: IDTokenHints, now: Date
     ) throws(OAuthError) -> CheckedAuthorization {
-        let client = verified.client
-        var request = try parsed.parameters.get()
-        request.redirectURI = verified.redirectURI.requested
+        let client = target.client
+        var request = try target.parsed.parameters.get()
+        request.redirectURI = target.redirectURI.requested
 
-        try checkResponseMode(of: request, to: verified)
+        try checkResponseMode(of: request, to: target)
         // RFC 6749 §4.1.2.1: the error code for a client that must not use this grant type is
         // `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
@@ -213,9 +201,8 @@ enum AuthorizationValidation {
         }
         try checkAuthenticationContext(of: request)
         return CheckedAuthorization(
-            request, to: verified, scope: try scope(request.scope, assignedTo: client, under: client.scopeRule),
-            pkce: pkce,
-            hinted: try hinted(by: request, hints), audience: parsed.audience, pushed: parsed.pushed)
+            request, to: target, scope: try scope(request.scope, assignedTo: client, under: client.scopeRule),
+            pkce: pkce, hinted: try hinted(by: request, hints))
     }
 
     /// Narrows the scope to the APIs that the request names, or that follow from its scope (step three); an error is
@@ -225,16 +212,16 @@ enum AuthorizationValidation {
     static func narrow(
         _ checked: CheckedAuthorization, to named: NamedResources, approvers: UnregisteredClientPolicy.Approvers
     ) throws(OAuthError) -> ValidatedAuthorization {
-        let client = checked.client
+        let client = checked.target.client
         let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)
         return ValidatedAuthorization(checked, scope: scope, named: named, approvers: approvers)
     }
 
     /// Throws if a response in the mode of the request would not reach the client.
     private static func checkResponseMode(
-        of request: AuthorizationRequest, to verified: VerifiedResponseTarget
+        of request: AuthorizationRequest, to target: VerifiedResponseTarget
     ) throws(OAuthError) {
-        guard let mode = request.responseMode, !verified.takes(mode) else { return }
+        guard let mode = request.responseMode, !target.takes(mode) else { return }
         switch mode {
         case .query: return
         case .formPost:

@@ -94,7 +94,7 @@ enum InteractionPolicy {
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
             let assurance = ClientAssurance(
                 of: authorization.client, at: authorization.redirectURI.uri,
-                isAtCallbackOrigin: authorization.isAtCallbackOrigin)
+                isAtCallbackOrigin: authorization.target.isAtCallbackOrigin)
             if let assurance {
                 return .answer(session, because: .assured(assurance))
             }

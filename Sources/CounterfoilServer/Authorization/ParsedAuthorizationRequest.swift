@@ -21,8 +21,10 @@ struct ParsedAuthorizationRequest: Sendable {
     let audience: AudienceParameter?
     /// The pushed request that contains the parameters; nil if the browser brought them.
     let pushed: PushedRequest?
-    private let returnMode: ResponseMode
-    private let returnState: OAuthState?
+    /// The response mode of the request; correct even if another parameter is invalid.
+    let returnMode: ResponseMode
+    /// `state` of the request; correct even if another parameter is invalid.
+    let returnState: OAuthState?
 
     /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {
@@ -67,16 +69,6 @@ struct ParsedAuthorizationRequest: Sendable {
         returnState = form.all("state").isEmpty ? object?.state : AuthorizationRequest.returnableState(in: form)
     }
 
-    /// Creates the error response to the verified redirect URI, with the mode and state of the request.
-    func refused(_ error: OAuthError, to verified: VerifiedResponseTarget) -> AuthorizationFlow.RedirectableError {
-        AuthorizationFlow.RedirectableError(
-            error: audience?.explaining(error) ?? error,
-            redirectURI: verified.redirectURI.uri,
-            mode: verified.takes(returnMode) ? returnMode : .query,
-            state: returnState,
-            client: verified.client,
-            isDenied: false,
-            pushedRequest: pushed?.digest
-        )
-    }
+    /// Returns an error of the request, which also explains that the server ignores `audience` if the request has it.
+    func explaining(_ error: OAuthError) -> OAuthError { audience?.explaining(error) ?? error }
 }

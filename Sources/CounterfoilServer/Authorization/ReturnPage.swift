@@ -25,7 +25,7 @@ package struct ReturnPage: Sendable, Hashable {
     package var destination: String
     /// The authorization response as form fields for the destination (OAuth 2.0 Form Post Response Mode §2);
     /// empty if the response is in the URL.
-    package var fields: [Field] = []
+    package var fields: [Field]
     package var kind: Kind
     /// The host of the redirect URI, if the user must press the button; nil if the page continues automatically.
     package var host: String?
@@ -44,13 +44,14 @@ package struct ReturnPage: Sendable, Hashable {
     }
 
     package init(
-        applicationName: DisplayName, applicationLogo: String? = nil, destination: String, kind: Kind,
-        host: String? = nil
+        applicationName: DisplayName, applicationLogo: String? = nil, destination: String, fields: [Field] = [],
+        kind: Kind, host: String? = nil
     ) {
         self.applicationName = applicationName
         applicationInitials = applicationName.initials
         self.applicationLogo = applicationLogo
         self.destination = destination
+        self.fields = fields
         self.kind = kind
         self.host = host
     }

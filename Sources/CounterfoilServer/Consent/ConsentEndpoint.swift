@@ -15,60 +15,57 @@ struct ConsentEndpoint: Sendable {
         case switchAccount = "switch"
     }
 
-    var handlers: [EndpointHandler] { [EndpointHandler(question.endpoint, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(question.endpoint, of: flow, respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        do {
-            return try await decide(request, now: now)
-        } catch var refused as AuthorizationFlow.RedirectableError {
-            refused.isAnswerToForm = true
-            throw await flow.completing(refused)
-        }
-    }
-
-    private func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
+    private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let form = try PageForm(request, issuer: flow.settings.issuer)
-        let carried = try form.value("request")
-        let again = flow.settings.issuer.authorizationURL(carried: carried)
+        let again = flow.settings.issuer.authorizationURL(carried: try form.value("request"))
         guard let session = try await sessions.current(request, now: now) else {
             // The session has ended since the page was shown: the user signs in and is asked again.
-            return .seeOther(again)
+            return .page(.seeOther(again))
         }
         let ticket = try form.ticket(of: session, with: pages.tickets(of: question), again: again, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
-        switch decision {
-        case .switchAccount:
+        if decision == .switchAccount {
             let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
             let cookie = try await sessions.end(session, recording: event, now: now)
-            return .seeOther(again).setting(cookie).setting(pages.cookies.noEarlierUser)
-        case .allow, .deny:
-            let authorization = try await flow.receiveAgain(
-                try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
+            return .page(.seeOther(again).setting(cookie).setting(pages.cookies.noEarlierUser))
+        }
+        let target = try await flow.receiveAgain(
+            try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
+        return await flow.outcome(at: target) {
             let visit = AuthorizationVisit(
-                authorization: authorization, carried: carried, request: request, now: now)
+                authorization: try await flow.validate(target, now: now), request: request, now: now)
+            let access = visit.authorization.access
+            // Even if the client is unchanged, the scopes of an API can have changed.
+            guard ticket.shown == ConsentSnapshot(access) else { throw ApprovalError.clientChanged(askAgain: again) }
             try pages.checkWebView(visit)
-            func deny(because reason: String) async throws -> Never {
-                await flow.auditor.refuse(
-                    .consent, because: .denied, request, person: session.person.id, client: authorization.client.id,
-                    now: now)
-                throw flow.denial(of: authorization, because: reason)
+            guard decision == .allow else {
+                return await deny(visit, by: session, because: "the user denied the request")
             }
-            guard decision == .allow else { try await deny(because: "the user denied the request") }
             let granted =
                 switch question {
-                case .consent: try form.granted(of: authorization.access)
+                case .consent: try form.granted(of: access)
                 // A first-party client gets every requested scope, whether this page is shown or not.
-                case .confirmation: authorization.asked
+                case .confirmation: access.asked
                 }
-            guard !granted.isEmpty || authorization.asked.isEmpty else {
+            guard !granted.isEmpty || access.asked.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one token, so a user who deselects every permission
                 // denies the request.
-                try await deny(because: "the user allowed none of the requested scopes")
+                return await deny(visit, by: session, because: "the user allowed none of the requested scopes")
             }
-            let answer = try await flow.approve(
-                visit, granting: granted, by: session, interaction: ticket.interaction)
-            return answer.page(flow.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, granting: granted, by: session, interaction: ticket.interaction)
         }
+    }
+
+    private func deny(
+        _ visit: AuthorizationVisit, by session: LiveSession, because reason: String
+    ) async -> AuthorizationOutcome {
+        await flow.auditor.refuse(
+            .consent, because: .denied, visit.request, person: session.person.id, client: visit.client.id,
+            now: visit.now)
+        return .redirect(
+            AuthorizationRedirect(.denied(OAuthError(.accessDenied, reason)), to: visit.authorization.target))
     }
 }
 

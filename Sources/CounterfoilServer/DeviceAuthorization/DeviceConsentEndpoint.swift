@@ -39,7 +39,7 @@ struct DeviceConsentEndpoint: Sendable {
         }
         let client = visit.access.client
         guard ticket.shown == ConsentSnapshot(visit.access) else {
-            throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
+            throw ApprovalError.clientChanged(askAgain: again)
         }
         try pages.checkWebView(visit)
         let granted = try decision == .allow ? form.granted(of: visit.access) : Scope()

@@ -71,12 +71,12 @@ struct DeviceFlow: Sendable {
         }
     }
 
-    /// Throws ``AuthorizationFlow/ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
+    /// Throws ``ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
     func checkApprover(of visit: DeviceVisit, _ person: Person) async throws {
         let client = visit.access.client
         let approvers = try await registry.approvers(of: client, settings)
         guard InteractionPolicy.mayApprove(person, approvers) else {
-            throw AuthorizationFlow.ApprovalError.needsAdministrator(client.displayName)
+            throw ApprovalError.needsAdministrator(client.displayName)
         }
     }
 
@@ -94,7 +94,7 @@ struct DeviceFlow: Sendable {
     /// Records the approval of a user: the `device_code` becomes a code that the device redeems with its next poll.
     ///
     /// - Returns: False if the request was answered before or has expired.
-    /// - Throws: ``AuthorizationFlow/ApprovalError`` if the client, user or session has changed.
+    /// - Throws: ``ApprovalError`` if the client, user or session has changed.
     func approve(
         _ visit: DeviceVisit, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
@@ -135,11 +135,11 @@ struct DeviceFlow: Sendable {
             return true
         // A device authorization is never pushed.
         case .alreadyAnswered, .deviceNotPending, .pushedRequestGone: return false
-        case .clientDeleted: throw AuthorizationFlow.ApprovalError.clientDeleted
-        case .clientChanged: throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
-        case .personNotActive: throw AuthorizationFlow.ApprovalError.personNotActive
+        case .clientDeleted: throw ApprovalError.clientDeleted
+        case .clientChanged: throw ApprovalError.clientChanged(askAgain: again)
+        case .personNotActive: throw ApprovalError.personNotActive
         case .sessionEnded, .consentWithdrawn:
-            throw AuthorizationFlow.ApprovalError.outdated(
+            throw ApprovalError.outdated(
                 startAgain: again, OAuthError(.loginRequired, "the session ended while the request was processed"))
         }
     }

@@ -155,22 +155,30 @@ package struct EndpointHandler: Sendable {
             _ request: IncomingRequest, _ now: Date, _ client: inout RequestingClient
         ) async throws -> Reply
 
+    /// The answer to a request.
+    enum Answer: Sendable {
+        case reply(Reply)
+        /// The request is refused; the server logs and records the refusal before it responds.
+        case refusal(Refusal)
+    }
+
     package let endpoint: Endpoint
-    /// The function that responds to requests; if it throws an error, ``Refusal`` turns the error into a response.
-    let respond: RespondToClient
+    /// The function that answers requests; if it throws an error, ``Refusal`` turns the error into a response.
+    let answer:
+        @Sendable (_ request: IncomingRequest, _ now: Date, _ client: inout RequestingClient) async throws -> Answer
 
     /// Creates the handler of an endpoint whose responses do not depend on a client.
     ///
     /// At an endpoint with ``Endpoint/ScriptAccess/registered``, scripts can read only the errors of such a handler.
     package init(_ endpoint: Endpoint, _ respond: @escaping Respond) {
         self.endpoint = endpoint
-        self.respond = { request, now, _ in try await respond(request, now) }
+        answer = { request, now, _ in .reply(try await respond(request, now)) }
     }
 
     /// Creates the handler of an endpoint that clients call.
     init(_ endpoint: Endpoint, ofClients respond: @escaping RespondToClient) {
         self.endpoint = endpoint
-        self.respond = respond
+        answer = { request, now, client in .reply(try await respond(request, now, &client)) }
     }
 }
 

@@ -34,6 +34,8 @@ package struct Refusal: Sendable {
     private let problem: Problem
     private let values: [String: LocalizedText.Value]
     private var fault: String?
+    /// The store fault that is the cause; nil if there is none.
+    var storeFault: StoreFault?
     private var fields: HTTPFields = [:]
     private var continueLink: ContinueLink?
     /// The details for the developer of the client, on the error page and in the log.
@@ -90,18 +92,32 @@ package struct Refusal: Sendable {
         problem = .requestRefused
         values = ["reason": .text(error.code.rawValue)]
         fault = nil
-        reason = Self.routine.contains(error.code) ? nil : AuditEvent.Reason(error.code)
+        reason = Self.reason(of: error)
         if let challenge { fields[.wwwAuthenticate] = challenge }
     }
 
     /// Creates a refusal whose response is a redirect or a page other than the error page; the OAuth error appears only
     /// in the log.
     ///
-    /// - Parameter refusedBecause: The reason in the audit log; nil if the user continues behind the redirect.
-    init(_ error: OAuthError, to redirect: Reply, refusedBecause: AuditEvent.Reason? = nil) {
+    /// - Parameters:
+    ///   - refusedBecause: The reason in the audit log; nil if the user continues behind the redirect.
+    ///   - client: The client of the request; nil if the log does not name it.
+    ///   - fault: The store fault that is the cause, for the log; nil if there is none.
+    init(
+        _ error: OAuthError, to redirect: Reply, refusedBecause: AuditEvent.Reason? = nil,
+        client: ClientIdentifier? = nil, fault: StoreFault? = nil
+    ) {
         self.init(error, status: redirect.status)
         self.redirect = redirect
         reason = refusedBecause
+        self.client = client
+        storeFault = fault
+        self.fault = fault?.logged
+    }
+
+    /// Returns the reason of an OAuth error in the audit log; nil for an error with which a client counts.
+    static func reason(of error: OAuthError) -> AuditEvent.Reason? {
+        routine.contains(error.code) ? nil : AuditEvent.Reason(error.code)
     }
 
     /// The errors with which a client counts: a device polls, and a page asks in a frame whether the user is signed in.
@@ -111,10 +127,10 @@ package struct Refusal: Sendable {
     ]
 
     /// Creates the refusal of a request at `endpoint`, from the error that its handler threw.
-    init(_ thrown: any Error, at endpoint: Endpoint, issuer: Issuer) {
+    init(_ thrown: any Error, at endpoint: Endpoint) {
         switch thrown {
         case let error as ErrorOfClient:
-            self.init(error.error, at: endpoint, issuer: issuer)
+            self.init(error.error, at: endpoint)
             client = client ?? error.clientID
             person = error.personID
         case let refusing as any Refusing:
@@ -128,19 +144,6 @@ package struct Refusal: Sendable {
         case let refused as BearerRefusal:
             self.init(refused.error, status: refused.status)
             fields[.wwwAuthenticate] = refused.challenges
-        case let refused as AuthorizationFlow.RedirectableError:
-            let answer =
-                refused.needsChoice || refused.isAnswerToForm
-                ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
-            self.init(refused.error, status: answer.status)
-            redirect = answer
-            client = refused.client.id
-            fault = refused.fault?.logged
-            if refused.isDenied || fault != nil {
-                reason = nil
-            } else if refused.isAnswerToForm {
-                reason = AuditEvent.Reason(refused.error.code)
-            }
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
         }

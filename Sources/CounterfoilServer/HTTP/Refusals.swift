@@ -115,7 +115,7 @@ extension SetupProblem: Refusing {
     }
 }
 
-extension AuthorizationFlow.ApprovalError: Refusing {
+extension ApprovalError: Refusing {
     var refusal: Refusal {
         switch self {
         case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
@@ -174,18 +174,21 @@ extension StoreFault: Refusing {
     }
 
     var refusal: Refusal {
-        switch self {
-        case .unavailable(let reason):
-            Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
-        case .unconfirmed:
-            Refusal(
-                .serviceUnavailable, .temporarilyUnavailable, .unconfirmed, fault: String(describing: self),
-                retryAfter: 1)
-        case .damaged:
-            Refusal(.internalServerError, .serverError, .fault, fault: String(describing: self))
-        // A server of the newer version beside this one can answer a retry.
-        case .unsupported:
-            Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, retryAfter: 5)
-        }
+        var refusal =
+            switch self {
+            case .unavailable(let reason):
+                Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
+            case .unconfirmed:
+                Refusal(
+                    .serviceUnavailable, .temporarilyUnavailable, .unconfirmed, fault: String(describing: self),
+                    retryAfter: 1)
+            case .damaged:
+                Refusal(.internalServerError, .serverError, .fault, fault: String(describing: self))
+            // A server of the newer version beside this one can answer a retry.
+            case .unsupported:
+                Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, retryAfter: 5)
+            }
+        refusal.storeFault = self
+        return refusal
     }
 }

@@ -31,7 +31,7 @@ struct PushedAuthorizationEndpoint: Sendable {
         return try await ErrorOfClient.attributing(to: sender.id) {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
             let parameters = try Self.parameters(of: form, binding: proof)
-            try await flow.check(parameters, pushedBy: sender, now: now)
+            try await check(parameters, pushedBy: sender, now: now)
             let uri = PushedRequestURI(random: flow.random)
             try await store(parameters, as: uri, of: sender, by: request, now: now)
             // A request beyond the limits uses up no proof, and one with a used proof leaves no pushed request.
@@ -66,6 +66,25 @@ struct PushedAuthorizationEndpoint: Sendable {
             if named.isEmpty { parameters.append("dpop_jkt", proof.thumbprint.rawValue) }
         }
         return parameters
+    }
+
+    /// Checks a pushed request as the authorization endpoint checks one in a query (RFC 9126 §2.1).
+    private func check(_ parameters: FormParameters, pushedBy client: RegisteredClient, now: Date) async throws {
+        do {
+            let parsed = try ParsedAuthorizationRequest(parameters)
+            guard parsed.target.clientID == client.id else {
+                throw OAuthError(.invalidRequest, "client_id is not that of the authenticated client")
+            }
+            flow.audiences.note(parsed.audience, of: client.id, at: .pushedAuthorization, now: now)
+            let target = try AuthorizationValidation.target(of: parsed, client: client, settings: flow.settings)
+            do { _ = try await flow.judge(target, now: now) } catch let error as OAuthError {
+                throw parsed.explaining(error)
+            }
+        } catch let error as ResponseTargetError {
+            if case .cannotSignIn = error { throw OAuthError(.unauthorizedClient, "\(error)") }
+            // RFC 9126 §2.4: a redirect URI that is not registered is refused for every client.
+            throw OAuthError(.invalidRequest, "\(error)")
+        }
     }
 
     private func holder(
@@ -134,26 +153,5 @@ private struct PushedAuthorizationResponse: Encodable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self))
-    }
-}
-
-extension AuthorizationFlow {
-    /// Checks a pushed request as the authorization endpoint checks one in a query (RFC 9126 §2.1).
-    fileprivate func check(_ parameters: FormParameters, pushedBy client: RegisteredClient, now: Date) async throws {
-        do {
-            let parsed = try ParsedAuthorizationRequest(parameters)
-            guard parsed.target.clientID == client.id else {
-                throw OAuthError(.invalidRequest, "client_id is not that of the authenticated client")
-            }
-            audiences.note(parsed.audience, of: client.id, at: .pushedAuthorization, now: now)
-            let verified = try AuthorizationValidation.target(of: parsed, client: client, settings: settings)
-            do { _ = try await judge(parsed, for: verified, now: now) } catch let error as OAuthError {
-                throw parsed.audience?.explaining(error) ?? error
-            }
-        } catch let error as ResponseTargetError {
-            if case .cannotSignIn = error { throw OAuthError(.unauthorizedClient, "\(error)") }
-            // RFC 9126 §2.4: a redirect URI that is not registered is refused for every client.
-            throw OAuthError(.invalidRequest, "\(error)")
-        }
     }
 }

@@ -11,10 +11,8 @@ struct BlockedWebView: Error {
 
 extension BlockedWebView: Refusing {
     var refusal: Refusal {
-        var refusal = Refusal(
+        Refusal(
             OAuthError(.accessDenied, nil, reason: "the policy of the client forbids this embedded web-view"),
-            to: Reply(.forbidden, .page(page)), refusedBecause: .webView)
-        refusal.client = client
-        return refusal
+            to: Reply(.forbidden, .page(page)), refusedBecause: .webView, client: client)
     }
 }

@@ -1,0 +1,16 @@
+import CounterfoilProtocol
+
+/// The errors of an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
+enum ApprovalError: Error {
+    case alreadyAnswered
+    /// The client or the scopes of an API changed after the page was shown; `askAgain` is the URL that starts
+    /// the request again.
+    case clientChanged(askAgain: String)
+    case clientDeleted
+    case personNotActive
+    /// Only administrators may allow something to the client with this name, and the user is none.
+    case needsAdministrator(DisplayName)
+    /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
+    /// URL that starts the request again.
+    case outdated(startAgain: String, OAuthError)
+}
