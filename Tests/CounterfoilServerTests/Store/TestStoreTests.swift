@@ -56,7 +56,7 @@ struct TestStoreTests {
         #expect(try await store.person(second.id) == second)
     }
 
-    // The next store uses the connection of the one before it.
+    // A store uses the connection of an earlier one.
     @Test func `a store has nothing of the stores before it`() async throws {
         for _ in 1...20 {
             let store = TestStore()
