@@ -8,12 +8,14 @@ extension SQLStore {
             func number(_ sql: String) throws -> Int {
                 Int(try database.first(sql) { columns in try columns.integer() } ?? 0)
             }
-            return switch kind {
+            switch kind {
             case .postgresql:
-                StoreSpace(database: try number("SELECT pg_database_size(current_database())"), free: nil)
+                return StoreSpace(database: try number("SELECT pg_database_size(current_database())"), free: nil)
             case .sqlite:
-                StoreSpace(
-                    database: nil, free: try number("PRAGMA freelist_count") * number("PRAGMA page_size"))
+                let size = try number("PRAGMA page_size")
+                // The file never shrinks, so the second number, which can be of a later state, is not the smaller one.
+                let free = try number("PRAGMA freelist_count")
+                return StoreSpace(database: try number("PRAGMA page_count") * size, free: free * size)
             }
         }
     }

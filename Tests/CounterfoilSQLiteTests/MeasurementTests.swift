@@ -24,6 +24,16 @@ struct MeasurementTests {
         let files = try #require(open.files)
         #expect(files.database > 0 && files.writeAheadLog > 0)
 
+        // Free pages can be in the write-ahead log only.
+        try await store.database.engine.commit { connection in
+            try connection.send("CREATE TABLE filler AS SELECT zeroblob(1 << 20) AS bytes")
+            try connection.send("DROP TABLE filler")
+        }
+        let (space, file) = (try await store.space(), try #require(store.database.measurements.files?.database))
+        let free = try #require(space.free)
+        #expect(free > 1 << 20 && free > file)
+        #expect(free < space.database && space.database.isMultiple(of: 4096))
+
         await store.close()
         await #expect(throws: StoreFault.self) {
             try await store.appendAudit(AuditEvent(at: store.now(), .setting, detail: "too late"))

@@ -41,15 +41,13 @@ extension MetricsText {
         }
     }
 
-    /// Writes the size of a PostgreSQL database, or the space within a file that is free for new records.
+    /// Writes the size of a database, and the space within a file that is free for new records.
     mutating func write(_ space: StoreSpace) {
-        if let bytes = space.database {
-            gauge("counterfoil_store_database_bytes", "Size of the PostgreSQL database. \(Self.ofStore)", bytes)
-        }
+        gauge("counterfoil_store_database_bytes", "Size of the database. \(Self.ofStore)", space.database)
         if let bytes = space.free {
             gauge(
-                "counterfoil_store_file_free_bytes",
-                "Space in the database file that deleted records have left, and that new ones use first.", bytes)
+                "counterfoil_store_database_free_bytes",
+                "Space in the database that deleted records have left, and that new ones use first.", bytes)
         }
     }
 

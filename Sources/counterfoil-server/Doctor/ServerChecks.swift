@@ -19,13 +19,14 @@ extension ServerFindings {
         }
     }
 
-    /// The space in a database file in bytes that is worth a note, if it is half of the file.
+    /// The space in a SQLite database in bytes that is worth a note, if it is half of the database.
     private static let freeSpace = 1 << 30
 
-    /// Judges the space in a database file that deleted records have left.
-    mutating func judgeSpace(free: Int, of size: Int) {
-        let text = "of the database file of \(ByteCount(size)), \(ByteCount(free)) are free for new records"
-        if free >= Self.freeSpace, free >= size / 2 {
+    /// Judges the space in a SQLite database that deleted records have left.
+    mutating func judgeSpace(_ space: StoreSpace) {
+        guard let free = space.free else { return }
+        let text = "of the database of \(ByteCount(space.database)), \(ByteCount(free)) are free for new records"
+        if free >= Self.freeSpace, free >= space.database / 2 {
             advise(
                 "store-space", text,
                 mend: "nothing, if the database grows again; to make the file smaller, restore a backup of it")

@@ -72,9 +72,7 @@ extension ServerFindings {
             if let database = installation.database {
                 judgeServers(try await database.serverNotes(at: now).compactMap(\.server))
             }
-            if let free = try await store.space().free, let file = files?.state(of: "counterfoil.db") {
-                judgeSpace(free: free, of: file.bytes)
-            }
+            judgeSpace(try await store.space())
             let backlog = try await store.logoutBacklog()
             judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
             judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)

@@ -26,13 +26,13 @@ struct DoctorJudgementTests {
         FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now)
     }
 
-    @Test func `half a database file that is free is a note from a gibibyte on`() {
+    @Test func `half a SQLite database that is free is a note from a gibibyte on`() {
         let gibibyte = 1 << 30
         for (free, size, expected) in [
             (0, 4096, []), (gibibyte, 3 * gibibyte, []), (gibibyte / 2, gibibyte, []),
             (gibibyte, 2 * gibibyte, ["advice store-space"]),
         ] {
-            #expect(Self.topics { $0.judgeSpace(free: free, of: size) } == expected)
+            #expect(Self.topics { $0.judgeSpace(StoreSpace(database: size, free: free)) } == expected)
         }
     }
 

@@ -54,7 +54,7 @@ struct MonitoringTests {
             sources.differingSettings = { 2 }
             sources.storeSpace = {
                 measurements.kind == .sqlite
-                    ? StoreSpace(database: nil, free: 4096) : StoreSpace(database: 1 << 20, free: nil)
+                    ? StoreSpace(database: 12_288, free: 4096) : StoreSpace(database: 1 << 20, free: nil)
             }
             texts.append(await MetricsResponder(test.server, sources).text())
         }
@@ -182,7 +182,8 @@ struct MonitoringTests {
             #"counterfoil_store_batch_size_bucket{store="sqlite",le="2.0"} 0"#,
             #"counterfoil_store_batch_size_bucket{store="sqlite",le="4.0"} 1"#,
             #"counterfoil_store_operations_waiting{store="sqlite"} 3"#, "counterfoil_store_file_bytes 4096",
-            "counterfoil_store_wal_bytes 8192", "counterfoil_password_hashes_waiting 0",
+            "counterfoil_store_wal_bytes 8192", "counterfoil_store_database_bytes 12288",
+            "counterfoil_store_database_free_bytes 4096", "counterfoil_password_hashes_waiting 0",
             "counterfoil_backup_last_success_timestamp_seconds 1800000000",
             "counterfoil_endings_journal_failures_total 2", "counterfoil_endings_journal_age_seconds 40.5",
         ] {
