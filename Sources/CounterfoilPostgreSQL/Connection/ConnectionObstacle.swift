@@ -66,8 +66,8 @@ public enum ConnectionObstacle: Hashable, Sendable, CaseIterable {
                 + "servers; otherwise see the log of PostgreSQL"
         case .notYet: "wait until PostgreSQL has started; if it does not, see its log"
         case .password:
-            "write the password into the password file (passfile=PATH in the connection string, PGPASSFILE or "
-                + "~/.pgpass), which the user of this command must be able to read"
+            "write the password into the password file (passfile=PATH in the connection string, or ~/.pgpass), which "
+                + "the user of this command must be able to read"
         case .noRule: "create the role, or allow it in pg_hba.conf from this address and with this encryption"
         case .noDatabase: "correct the name of the database, or create it: CREATE DATABASE … ENCODING 'UTF8'"
         case .noRight: "run as the owner of the database: GRANT CONNECT ON DATABASE … TO …"

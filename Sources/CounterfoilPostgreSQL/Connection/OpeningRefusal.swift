@@ -54,7 +54,7 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .passwordFile(let path, let reason):
             """
             the password file \(path) cannot be used: \(reason); \
-            make it private (chmod 600 FILE), or set PGPASSFILE to another file
+            make it private (chmod 600 FILE), or name another one (passfile=PATH in the connection string)
             """
         case .unreachable(let database, let reason, let obstacle):
             "no connection to the database \(database) (\(reason)); \(obstacle.remedy)"

@@ -22,7 +22,7 @@ enum SettingName {
         if secrets.contains(where: name.lowercased().contains), nearest(to: name, within: 2) == nil {
             return "\(shown(name)) is no setting of the file, which must not contain a secret. Give the server key in "
                 + "$CREDENTIALS_DIRECTORY/server-key, in the environment variable COUNTERFOIL_SERVER_KEY, or in a file "
-                + "(server-key-file), and the password of a database in a file (PGPASSFILE)"
+                + "(server-key-file), and the password of a database in a file (passfile=PATH in its connection string)"
         }
         let unknown = "unknown setting \(shown(name))"
         guard let nearest = nearest(to: name, within: max(2, name.count / 3)) else {
