@@ -71,17 +71,16 @@ struct OpenedServer: Sendable {
                     "started with another issuer than before, so clients that know the former one refuse this server",
                     metadata: ["issuer": "\(opening.settings.issuer)", "former": "\(former)"])
             }
-            try await installation.note(opening.noted.value)
             server = Self.server(opening, on: installation, keys: keys)
             comparison = installation.database.map { [installation, server] database in
                 SettingsComparison(
                     store: database, serverKey: installation.serverKey, settings: { server.settings }, logger: logger)
             }
-            await Self.warnOfMissingKeys(of: installation, logger: logger)
-            // Several servers may start on a database, and the link that one shows must work at the others.
             server.formerTokens.begin(
                 after: installation.noted.serverKeyUses.times, now: installation.store.now(),
                 record: installation.noteKeptToken)
+            await Self.warnOfMissingKeys(of: installation, logger: logger)
+            // Several servers may start on a database, and the link that one shows must work at the others.
             setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
             orders = opening.acme.map { [installation] acme in
                 CertificateOrders(
@@ -99,6 +98,11 @@ struct OpenedServer: Sendable {
         }
         // The first connections get the stored certificate; a fault of the store is met again by the service.
         try? await orders?.takeOver()
+    }
+
+    /// Stores the settings of this server, which listens, for administration commands.
+    func note(_ settings: NotedSettings) async throws {
+        do { try await installation.note(settings) } catch let fault as StoreFault { throw CommandFailure(fault) }
     }
 
     private static func server(

@@ -211,7 +211,8 @@ struct RunningServer {
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
                 tracing: traces?.requests, logger: logger,
-                open: { try await OpenedServer(opening) }, onStarted: onStarted))
+                open: { try await OpenedServer(opening) }, note: { try await $0.note(opening.noted.value) },
+                onStarted: onStarted))
         services.append(
             await Stopping(
                 after: delay, ifReady: { place.isOpen }, end: { deadline.set(.now + stop.patience) }

@@ -15,6 +15,8 @@ struct Starting: Service {
     let tracing: RequestTracing?
     let logger: Logger
     let open: @Sendable () async throws -> OpenedServer
+    /// Stores the settings of the server, which listens, for administration commands.
+    let note: @Sendable (OpenedServer) async throws -> Void
     let onStarted: @Sendable (OpenedServer, [BoundAddress]) async -> Void
 
     private static let firstPause = Duration.milliseconds(500)
@@ -35,16 +37,20 @@ struct Starting: Service {
         try? await gracefulShutdown()
     }
 
-    /// Returns the server that is open already, or opens it; nil if the task is cancelled meanwhile.
+    /// Opens the server if it is not open already, and notes its settings; returns nil if the task is cancelled
+    /// meanwhile.
     private func server() async throws -> OpenedServer? {
-        if let server = opened.current { return server }
-        manager.ready("Waiting for the database")
+        var server = opened.current
+        if server == nil { manager.ready("Waiting for the database") }
         var pause = Self.firstPause
         var reported: String?
         while !Task.isCancelled {
             do {
-                return try await open()
-            } catch let failure as CommandFailure where failure.isTemporary {
+                let current = if let server { server } else { try await open() }
+                server = current
+                try await note(current)
+                return current
+            } catch let failure as CommandFailure where failure.isTemporary && server?.lock == nil {
                 if failure.message != reported {
                     logger.error("waiting for the database", metadata: ["error": "\(failure.message)"])
                     reported = failure.message

@@ -88,6 +88,12 @@ struct UnusableArgumentTests {
                     #expect(
                         ended.errors.contains(
                             "counterfoil-server: cannot listen on \(address) (\(reason)); \(advice)\n"))
+                    // Commands and doctor go by the settings of the last server that has listened.
+                    let noted = other.dataDirectory + "/last-settings.json"
+                    #expect(!FileManager.default.fileExists(atPath: noted))
+                    try await other.start().whileRunning {
+                        #expect(FileManager.default.fileExists(atPath: noted))
+                    }
                 }
             }
         }
