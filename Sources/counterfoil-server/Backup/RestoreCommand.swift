@@ -74,9 +74,14 @@ struct RestoreCommand: AsyncParsableCommand {
 
     private func directory() throws(CommandFailure) -> String {
         let values = try SettingValues(
-            [Settings.dataDir], options: dataDir.map { [Settings.dataDir.name: [$0]] } ?? [:],
+            [Settings.dataDir, Settings.database], options: dataDir.map { [Settings.dataDir.name: [$0]] } ?? [:],
             SettingSources(naming: settingsFile.path))
         guard let directory = values[Settings.dataDir] else {
+            guard values[Settings.database] == nil else {
+                throw .refused(
+                    "restore makes a data directory; for a PostgreSQL database, use its own tools, such as pg_restore, "
+                        + "and then after-restore")
+            }
             throw .usage("Name the data directory with --data-dir or \(Settings.dataDir.variable).")
         }
         return directory

@@ -26,14 +26,16 @@ struct CommandSettingsTests {
         let arguments: [Argument]?
 
         /// The commands without subcommands, each with its words and the arguments without which it is not complete.
-        func leaves(_ words: [String] = []) throws -> [(words: [String], required: [String])] {
+        func leaves(
+            _ words: [String] = [], with values: [String: String]
+        ) throws -> [(words: [String], required: [String])] {
             if let subcommands, !subcommands.isEmpty {
                 return try subcommands.filter { $0.commandName != "help" }
-                    .flatMap { try $0.leaves(words + [$0.commandName]) }
+                    .flatMap { try $0.leaves(words + [$0.commandName], with: values) }
             }
             let required = try (arguments ?? []).filter { !$0.isOptional }.flatMap { argument in
                 let name = argument.valueName ?? ""
-                let value = try #require(CommandSettingsTests.values[name], "\(words) needs a value for \(name)")
+                let value = try #require(values[name], "\(words) needs a value for \(name)")
                 return argument.kind == "positional" ? [value] : ["--\(argument.names?.first?.name ?? "")", value]
             }
             return [(words, required + (CommandSettingsTests.more[words.joined(separator: " ")] ?? []))]
@@ -42,17 +44,21 @@ struct CommandSettingsTests {
 
     /// Values by the names that the help has for them.
     private static let values = [
-        "client-id": "lightbox", "directory": "./data", "file": "./file", "host": "example.com", "id": "1a2b",
-        "name": "photos.read", "position": "1801387800123456.1234", "text": "See your photos", "type": "native",
-        "uri": "https://api.example.com", "url": "http://127.0.0.1:8080/livez",
+        "client-id": "lightbox", "host": "example.com", "id": "1a2b", "name": "photos.read",
+        "position": "1801387800123456.1234", "text": "See your photos", "type": "native",
+        "uri": "https://api.example.com", "url": "http://127.0.0.1:1/livez",
     ]
 
     /// Further arguments of commands that need one of several options.
     private static let more: [String: [String]] = [
-        "after-restore": ["--end-sign-ins"], "audit export": ["--before", "2027-01-01"],
+        "after-restore": ["--end-sign-ins"], "app edit": ["--publisher", "Ada"],
+        "audit export": ["--before", "2027-01-01"], "branding edit": ["--name", "Photos"],
         "prune-journal": ["--before", "2026-01-01"],
-        "resource create": ["--scope", "photos.read"], "restore": ["--end-sign-ins"],
-        "user create": ["--email", "a@example.com", "--password-stdin"], "user password": ["--password-stdin"],
+        "resource create": ["--scope", "photos.read"], "resource edit": ["--name", "Photos"],
+        "restore": ["--end-sign-ins"], "scope edit": ["--listed"],
+        "unregistered edit": ["--allowed-host", "example.com"],
+        "user create": ["--email", "a@example.com", "--password-stdin"], "user edit": ["--nickname", "Ada"],
+        "user password": ["--password-stdin"],
     ]
 
     /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate
@@ -66,30 +72,144 @@ struct CommandSettingsTests {
     ]
 
     /// Returns a file with every setting but those of the other kind.
-    private static func file(ofKind kind: Int) throws -> String {
+    private static func file(ofKind kind: Int, with values: [String: String]) throws -> String {
         let others = kinds[1 - kind]
         return try Settings.all.filter { !others.contains($0.name) }.map { setting in
-            let value = setting.kind == .flag ? "true" : setting.example ?? setting.standardTexts.first
+            let standard = setting.kind == .flag ? "true" : setting.example ?? setting.standardTexts.first
+            let value = values[setting.name] ?? standard
             return "\(setting.name): \(try #require(value, "\(setting.name) has neither an example nor a default"))\n"
         }.joined()
     }
 
-    @Test func `every command accepts a full settings file, by option and by variable`() async throws {
+    /// Returns values of the settings that name a file, an address or a server, with which `serve` can start here.
+    ///
+    /// No database answers.
+    private static func usableValues(
+        ofKind kind: Int, issuer port: Int, _ authority: TestAuthority, in folder: TemporaryDirectory
+    ) throws -> [String: String] {
+        func file(_ name: String, _ text: String) throws -> String {
+            let path = folder.path(name)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            chmod(path, 0o600)
+            return path
+        }
+        let authorities = try file("authority.pem", authority.pem)
+        let issued = try authority.issue(for: ["localhost", "apps.example.com"])
+        return [
+            "issuer": "https://localhost:\(port)", "listen": kind == 0 ? "systemd" : "127.0.0.1:0",
+            "redirect-listen": "127.0.0.1:0", "metrics-listen": "127.0.0.1:0",
+            "data-dir": folder.path("data"), "endings-journal": folder.path("endings-\(kind)"),
+            "database": "postgresql://counterfoil@127.0.0.1:1/counterfoil",
+            "server-key-file": try file("server.key", String(repeating: "k", count: 32)),
+            "tls-certificate": try file("certificate.pem", issued.certificate),
+            "tls-key": try file("key.pem", issued.key), "outbound-ca": authorities, "acme-root": authorities,
+            "acme-directory": "https://127.0.0.1:1/directory",
+            "acme-eab-key-file": try file("eab.key", String(repeating: "YWFh", count: 10)),
+        ]
+    }
+
+    /// Runs commands, several at a time.
+    private static func run(
+        _ commands: [[String]], in folder: TemporaryDirectory
+    ) async throws -> [(arguments: [String], end: EndedProgram)] {
+        let lanes = 4
+        return try await withThrowingTaskGroup(of: [([String], EndedProgram)].self) { group in
+            for lane in 0..<lanes {
+                group.addTask {
+                    var ends: [([String], EndedProgram)] = []
+                    for index in stride(from: lane, to: commands.count, by: lanes) {
+                        let program = try RunningProgram(
+                            .server, commands[index], input: "a long password of a test\n", in: folder)
+                        ends.append((commands[index], try await program.ended()))
+                    }
+                    return ends
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// The exit codes of commands with a database that does not answer, where they differ from that of the outage.
+    private static let withoutStore: [String: Int32] = [
+        "backup": CommandExit.refused, "restore": CommandExit.refused, "prune-journal": 0, "config check": 0,
+        "config show": 0, "config schema": 0, "config example": 0, "doctor": CommandExit.found,
+    ]
+
+    // `demo` takes no settings, and has tests of its own.
+    @Test func `every command runs with a full settings file of SQLite, and with one of PostgreSQL`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let described = try await RunningProgram(.server, ["--experimental-dump-help"], in: folder).ended()
             struct Program: Decodable {
                 let command: Description
             }
-            let commands = try JSONDecoder().decode(Program.self, from: Data(described.output.utf8)).command.leaves()
+            let values = Self.values.merging(["file": folder.path("file"), "directory": folder.path("other")]) { $1 }
+            let commands = try JSONDecoder().decode(Program.self, from: Data(described.output.utf8)).command
+                .leaves(with: values)
             #expect(commands.count > 50)
+            let (socket, authority) = (try ListeningSocket(), try TestAuthority())
             for kind in Self.kinds.indices {
                 let path = folder.path("\(kind).yaml")
-                try Data(try Self.file(ofKind: kind).utf8).write(to: URL(fileURLWithPath: path))
-                for (words, required) in commands {
-                    #expect(throws: Never.self, "\(words)") {
-                        try CounterfoilServerCommand.parseAsRoot(words + required + ["--config", path])
+                let usable = try Self.usableValues(ofKind: kind, issuer: socket.port, authority, in: folder)
+                try Data(try Self.file(ofKind: kind, with: usable).utf8).write(to: URL(fileURLWithPath: path))
+                let server = try RunningProgram(
+                    .server, ["serve", "--config", path], passing: kind == 0 ? socket.handle : nil, in: folder)
+                try await server.whileRunning {
+                    let start = kind == 0 ? "Metrics are at" : "waiting for the database"
+                    _ = try await server.said(start) { $0.errors.contains(start) ? true : nil }
+                    // These run until they are stopped.
+                    let others = commands.filter { ![["serve"], ["demo"], ["audit", "follow"]].contains($0.words) }
+                    let trusted = ["--tls-authority", folder.path("authority.pem")]
+                    let ended = try await Self.run(
+                        others.map { $0.words + $0.required + ($0.words == ["doctor"] ? trusted : []) }
+                            .map { $0 + ["--config", path] }, in: folder)
+                    #expect(ended.count == others.count)
+                    for (arguments, end) in ended {
+                        let name = others.first { arguments.starts(with: $0.words) }?.words.joined(separator: " ") ?? ""
+                        let expected =
+                            switch (kind, name) {
+                            case (_, "health"), (0, "after-restore"): [CommandExit.temporary]
+                            case (0, "doctor"): [0, CommandExit.found]
+                            // Most of what they name is missing.
+                            case (0, _): [0, CommandExit.refused]
+                            default: [Self.withoutStore[name] ?? CommandExit.temporary]
+                            }
+                        #expect(expected.contains(end.status), "\(arguments): \(end.status) \(end.errors)")
+                        #expect(!end.errors.contains(".yaml, line"), "\(arguments): \(end.errors)")
+                        if kind == 1, ["backup", "restore"].contains(name) {
+                            #expect(end.errors.contains("for a PostgreSQL database, use "), "\(end.errors)")
+                        }
                     }
+                    try await Self.follow(["--config", path], failing: kind == 1, in: folder)
                 }
+            }
+        }
+    }
+
+    /// Runs `audit follow` until it shows an event, or until it fails because no database answers.
+    private static func follow(
+        _ arguments: [String], failing fails: Bool, in folder: TemporaryDirectory
+    ) async throws {
+        let follower = try RunningProgram(.server, ["audit", "follow"] + arguments, in: folder)
+        guard !fails else {
+            let end = try await follower.ended()
+            return #expect(end.status == CommandExit.temporary, "\(end.errors)")
+        }
+        try await follower.whileRunning {
+            // It shows what happens after it has begun.
+            _ = try await Waiting.until("an event") {
+                let change = ["branding", "edit", "--name", "Photos"] + arguments
+                let end = try await RunningProgram(.server, change, in: folder).ended()
+                #expect(end.status == 0)
+                return follower.output.contains("setting done") ? true : nil
+            }
+        }
+    }
+
+    @Test func `a full settings file is read by option and by variable`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            for kind in Self.kinds.indices {
+                let path = folder.path("\(kind).yaml")
+                try Data(try Self.file(ofKind: kind, with: [:]).utf8).write(to: URL(fileURLWithPath: path))
                 // The commands read it in one of two ways: all settings, or those of the store.
                 for (arguments, environment) in [(["--config", path], [:]), ([], [SettingSources.variable: path])] {
                     #expect(throws: Never.self) {
@@ -126,7 +246,8 @@ struct CommandSettingsTests {
 
     // A script reads 1 as the result of a check, so no mistake and no outage may have this code.
     @Test(arguments: [
-        ["migrate", "--check"], ["audit", "verify"],
+        ["migrate", "--check"], ["audit", "verify"], ["app", "check", "lightbox", "https://app.example.com/callback"],
+        ["doctor"],
     ])
     func `a wrong settings file, a wrong command line and an outage differ from what a check finds`(
         command: [String]
@@ -139,7 +260,9 @@ struct CommandSettingsTests {
             for (lines, arguments, variables, status) in [
                 ("colour: blue\n", [], [:], CommandExit.refused),
                 ("database: counterfoil\n", [], [:], CommandExit.refused),
-                ("", [], [:], CommandExit.refused), (outage, [], [:], CommandExit.temporary),
+                ("", [], [:], CommandExit.refused),
+                // To doctor, an outage is a fault of the installation.
+                (outage, [], [:], command == ["doctor"] ? CommandExit.found : CommandExit.temporary),
                 (outage, ["--nonsense"], [:], CommandExit.usage),
                 (outage, ["--database", ""], [:], CommandExit.usage),
                 ("# none\n", [], ["COUNTERFOIL_DATABASE": "counterfoil"], CommandExit.usage),
