@@ -87,11 +87,12 @@ def run(root: Path, user: tuple[int, int], settings: dict[str, Any]) -> None:
         inside = ["nsenter", f"--target={process.pid}", "--mount", "--net", *enter]
         probe = [*inside, *settings["Healthcheck"]["Test"][1:3], f"http://{address}/livez"]
         deadline = time.monotonic() + 60
-        while subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+        # Until the process has a network of its own, the probe can reach another program.
+        while (subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0
+               or not (data / "counterfoil.db").exists()):
             if process.poll() is not None or time.monotonic() > deadline:
-                raise Failed(f"the image does not answer:\n{said(log)}")
+                raise Failed(f"the image does not answer, or its data are not in the volume:\n{said(log)}")
             time.sleep(0.1)
-        expect((data / "counterfoil.db").exists(), "the data are not in the volume")
         process.send_signal(signal.SIGTERM)
         process.wait(60)
         expect(process.returncode == 0, f"the image ended with {process.returncode}:\n{said(log)}")
