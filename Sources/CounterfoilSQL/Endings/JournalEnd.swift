@@ -45,7 +45,7 @@ extension JournalEnd {
     /// Reads the end of a file without a lock; nil if the file is missing or has no line.
     private static func read(ofFileAt path: String) throws(JournalFailure) -> JournalEnd? {
         // The opening of a pipe would wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system("open", path)

@@ -15,7 +15,9 @@ package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// Returns the failure for the last error of the system.
     static func system(_ verb: String, _ path: String) -> JournalFailure {
-        .failed(path: path, reason: "cannot \(verb) it: \(String(cString: strerror(errno)))")
+        // Another user who can write to its directory can put a link there.
+        let reason = errno == ELOOP ? "it is a link; name the file itself" : String(cString: strerror(errno))
+        return .failed(path: path, reason: "cannot \(verb) it: \(reason)")
     }
 
     package var description: String {

@@ -113,7 +113,7 @@ final class JournalFile {
     private func lock() throws(JournalFailure) {
         while true {
             if descriptor < 0 {
-                descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+                descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
                 (known, isChecked) = (nil, false)
                 guard descriptor >= 0 else { throw .system("open", path) }
                 var status = stat()
@@ -125,7 +125,7 @@ final class JournalFile {
             }
             try takeLock()
             var (own, named) = (stat(), stat())
-            if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino,
+            if fstat(descriptor, &own) == 0, lstat(path, &named) == 0, own.st_ino == named.st_ino,
                 own.st_dev == named.st_dev
             {
                 return

@@ -44,7 +44,8 @@ struct EndingsOptions: SettingGroup {
     /// Returns what keeps this user from writing a journal; nil if nothing does.
     static func obstacle(to path: String) -> Obstacle? {
         var status = stat()
-        let exists = stat(path, &status) == 0
+        // The journal is not opened through a link.
+        let exists = lstat(path, &status) == 0
         let error = errno
         if exists {
             switch status.st_mode & S_IFMT {
@@ -63,7 +64,7 @@ struct EndingsOptions: SettingGroup {
         for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
             guard access(place, mode) == 0 else { return Obstacle(place: place, error: errno) }
         }
-        // A missing file is created; a loop of links, for example, stays one.
+        // A missing file is created; a name that is too long, for example, stays so.
         return exists || error == ENOENT ? nil : Obstacle(place: path, error: error)
     }
 }
