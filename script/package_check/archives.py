@@ -91,6 +91,13 @@ def install(system: System, packages: Path) -> None:
     program = system.run("readlink", f"/proc/{main_process(system)}/exe").strip()
     expect(program == "/usr/bin/counterfoil-server", f"the server runs {program}")
     system.run("systemctl", "start", "counterfoil-backup.service")
+    units = (f"{SERVER}.service", f"{SERVER}.socket")
+    system.run("systemctl", "mask", "--now", *units)
+    state = system.run("systemctl", "show", "--property=ActiveState", "--value", SERVER).strip()
+    expect(state == "inactive", f"the masked server is {state}")
+    system.run("systemctl", "start", SERVER, fails=True)
+    system.run("systemctl", "unmask", *units)
+    system.run("systemctl", "start", SERVER)
     system.run("systemctl", "disable", "--now", SERVER)
 
 

@@ -71,6 +71,22 @@ _WEB = _APP.replace("TYPE", "web --redirect-uri https://app.example.com/callback
 _EMPTY_DATABASE = """sudo -u postgres dropdb --force --if-exists counterfoil
 sudo -u postgres createdb --owner counterfoil --encoding UTF8 --template template0 counterfoil
 """
+#: The socket instead of the address of the settings, and back.
+_SOCKET = f"""
+mkdir -p /etc/systemd/system/{SERVER}.socket.d
+printf '[Socket]\\nListenStream=\\nListenStream=127.0.0.1:%s\\n' {{port}} >/etc/systemd/system/{SERVER}.socket.d/port.conf
+systemctl daemon-reload
+cp -p {SETTINGS} settings
+sed -i 's/^listen: .*/listen: systemd:https/' {SETTINGS}
+"""
+_NO_SOCKET = f"""
+systemctl list-sockets --no-pager | grep {SERVER}.service
+systemctl disable --now {SERVER}.socket {SERVER}.service
+cp -p settings {SETTINGS}
+rm -r /etc/systemd/system/{SERVER}.socket.d
+systemctl daemon-reload
+systemctl enable --now {SERVER}
+"""
 #: What is done around a command: a part of it, and the script with its place.
 AROUND = {
     "--client-id CLIENT_ID": _NATIVE,
@@ -81,20 +97,7 @@ AROUND = {
 {}""",
     # It ends with 1 if there is no such line.
     " --grep ": "{} || test $? = 1",
-    "systemctl enable --now counterfoil-server.socket": f"""
-mkdir -p /etc/systemd/system/{SERVER}.socket.d
-printf '[Socket]\\nListenStream=\\nListenStream=127.0.0.1:%s\\n' {{port}} >/etc/systemd/system/{SERVER}.socket.d/port.conf
-systemctl daemon-reload
-cp -p {SETTINGS} settings
-sed -i 's/^listen: .*/listen: systemd:https/' {SETTINGS}
-{{}}
-systemctl list-sockets --no-pager | grep {SERVER}.service
-systemctl disable --now {SERVER}.socket {SERVER}.service
-cp -p settings {SETTINGS}
-rm -r /etc/systemd/system/{SERVER}.socket.d
-systemctl daemon-reload
-systemctl enable --now {SERVER}
-""",
+    "systemctl enable --now counterfoil-server.socket": f"{_SOCKET}{{}}{_NO_SOCKET}",
     # A copy has the second in its name, and an operator does not make two in one.
     "systemctl start counterfoil-backup": """while [ -e "/var/backups/counterfoil/counterfoil-$(date --utc +%Y%m%dT%H%M%SZ).backup" ]; do :; done
 {}""",
@@ -103,11 +106,17 @@ install -D -m 600 {DATA}/server.key /etc/credstore/counterfoil.server-key
 {{}}
 rm /etc/credstore/counterfoil.server-key
 """,
-    "mv /var/lib/counterfoil /var/lib/counterfoil.before": f"""rm -rf {DATA}.before
-cp {DATA}/server.key .
+    "mv -T /var/lib/counterfoil /var/lib/counterfoil.before": f"""rm -rf {DATA}.before
+cp {DATA}/server.key /root/
 systemctl stop {SERVER}
-sudo -u counterfoil {SERVER} backup --output - >counterfoil.copy
+sudo -u counterfoil {SERVER} backup --output - >/root/counterfoil.copy
 {{}}""",
+    # Each start is tried without the socket, and then with it.
+    "systemctl unmask": f"""{{}}
+systemctl stop {SERVER}
+{_SOCKET}systemctl enable --now {SERVER}.socket
+systemctl mask --now {SERVER}.service {SERVER}.socket
+{{}}{_NO_SOCKET}""",
     # The other answer of the same step.
     "restore - --end-sign-ins": f"find {DATA} -type f -not -name server.key -delete\n{{}}\nmv {JOURNAL}/endings answered",
     "after-restore --endings-journal": f"""systemctl stop {SERVER}
@@ -115,6 +124,7 @@ sudo -u counterfoil {SERVER} backup --output - >counterfoil.copy
 [ "$(systemctl is-enabled {SERVER})" = masked ] || systemctl start {SERVER}""",
     # The copies of before are those of another journal.
     "mkdir -m 700 drill": f"""sudo -u counterfoil {SERVER} backup --output - >counterfoil.copy
+cp {DATA}/server.key .
 mkdir journal
 cp {JOURNAL}/endings* journal/
 {{}}""",
@@ -135,7 +145,8 @@ until sudo -u counterfoil {SERVER} audit verify --json | jq --exit-status '.unse
     # A restore of a moment in which a server ran has to wait for three minutes after that moment.
     "pg_dump": f"systemctl stop {SERVER}\n{{}}\nsystemctl start {SERVER}",
     "ALTER ROLE": "{}\nsudo -u postgres psql --command 'ALTER ROLE counterfoil RESET ALL'",
-    "sudo -u postgres dropdb counterfoil": "systemctl stop counterfoil-server\n{}",
+    # The journal is that of the restored database.
+    "ALTER DATABASE counterfoil_before": f"systemctl stop {SERVER}\nrm {JOURNAL}/endings*\n{{}}\nsystemctl start {SERVER}",
 }
 
 
