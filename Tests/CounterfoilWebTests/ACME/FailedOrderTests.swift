@@ -103,7 +103,7 @@ struct FailedOrderTests {
         func reports() -> Int {
             servers.log.lines.count { $0.contains("failed to begin an order of a certificate in the store") }
         }
-        servers.store.fail(.orderLease)
+        servers.store.fail(.takeOrderLease)
         try await node.runRound()
         try await node.runRound()
         #expect(reports() == 1)
@@ -112,7 +112,7 @@ struct FailedOrderTests {
         try await node.runRound()
         #expect(node.current.context != nil)
         try await servers.store.requestRenewal()
-        servers.store.fail(.orderLease)
+        servers.store.fail(.takeOrderLease)
         try await node.runRound()
         #expect(reports() == 2)
     }
