@@ -88,11 +88,11 @@ struct RefreshTokenGrant: TokenGrant {
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })
-        // The facts were read for this request, so a revocation that they do not show came after it.
         if approval.generation == nil, decoded.keyPlace > 0 {
             await context.formerTokens.note(
                 keyAt: decoded.keyPlace, lastUsedAt: approval.facts.family.lastUsedAt, now: exchange.now)
         }
+        // The facts were read for this request, so a revocation that they do not show came after it.
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = approval.isRetry ? [context.event(.refreshRepeat, grant, exchange)] : []
