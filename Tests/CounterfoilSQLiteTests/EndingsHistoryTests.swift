@@ -150,6 +150,108 @@ struct EndingsHistoryTests {
         }
     }
 
+    // SEC-617: the first copy is from before the lost endings were ended again, the second one from after it.
+    @Test func `a restore leaves out the lost endings that the copy has ended again`() throws {
+        func other(_ number: Int64) -> JournalLine { Self.ending(number, subject: "gr_other\(number)") }
+        let position = EndingsPosition(identity: Self.identity, last: 4)
+        let mark = JournalLine.Mark(.current, of: position, through: 4, at: 5_000_000, isSettled: true)
+        let lines =
+            (1...6).map { Self.ending($0) } + [Self.ending(2), other(3), other(4), .mark(mark), other(5)]
+        func history(after known: [JournalLine]) throws -> EndingsHistory {
+            try Self.history(lines, after: Int64(known.count), knowing: known)
+        }
+        let before = try history(after: [Self.ending(1), Self.ending(2), other(3)])
+        #expect(Set(before.endings.map(\.subject)) == ["gr_3", "gr_4", "gr_5", "gr_6", "gr_other4", "gr_other5"])
+        #expect(before.ownCount == 0)
+        let after = try history(after: [Self.ending(1), Self.ending(2), other(3), other(4)])
+        #expect(after.endings.map(\.subject) == ["gr_other5"] && after.ownCount == 1)
+        // A copy of the lost branch, and one from before it.
+        #expect(try history(after: (1...4).map { Self.ending($0) }).endings.count == 5)
+        let earlier = try history(after: [Self.ending(1)])
+        #expect(earlier.endings.count == 8 && earlier.ownCount == 1)
+    }
+
+    // SEC-617
+    @Test func `a restore of a fresh copy does not end what was allowed again after lost endings were ended again`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let (path, database, copy) = (directory.path("endings"), directory.path("store"), directory.path("copy"))
+        func disable(_ store: SQLiteStore, at time: Int64?) async throws {
+            try await store.database.engine.commit { try $0.send("UPDATE people SET disabled_at = ?", time) }
+        }
+        let first = try SQLiteStore(at: database)
+        _ = try await World(in: first)
+        // The times of endings are those of the clock of the database.
+        try await first.database.engine.commit { try $0.send("UPDATE people SET created_at = 0") }
+        await first.close()
+        try FileManager.default.copyItem(atPath: database, toPath: copy)
+        let lost = try SQLiteStore(at: database, createIfMissing: false)
+        let journal = try await EndingsJournal.open(of: lost, at: path, marking: true) { _ in }
+        try await disable(lost, at: 1)
+        try await journal.write(marking: true)
+        await lost.close()
+
+        let store = try SQLiteStore(at: copy, createIfMissing: false)
+        let next = try await EndingsJournal.open(of: store, at: path, marking: true, takingEarlierStore: true) { _ in }
+        let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
+        let hash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdC$dW51c2VkIQ")
+        let restored = RestoredStore(store, serverKey: key, unusable: hash)
+        let endings = try #require(try await next.lostEndings())
+        #expect(try await restored.endAgain(endings.endings).disabled.count == 1)
+        try await next.turn(from: endings)
+        try await disable(store, at: nil)
+        let history = try EndingsHistory(
+            ofFilesAt: [path], after: try await restored.position(), knowing: try await restored.knownEndings(),
+            copiedAt: nil)
+        #expect(history.endings == [])
+        await store.close()
+    }
+
+    @Test func `after a restore without the journal of one server, its endings are not left out`() throws {
+        let directory = try TemporaryDirectory()
+        let next = EndingsPosition(identity: "bb", former: Self.identity, first: 4, last: 4)
+        func write(_ lines: [JournalLine], to name: String) throws -> String {
+            let path = directory.path(name)
+            try lines.reduce(into: Data()) { try $0.append($1.encoded) }.write(to: URL(fileURLWithPath: path))
+            return path
+        }
+        let begin = JournalLine.mark(JournalLine.Mark(.begins, of: next, through: 4, at: 5_000_000))
+        let former = (1...4).map { Self.ending($0) }
+        let one = try write(former, to: "one")
+        let continued = try write(former + [begin, Self.ending(5, of: "bb")], to: "continued")
+        let other = try write(
+            [1, 2, 3].map { Self.ending($0) } + [Self.ending(4, subject: "gr_lost")]
+                + [5, 6].map { Self.ending($0) }, to: "other")
+        func history(_ paths: [String], last: Int64 = 4) throws -> EndingsHistory {
+            let position = EndingsPosition(identity: "bb", former: Self.identity, first: 4, last: last)
+            return try EndingsHistory(ofFilesAt: paths, after: position, copiedAt: nil)
+        }
+        // Before the server of the first journal has started, and after it.
+        #expect(try history([one, other]).endings.map(\.subject) == ["gr_5", "gr_6"])
+        #expect(try history([one, other]).end == EndingsPosition(identity: Self.identity, last: 6))
+        #expect(
+            try history([continued, other], last: 5).endings.map(\.subject) == ["gr_lost", "gr_5", "gr_6"])
+        #expect(try history([continued, other]).end == EndingsPosition(identity: "bb", last: 5))
+        #expect(throws: EndingsRefusal.older(through: 6, copy: 5)) { try history([one, other], last: 5) }
+        #expect(throws: EndingsRefusal.complete) { try history([one]) }
+        #expect(throws: EndingsRefusal.complete) { try history([one], last: 5) }
+    }
+
+    @Test func `a line that no store can have written is refused with its file and number`() throws {
+        for (kind, subject) in [
+            ("session", "00"), ("client-secret", String(repeating: "x", count: 64)), ("user-deleted", "alice"),
+            ("grant", "gr_\0"),
+        ] {
+            do {
+                _ = try Self.history([Self.ending(1), Self.ending(2, kind, subject: subject)], after: 1)
+                Issue.record("the line of the kind \(kind) was accepted")
+            } catch {
+                guard case EndingsRefusal.notAJournal(_, line: 2) = error else { throw error }
+            }
+        }
+    }
+
     @Test func `a copy from after the point of a restore has both branches, and journals of two restores are refused`()
         throws
     {

@@ -1,12 +1,16 @@
+import CounterfoilServer
 import Foundation
 
 /// The endings of one or several journal files that a copy lacks, without a gap.
 ///
 /// A database that lost its last commits uses their numbers again, so the files can have several endings with a number.
-/// Each of them was confirmed, and ending something again does no harm, so the history has all of them.
+/// Each of them was confirmed, so the history has all of them, except for those that the copy has ended again: what was
+/// set since, such as a password, would end.
 package struct EndingsHistory: Sendable, Hashable {
     /// The endings that the copy lacks, in their order.
     package let endings: [Ending]
+    /// The number of the first endings that are surely of the database of the copy, and not of another branch.
+    package let ownCount: Int
     /// The sequence in which the journal ends, and the number of its last ending.
     package let end: EndingsPosition
     /// The time up to which the journal knows every ending, in microseconds since 1970.
@@ -32,17 +36,36 @@ package struct EndingsHistory: Sendable, Hashable {
     ) throws(EndingsRefusal) {
         var sequences: [String: Sequence] = [:]
         var cut: [String] = []
-        for path in paths {
-            try Self.read(path, into: &sequences, cut: &cut)
+        var before = Before()
+        for path in paths.sorted(by: Before.precedes) {
+            before.enter(path)
+            try Self.read(path, into: &sequences, before: &before, cut: &cut)
         }
         cutFiles = cut
         var identity = position.identity
-        guard let sequence = sequences[identity] else { throw .ofAnotherServer(paths) }
+        let former = position.former.flatMap { sequences[$0] }
+        let missed = try former?.endings(missedBy: sequences[identity], from: position.first) ?? []
+        guard let sequence = sequences[identity] else {
+            guard let former else { throw .ofAnotherServer(paths) }
+            let reached = former.last ?? 0
+            if reached >= position.first, missed.isEmpty { throw .complete }
+            guard reached >= position.first, position.last == position.first else {
+                throw .older(through: reached, copy: position.last)
+            }
+            if let snapshot, former.at / 1000 < snapshot / 1000 {
+                throw .endsBefore(until: former.at, copy: snapshot)
+            }
+            // The server has not written to the journal since the restore.
+            (endings, ownCount, knownUntil) = (missed, 0, former.knownUntil)
+            end = EndingsPosition(identity: position.former ?? identity, last: reached)
+            return
+        }
         try sequence.checkReach(position, knowing: known.last)
         var branch = Branch(
             begin: known.first.map { $0.number - 1 } ?? position.last, last: position.last,
             endings: Dictionary(known.map { ($0.number, $0) }) { first, _ in first })
         var (number, endings, until, knownUntil) = (position.last, [Ending](), Int64(0), Int64(0))
+        ownCount = Self.ownCount(of: try sequence.endings(after: branch), after: position.last)
         while let sequence = sequences.removeValue(forKey: identity) {
             endings += try sequence.endings(after: branch)
             number = max(branch.last, sequence.last ?? 0)
@@ -59,9 +82,40 @@ package struct EndingsHistory: Sendable, Hashable {
         }
         // The times in a journal are in milliseconds.
         if let snapshot, until / 1000 < snapshot / 1000 { throw .endsBefore(until: until, copy: snapshot) }
-        self.endings = endings
+        self.endings = endings + missed
         end = EndingsPosition(identity: identity, last: number)
         self.knownUntil = knownUntil
+    }
+
+    /// Returns the number of endings before the first one with a number that another branch has, too.
+    private static func ownCount(of endings: [Ending], after last: Int64) -> Int {
+        let numbers = endings.map(\.number)
+        return numbers.indices.first { index in
+            numbers[index] <= last || index + 1 < numbers.count && numbers[index + 1] == numbers[index]
+        } ?? numbers.count
+    }
+
+    /// The endings that a journal has before a line, by their sequences.
+    private struct Before {
+        private var journal: String?
+        var endings: [String: Set<Ending>] = [:]
+
+        /// Begins with a file, which continues the journal if it is one of its files.
+        mutating func enter(_ path: String) {
+            let next = Self.place(of: path).journal
+            if next != journal { endings = [:] }
+            journal = next
+        }
+
+        /// Returns true if a file is before another one, as the former files of a journal are before its current one.
+        static func precedes(_ path: String, _ other: String) -> Bool { place(of: path) < place(of: other) }
+
+        private static func place(of path: String) -> (journal: String, number: Int64) {
+            guard let number = JournalFiles.number(ofFormerFileAt: path), path.hasSuffix(".\(number)") else {
+                return (path, .max)
+            }
+            return (String(path.dropLast("\(number)".count + 1)), number)
+        }
     }
 
     /// The endings of a sequence that a store knows.
@@ -83,7 +137,11 @@ package struct EndingsHistory: Sendable, Hashable {
         var continued: Set<Ending> = []
         /// The other endings, each of which must be in another file, too, or continue what the copy knows.
         var starts: [Ending] = []
+        /// The endings that a store has, or has ended again, if it has a certain one.
+        var settlements: [(last: Ending, endings: Set<Ending>)] = []
         var former: String?
+        /// The endings of the former sequence that the restore has ended again.
+        var inherited: Set<Ending> = []
         /// The number at which a continued sequence began.
         var first: Int64 = 0
         var last: Int64?
@@ -129,19 +187,42 @@ package struct EndingsHistory: Sendable, Hashable {
                 let from = max(branch.last, numbers.filter { $0 < number }.max() ?? 0) + 1
                 return .gap(from: min(from, number - 1), through: number - 1)
             }
-            for start in starts.sorted(by: { $0.number < $1.number }) where !branch.has(start) {
+            let settled = self.settled(in: branch)
+            func lacks(_ ending: Ending) -> Bool { !branch.has(ending) && !settled.contains(ending) }
+            for start in starts.sorted(by: { $0.number < $1.number }) where lacks(start) {
                 let isNext = start.number - 1 <= branch.begin || start.number - 1 == branch.last
                 guard isNext || continued.contains(start) else { throw gap(before: start.number) }
             }
             // A mark can have the number of an ending that is in no file.
             let reached = max(branch.last, numbers.max() ?? 0)
             if let last, last > reached { throw .gap(from: reached + 1, through: last) }
-            return endings.filter { !branch.has($0) }.sorted { ($0.number, $0.at) < ($1.number, $1.at) }
+            return endings.filter(lacks).sorted { ($0.number, $0.at) < ($1.number, $1.at) }
+        }
+
+        /// Returns the endings that a restore lacked, because the journal of another server was not named.
+        ///
+        /// - Parameters:
+        ///   - next: The sequence of the restored store, which continues this one; nil if no file has it.
+        ///   - first: The number at which it continues.
+        func endings(missedBy next: Sequence?, from first: Int64) throws(EndingsRefusal) -> [Ending] {
+            let branch = Branch(begin: first, last: first)
+            let (inherited, settled) = (next?.inherited ?? [], settled(in: branch))
+            let numbers = Set(inherited.map(\.number))
+            // The files can have a lost ending with a number of one that the restore had.
+            let others = endings.filter { ending in
+                ending.number <= first && numbers.contains(ending.number) && !inherited.contains(ending)
+                    && !settled.contains(ending)
+            }
+            return others.sorted { ($0.number, $0.at) < ($1.number, $1.at) } + (try endings(after: branch))
+        }
+
+        private func settled(in branch: Branch) -> Set<Ending> {
+            settlements.filter { branch.has($0.last) }.reduce(into: []) { $0.formUnion($1.endings) }
         }
     }
 
     private static func read(
-        _ path: String, into sequences: inout [String: Sequence], cut: inout [String]
+        _ path: String, into sequences: inout [String: Sequence], before: inout Before, cut: inout [String]
     ) throws(EndingsRefusal) {
         let bytes: Data
         var isDirectory: ObjCBool = false
@@ -161,14 +242,27 @@ package struct EndingsHistory: Sendable, Hashable {
             cut.append(path)
             limit = secondBefore(JournalLine.time(ofCut: rest) ?? JournalLine(Data(end))?.at ?? 0)
         }
-        var previous: (identity: String, number: Int64)?
+        var previous: (identity: String, ending: Ending)?
         for (index, bytes) in lines.enumerated() {
             guard let line = JournalLine(Data(bytes)) else { throw .notAJournal(path, line: index + 1) }
             var isContinued = false
-            if case .ending(let ending, let identity) = line {
+            switch line {
+            case .ending(let ending, let identity):
                 guard Ending.Kind(name: ending.kind) != nil else { throw .unknownKind(path, kind: ending.kind) }
-                if let previous { isContinued = previous == (identity, ending.number - 1) }
-                previous = (identity, ending.number)
+                if let previous {
+                    isContinued = (previous.identity, previous.ending.number) == (identity, ending.number - 1)
+                }
+                previous = (identity, ending)
+                before.endings[identity, default: []].insert(ending)
+            case .mark(let mark):
+                if let former = mark.former {
+                    sequences[mark.identity, default: Sequence()].inherited.formUnion(before.endings[former] ?? [])
+                }
+                let isNext = previous?.identity == mark.identity && previous?.ending.number == mark.number
+                if mark.isSettled, isNext, let last = previous?.ending {
+                    let endings = before.endings[mark.identity] ?? []
+                    sequences[mark.identity, default: Sequence()].settlements.append((last: last, endings: endings))
+                }
             }
             sequences[line.identity, default: Sequence()].add(line, isContinued: isContinued, knownUntil: limit)
         }
@@ -199,6 +293,8 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     case endsBefore(until: Int64, copy: Int64)
     /// The files are of several stores that were restored from one.
     case severalRestores
+    /// The store was restored with these files already.
+    case complete
     /// Endings are missing.
     case gap(from: Int64, through: Int64)
 
@@ -227,6 +323,9 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
                 + "\(Self.text(copy)); \(Self.choice)"
         case .severalRestores:
             "the files are of several servers that were restored from one copy; name only those of the server to restore"
+        case .complete:
+            "the restore with this endings journal is complete already; start the server; if the store was brought back "
+                + "again since, name the files that were written since, too"
         case .gap(let from, let through):
             "the endings journal has a gap: the endings \(from) to \(through) are missing; name the other files of the "
                 + "journal, too; if they are lost, use --end-sign-ins"

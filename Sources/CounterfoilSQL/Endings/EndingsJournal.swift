@@ -165,6 +165,7 @@ package final class EndingsJournal: Sendable {
         switch continuation {
         case .after(let number, let endings, let position): return (number, endings, position)
         case .ofAnotherStore: throw .ofAnotherStore(path: path)
+        case .restoredWithout: throw .restoredWithout(path: path)
         case .lacksEnd:
             isAheadOfStore.withLock { $0 = true }
             throw .aheadOfStore(path: path)
@@ -195,7 +196,7 @@ package final class EndingsJournal: Sendable {
         let state: (position: EndingsPosition, endings: [Ending])
         do {
             state = try await engine.read { connection in
-                (try connection.endingsPosition(), try connection.endings(after: number, atMost: Self.batch))
+                (try connection.endingsPosition(), try connection.endings(after: number))
             }
         } catch { throw .store("\(error)") }
         let outcome = try await append { file throws(JournalFailure) in

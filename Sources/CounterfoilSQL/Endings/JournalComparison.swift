@@ -60,6 +60,7 @@ extension EndingsJournal {
         switch found.continuation {
         case .lacksEnd: throw .aheadOfStore(path: path)
         case .ofAnotherStore: throw .ofAnotherStore(path: path)
+        case .restoredWithout: throw .restoredWithout(path: path)
         case .after: break
         }
         guard let missing = found.missing, let oldest = missing.oldest else { return .complete }

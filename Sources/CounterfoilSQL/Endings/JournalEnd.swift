@@ -124,6 +124,8 @@ enum Continuation: Sendable {
     case lacksEnd
     /// The journal is of another store.
     case ofAnotherStore
+    /// The journal has endings that the last restore of the store did not have.
+    case restoredWithout
 }
 
 extension SQLConnection {
@@ -140,7 +142,8 @@ extension SQLConnection {
         }
         guard end.identity == position.identity else {
             // The first start after a restore continues the journal with which the store was restored.
-            guard end.identity == position.former, end.number <= position.first else { return .ofAnotherStore }
+            guard end.identity == position.former else { return .ofAnotherStore }
+            guard end.number <= position.first else { return .restoredWithout }
             return .after(position.first, try endings(after: position.first, atMost: limit), of: position)
         }
         guard end.number <= position.last else { return .lacksEnd }

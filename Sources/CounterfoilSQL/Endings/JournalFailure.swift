@@ -8,6 +8,8 @@ package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible 
     case notAJournal(path: String)
     /// The file is the journal of another store, or of this one before it was restored without it.
     case ofAnotherStore(path: String)
+    /// The journal has endings that the last restore of its store did not have.
+    case restoredWithout(path: String)
     /// The journal has endings that its store lacks.
     case aheadOfStore(path: String)
     /// The store cannot be read.
@@ -27,7 +29,10 @@ package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible 
             "\(path) is not an endings journal, or a newer version has written it; name a new file"
         case .ofAnotherStore(let path):
             "\(path) is the endings journal of another server, or of this one before a restore; restore the database "
-                + "of that server, or name a new file"
+                + "of that server, or, if the restore has ended what the file names, name a new file"
+        case .restoredWithout(let path):
+            "the database was restored without the last endings of \(path), so what had ended is valid in it; stop "
+                + "every server, and run after-restore with the files of every server"
         case .aheadOfStore(let path):
             "the store lacks endings of its endings journal \(path), so what had ended is valid in it; stop every "
                 + "server, and run after-restore --endings-journal \(path)*"

@@ -79,7 +79,7 @@ final class JournalFile {
     /// The numbers of `endings` are in the journal already, for what the store lacks.
     ///
     /// - Parameters:
-    ///   - endings: The endings of the store after `number`, in their order.
+    ///   - endings: All endings of the store after `number`, in their order.
     ///   - number: The number after which `endings` begin.
     ///   - common: The last ending that the journal and the store have; nil if there is none.
     ///   - lost: The end of the journal that the store lacks.
@@ -99,7 +99,12 @@ final class JournalFile {
         let start: JournalLine =
             common.map { .ending($0, identity: position.identity) }
             ?? .mark(JournalLine.Mark(.begins, of: position, through: number, at: now))
-        let lines = [start] + endings.map { .ending($0, identity: position.identity) }
+        var lines = [start] + endings.map { .ending($0, identity: position.identity) }
+        if let last = endings.last {
+            // A restore leaves out the lost endings for a copy that has this one.
+            let mark = JournalLine.Mark(.current, of: position, through: last.number, at: now, isSettled: true)
+            lines.append(.mark(mark))
+        }
         try write(lines, reaching: reached, of: position, at: now)
         return .complete(reached)
     }

@@ -24,14 +24,20 @@ package enum JournalLine: Sendable, Hashable {
         package let number: Int64
         /// The time in microseconds since 1970.
         package let at: Int64
+        /// Whether a store with the ending directly before the mark has every ending before it in the journal, or has
+        /// ended it again.
+        package let isSettled: Bool
 
-        package init(_ reason: Reason, of position: EndingsPosition, through number: Int64, at: Int64) {
+        package init(
+            _ reason: Reason, of position: EndingsPosition, through number: Int64, at: Int64, isSettled: Bool = false
+        ) {
             self.reason = reason
             identity = position.identity
             // A sequence that was continued says so where it begins.
             former = reason == .begins && number == position.first ? position.former : nil
             self.number = number
             self.at = at
+            self.isSettled = isSettled
         }
 
         fileprivate init(_ reason: Reason, _ document: Document, at: Int64) {
@@ -40,6 +46,7 @@ package enum JournalLine: Sendable, Hashable {
             former = document.former
             number = document.number
             self.at = at
+            isSettled = document.settled == true
         }
     }
 
@@ -54,6 +61,12 @@ package enum JournalLine: Sendable, Hashable {
         var detail: String?
         var mark: Mark.Reason?
         var former: String?
+        var settled: Bool?
+
+        /// Whether no text has a null character, which PostgreSQL does not store.
+        var isStorable: Bool {
+            [journal, ended, id, detail, former].allSatisfy { $0?.utf8.contains(0) != true }
+        }
     }
 
     /// The version of the format.
@@ -87,13 +100,14 @@ package enum JournalLine: Sendable, Hashable {
     /// Parses a line without its end; nil if it is not one of a format that this version knows.
     package init?(_ bytes: Data) {
         guard bytes.count <= Self.limit, let document = try? JSONDecoder().decode(Document.self, from: bytes),
-            document.format == Self.format, document.number >= 0, let at = Self.microseconds(document.at)
+            document.format == Self.format, document.number >= 0, document.isStorable,
+            let at = Self.microseconds(document.at)
         else { return nil }
         switch (document.ended, document.id, document.mark) {
         case (let kind?, let subject?, nil) where document.number > 0:
-            self = .ending(
-                Ending(number: document.number, at: at, kind: kind, subject: subject, detail: document.detail),
-                identity: document.journal)
+            let ending = Ending(number: document.number, at: at, kind: kind, subject: subject, detail: document.detail)
+            guard ending.hasSubjectOfItsKind else { return nil }
+            self = .ending(ending, identity: document.journal)
         case (nil, nil, let reason?): self = .mark(Mark(reason, document, at: at))
         default: return nil
         }
@@ -129,6 +143,7 @@ package enum JournalLine: Sendable, Hashable {
             case .mark(let mark):
                 document.mark = mark.reason
                 document.former = mark.former
+                document.settled = mark.isSettled ? true : nil
             }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -140,5 +155,17 @@ package enum JournalLine: Sendable, Hashable {
 
     private static func microseconds(_ text: String) -> Int64? {
         (try? Date(text, strategy: timeStyle))?.microseconds
+    }
+}
+
+extension Ending {
+    /// Whether the subject has the form that its kind requires; true for a kind of a newer version.
+    fileprivate var hasSubjectOfItsKind: Bool {
+        switch Kind(name: kind) {
+        case .session, .clientSecret, .registrationToken:
+            subject.utf8.count == 64 && subject.allSatisfy { $0.isASCII && $0.isHexDigit }
+        case .password, .userDisabled, .userDeleted, .consent: Int64(subject) != nil
+        default: true
+        }
     }
 }

@@ -38,6 +38,7 @@ package struct LostEndings: Sendable {
         switch start.continuation {
         case .after: return nil
         case .ofAnotherStore: throw .ofAnotherStore(path: path)
+        case .restoredWithout: throw .restoredWithout(path: path)
         case .lacksEnd: break
         }
         var search = Search(position: start.position, begin: start.begin)

@@ -72,21 +72,28 @@ package struct RestoredStore: Sendable {
     /// Ends again what a journal says.
     package func apply(_ history: EndingsHistory) async throws(StoreFault) -> RestoreReport {
         try await begin()
-        return try await endAgain(history.endings)
+        return try await endAgain(history.endings, ownCount: history.ownCount)
     }
 
     /// Ends again what was ended before.
     ///
     /// Servers can use the store meanwhile.
-    package func endAgain(_ endings: [Ending]) async throws(StoreFault) -> RestoreReport {
+    ///
+    /// - Parameters:
+    ///   - endings: The endings.
+    ///   - ownCount: The number of the first ones in which the number of a user is that of the store. In the others, it
+    ///     can be that of an earlier user, whom the database lost.
+    package func endAgain(_ endings: [Ending], ownCount: Int = 0) async throws(StoreFault) -> RestoreReport {
         var report = RestoreReport()
-        var batch: [Ending] = []
-        for ending in endings {
+        var batch: [Repetition] = []
+        let repetitions = endings.enumerated().map { Repetition($1, isOwn: $0 < ownCount) }
+        for repetition in repetitions {
+            let ending = repetition.ending
             guard let kind = Ending.Kind(name: ending.kind) else { continue }
             switch kind {
             case .userDeleted:
                 try await apply(&batch)
-                try await removePerson(ending, &report)
+                try await removePerson(repetition, &report)
             case .client:
                 try await apply(&batch)
                 if let client = ClientIdentifier(ending.subject) {
@@ -98,14 +105,14 @@ package struct RestoredStore: Sendable {
                     _ = try await store.removeScope(token, takingFromUses: true, at: now) { _ in [] }
                 }
             default:
-                batch.append(ending)
+                batch.append(repetition)
                 if batch.count == Self.batch { try await apply(&batch) }
             }
             report.endings += 1
         }
         try await apply(&batch)
         while try await store.continueRemovals(atMost: Self.batch) > 0 {}
-        try await describe(endings, in: &report)
+        try await describe(repetitions, in: &report)
         return report
     }
 
@@ -184,22 +191,21 @@ package struct RestoredStore: Sendable {
 
     // MARK: - Endings
 
-    private func apply(_ batch: inout [Ending]) async throws(StoreFault) {
+    private func apply(_ batch: inout [Repetition]) async throws(StoreFault) {
         guard !batch.isEmpty else { return }
-        let endings = batch
+        let repetitions = batch
         batch = []
         let (time, hash) = (now.microseconds, unusable.exposed)
         try await store.commit { connection in
-            for ending in endings { try connection.endAgain(ending, at: time, unusableHash: hash) }
+            for repetition in repetitions { try connection.endAgain(repetition, at: time, unusableHash: hash) }
         }
     }
 
-    private func removePerson(_ ending: Ending, _ report: inout RestoreReport) async throws(StoreFault) {
+    private func removePerson(_ repetition: Repetition, _ report: inout RestoreReport) async throws(StoreFault) {
         let found = try await store.read { connection in
-            try connection.first("SELECT id FROM people WHERE \(SQLConnection.isUser)", ending.user, ending.latestUser)
-            {
-                try $0.text()
-            }
+            try connection.first(
+                "SELECT id FROM people WHERE \(SQLConnection.isUser)", repetition.user, repetition.latestUser
+            ) { try $0.text() }
         }
         guard let id = found, let person = PersonIdentifier(id) else { return }
         let time = now.microseconds
@@ -221,23 +227,23 @@ package struct RestoredStore: Sendable {
                 "UPDATE people SET password_hash = ?2, disabled_at = coalesce(disabled_at, ?3) WHERE id = ?1", id, hash,
                 time)
         }
-        report.keptAdministrators += try await usernames([ending])
+        report.keptAdministrators += try await usernames([repetition])
     }
 
-    private func describe(_ endings: [Ending], in report: inout RestoreReport) async throws(StoreFault) {
-        func distinct(_ kind: Ending.Kind) -> [Ending] {
+    private func describe(_ repetitions: [Repetition], in report: inout RestoreReport) async throws(StoreFault) {
+        func distinct(_ kind: Ending.Kind) -> [Repetition] {
             var seen: Set<String> = []
-            return endings.filter { $0.kind == kind.name && seen.insert($0.subject).inserted }
+            return repetitions.filter { $0.ending.kind == kind.name && seen.insert($0.ending.subject).inserted }
         }
         report.withoutPassword = try await usernames(distinct(.password))
         report.disabled = try await usernames(distinct(.userDisabled))
-        let clients = distinct(.clientChanged).map(\.subject)
+        let clients = distinct(.clientChanged).map(\.ending.subject)
         report.changedClients = try await store.read { connection in
             try clients.filter {
                 try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
             }
         }
-        let apis = distinct(.apiChanged).map(\.subject)
+        let apis = distinct(.apiChanged).map(\.ending.subject)
         report.changedAPIs = try await store.read { connection in
             try apis.compactMap { api in
                 try connection.first("SELECT resource FROM resources WHERE client_id = ?", api) { try $0.text() }
@@ -246,27 +252,36 @@ package struct RestoredStore: Sendable {
         report.hasFormerPolicy = !distinct(.policyChanged).isEmpty
     }
 
-    private func usernames(_ endings: [Ending]) async throws(StoreFault) -> [String] {
+    private func usernames(_ repetitions: [Repetition]) async throws(StoreFault) -> [String] {
         try await store.read { connection in
-            try endings.compactMap { ending in
+            try repetitions.compactMap { repetition in
                 try connection.first(
-                    "SELECT username FROM people WHERE \(SQLConnection.isUser)", ending.user, ending.latestUser
+                    "SELECT username FROM people WHERE \(SQLConnection.isUser)", repetition.user, repetition.latestUser
                 ) { try $0.text() }
             }
         }
     }
 }
 
-extension Ending {
-    /// The number of the user; nil for another kind of subject.
-    fileprivate var user: Int64? { Int64(subject) }
+/// An ending that is ended again.
+private struct Repetition: Sendable {
+    let ending: Ending
+    /// The latest time at which the user can have been created, in microseconds since 1970.
+    let latestUser: Int64
 
-    /// The latest time at which the user can have been created; some times of endings are in whole seconds.
-    fileprivate var latestUser: Int64 { at + 2_000_000 }
+    init(_ ending: Ending, isOwn: Bool) {
+        self.ending = ending
+        // Some times of endings are in whole seconds. They are by another clock than that of a user's creation.
+        let (latest, overflows) = ending.at.addingReportingOverflow(2_000_000)
+        latestUser = isOwn || overflows ? .max : latest
+    }
+
+    /// The number of the user; nil for another kind of subject.
+    var user: Int64? { Int64(ending.subject) }
 }
 
 extension SQLConnection {
-    /// The condition for the user of an ending, by the number and ``Ending/latestUser``.
+    /// The condition for the user of an ending, by the number and ``Repetition/latestUser``.
     ///
     /// A database that lost the creation of a user gives the number to the next one, whom the ending does not concern.
     fileprivate static let isUser = "number = ?1 AND created_at <= ?2"
@@ -278,7 +293,8 @@ extension SQLConnection {
     }
 
     /// Ends again what one transaction can end with others.
-    fileprivate func endAgain(_ ending: Ending, at time: Int64, unusableHash: String) throws {
+    fileprivate func endAgain(_ repetition: Repetition, at time: Int64, unusableHash: String) throws {
+        let ending = repetition.ending
         let subject = ending.subject
         switch Ending.Kind(name: ending.kind) {
         case .grant:
@@ -290,16 +306,16 @@ extension SQLConnection {
                 """
                 UPDATE consents SET remembered = '', remembered_at = ''
                 WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
-                """, ending.user, ending.latestUser, ending.detail ?? "")
+                """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
         case .password:
             try send(
-                "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", ending.user, ending.latestUser,
+                "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", repetition.user, repetition.latestUser,
                 unusableHash)
         case .userDisabled:
             try send(
-                "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", ending.user,
-                ending.latestUser, time)
+                "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", repetition.user,
+                repetition.latestUser, time)
         case .clientKeys:
             // An empty key set: without one, a client could do without authentication.
             try send(

@@ -121,7 +121,7 @@ extension CommandFailure {
     init(_ failure: JournalFailure, ofJournalAt path: String, named name: String) {
         self =
             switch failure {
-            case .notAJournal, .ofAnotherStore, .aheadOfStore: .refused("\(name): \(failure)")
+            case .notAJournal, .ofAnotherStore, .restoredWithout, .aheadOfStore: .refused("\(name): \(failure)")
             case .failed where EndingsOptions.forbids(path): .refused("\(name): \(failure)")
             case .failed, .store: .temporary("\(name): \(failure)")
             }

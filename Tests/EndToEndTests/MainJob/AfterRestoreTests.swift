@@ -72,6 +72,10 @@ struct AfterRestoreTests {
             #expect(ended.status == 0, "\(ended.errors)")
             #expect(ended.errors.contains("Ended again what had ended since the copy: "), "\(ended.errors)")
             #expect(ended.errors.hasSuffix(Self.report(clientID, api)), "\(ended.errors)")
+            let again = try await site.administer(["after-restore", "--endings-journal", journal])
+            #expect(again.status == 3)
+            #expect(
+                again.errors.contains("the restore with this endings journal is complete already"), "\(again.errors)")
             try await site.serving {
                 for (token, status) in [(copied.revoked, 400), (copied.kept, 200)] {
                     let answer = try await RestoredCopyTests.refresh(token, of: clientID, at: site)

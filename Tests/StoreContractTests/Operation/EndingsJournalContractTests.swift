@@ -207,6 +207,16 @@ struct EndingsJournalContractTests {
             try await store.checkRestored()
             let end = try await restored.position()
             #expect(end.former == copy.identity && end.last == copy.last + 2 && end.restoringFrom == nil)
+
+            // The journal of another server has an ending that this restore lacked.
+            let missed = Ending(number: end.last + 1, at: 2_000_000, kind: "grant", subject: "gr_missed", detail: nil)
+            let other = directory.path("other")
+            try JournalLine.ending(missed, identity: copy.identity).encoded.write(to: URL(fileURLWithPath: other))
+            await #expect(throws: JournalFailure.restoredWithout(path: other)) {
+                try await EndingsJournal.open(of: store, at: other, marking: true) { _ in }
+            }
+            let second = try EndingsHistory(ofFilesAt: [path, other], after: end, copiedAt: nil)
+            #expect(second.endings == [missed] && second.ownCount == 0)
         }
     }
 
