@@ -33,9 +33,8 @@ extension EndingsJournal {
     }
 
     private static func lines(ofFileAt path: String) throws(JournalFailure) -> [Data] {
-        let bytes: Data
-        do { bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) } catch {
-            throw .failed(path: path, reason: error.localizedDescription)
+        guard let bytes = try JournalFile.bytes(ofFileAt: path) else {
+            throw .failed(path: path, reason: "it does not exist")
         }
         return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
     }

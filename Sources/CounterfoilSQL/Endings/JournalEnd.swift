@@ -44,17 +44,9 @@ extension JournalEnd {
 
     /// Reads the end of a file without a lock; nil if the file is missing or has no line.
     private static func read(ofFileAt path: String) throws(JournalFailure) -> JournalEnd? {
-        // The opening of a pipe would wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw .system("open", path)
-        }
+        guard let (descriptor, size) = try JournalFile.openExisting(path) else { return nil }
         defer { _ = Foundation.close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system("read", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .failed(path: path, reason: "it is not a regular file") }
-        let end = try read(descriptor, size: status.st_size, path: path).end
+        let end = try read(descriptor, size: size, path: path).end
         if end != nil, try !isFirstLineValid(of: descriptor, path: path) { throw .notAJournal(path: path) }
         return end
     }
@@ -75,9 +67,9 @@ extension JournalEnd {
             }
             let lines = complete.split(separator: UInt8(ascii: "\n"))
             guard let last = lines.last.flatMap({ JournalLine(Data($0)) }) else { throw .notAJournal(path: path) }
-            let ending = lastEnding(of: lines, in: last.identity)
+            let (ending, isFound) = lastEnding(of: lines, in: last.identity)
             // Before the last ending, there can be marks of years.
-            guard ending != nil || length == size else {
+            guard isFound || length == size else {
                 length = size
                 continue
             }
@@ -85,12 +77,22 @@ extension JournalEnd {
         }
     }
 
-    private static func lastEnding(of lines: [ArraySlice<UInt8>], in identity: String) -> Ending? {
-        for bytes in lines.reversed() where Data(bytes).range(of: Data("\"ended\":".utf8)) != nil {
-            guard case .ending(let ending, identity)? = JournalLine(Data(bytes)) else { return nil }
-            return ending
+    /// Returns the last ending of a sequence, and whether the lines have it or a beginning.
+    ///
+    /// The store had nothing of what is before a beginning (``JournalFile/turn(to:after:continuing:from:of:at:)``).
+    private static func lastEnding(
+        of lines: [ArraySlice<UInt8>], in identity: String
+    ) -> (ending: Ending?, isFound: Bool) {
+        for bytes in lines.reversed() where !isCurrentMark(Data(bytes)) {
+            guard case .ending(let ending, identity)? = JournalLine(Data(bytes)) else { return (nil, true) }
+            return (ending, true)
         }
-        return nil
+        return (nil, false)
+    }
+
+    /// Returns true for a mark in the middle of a sequence, of which there can be many after the last ending.
+    private static func isCurrentMark(_ bytes: Data) -> Bool {
+        bytes.range(of: Data("\"mark\":\"current\"".utf8)) != nil && bytes.range(of: Data("\"ended\":".utf8)) == nil
     }
 
     /// Returns true if the first line of an open file is one of a journal; the file has a line.

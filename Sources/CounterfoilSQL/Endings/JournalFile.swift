@@ -214,14 +214,46 @@ final class JournalFile {
     /// The number is that of its last ending, or greater than that of every other file: the names are in the order of
     /// the files, also after the database has used numbers again.
     private func rotate() throws(JournalFailure) {
-        let last = try Self.former(ofJournalAt: path).last.flatMap(JournalFiles.number(ofFormerFileAt:)) ?? 0
-        let number = max(known?.end?.number ?? 0, last + 1)
+        let former = try Self.former(ofJournalAt: path).last
+        let next = (former.flatMap(JournalFiles.number(ofFormerFileAt:)) ?? 0).addingReportingOverflow(1)
+        guard !next.overflow else {
+            throw .failed(path: former ?? path, reason: "no number comes after that in its name; rename it")
+        }
+        let number = max(known?.end?.number ?? 0, next.partialValue)
         guard rename(path, "\(path).\(number)") == 0 else { throw .system("rename", path) }
         flock(descriptor, LOCK_UN)
         _ = Foundation.close(descriptor)
         descriptor = -1
         try lock()
         _ = try self.end()
+    }
+
+    /// Opens a file for reading, and follows no link; returns nil if it is missing.
+    static func openExisting(_ path: String) throws(JournalFailure) -> (descriptor: CInt, size: off_t)? {
+        // The opening of a pipe would wait for a writer.
+        let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system("open", path)
+        }
+        var status = stat()
+        let failure: JournalFailure? =
+            if fstat(descriptor, &status) != 0 {
+                .system("read", path)
+            } else if status.st_mode & S_IFMT != S_IFREG {
+                .failed(path: path, reason: "it is not a regular file")
+            } else { nil }
+        guard let failure else { return (descriptor, status.st_size) }
+        _ = Foundation.close(descriptor)
+        throw failure
+    }
+
+    /// Reads a whole file, and follows no link; returns nil if it is missing.
+    static func bytes(ofFileAt path: String) throws(JournalFailure) -> Data? {
+        guard let (descriptor, _) = try openExisting(path) else { return nil }
+        do { return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd() ?? Data() } catch {
+            throw .failed(path: path, reason: error.localizedDescription)
+        }
     }
 
     /// Returns the paths of the former files of a journal, the oldest first.

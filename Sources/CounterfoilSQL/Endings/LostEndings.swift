@@ -43,11 +43,7 @@ package struct LostEndings: Sendable {
         }
         var search = Search(position: start.position, begin: start.begin)
         for file in try (JournalFile.former(ofJournalAt: path) + [path]).reversed() {
-            let bytes: Data
-            do { bytes = try Data(contentsOf: URL(fileURLWithPath: file), options: .mappedIfSafe) } catch {
-                if !FileManager.default.fileExists(atPath: file) { continue }
-                throw .failed(path: file, reason: error.localizedDescription)
-            }
+            guard let bytes = try JournalFile.bytes(ofFileAt: file) else { continue }
             var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
             while !lines.isEmpty, !search.isComplete {
                 var batch: [JournalLine] = []
@@ -80,6 +76,10 @@ package struct LostEndings: Sendable {
         /// The number at which the journal begins, as far as it was read.
         var origin = Int64.max
         var isComplete = false
+        /// The number before the earliest ending that was read, which the lines before must reach.
+        var continued = Int64.min
+        /// Whether lines are missing within the journal.
+        var hasGap = false
 
         /// Compares lines, the last one first, with the endings of the store that have their numbers.
         mutating func compare(_ lines: [JournalLine], with stored: [Ending]) {
@@ -87,6 +87,8 @@ package struct LostEndings: Sendable {
             for line in lines {
                 // What is before belongs to the sequence of the store before its last restore.
                 guard line.identity == position.identity else { return isComplete = true }
+                if line.number < continued { hasGap = true }
+                continued = if case .ending = line { line.number - 1 } else { line.number }
                 switch line {
                 case .mark(let mark): origin = min(origin, mark.number)
                 case .ending(let ending, _):
@@ -123,7 +125,7 @@ package struct LostEndings: Sendable {
             return LostEndings(
                 end: end, common: common, number: number,
                 endings: lost.reversed().filter { seen.insert($0).inserted && !again.contains(Key($0)) },
-                canLackOthers: common == nil && origin > position.last)
+                canLackOthers: hasGap || common == nil && origin > position.last)
         }
     }
 }

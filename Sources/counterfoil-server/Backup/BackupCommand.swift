@@ -69,7 +69,7 @@ struct BackupCommand: AsyncParsableCommand {
         let noted = file.noted
         let takenAt = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var isInJournal = false
-        if let journal = noted.endingsJournal {
+        if let journal = DataDirectory.journal(notedIn: noted, in: directory) {
             do {
                 _ = try await EndingsJournal.open(of: store, at: journal, marking: true) { _ in }
                 isInJournal = true

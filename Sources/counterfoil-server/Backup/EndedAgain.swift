@@ -4,7 +4,7 @@ import CounterfoilServer
 import Foundation
 import Logging
 
-/// The endings of a journal that its store lacked, and that a server or a command has ended again.
+/// The endings of a journal that its store lacked, and that a server has ended again.
 struct EndedAgain: Sendable {
     let report: RestoreReport
     /// Whether the store can lack other endings, of which the journal does not know.
@@ -44,19 +44,8 @@ struct EndedAgain: Sendable {
         logger.error("ended again what the database lacked of the endings journal", metadata: metadata)
         if canLackOthers {
             logger.error(
-                "the database lacks endings from before its journal",
+                "the database can lack endings that its journal does not have",
                 metadata: ["advice": "stop every server, and run after-restore with the journals of all servers"])
-        }
-    }
-
-    /// Shows the same to the user of a command.
-    func show() {
-        Output.note("The store lacked endings of its journal \(path). Ended again: \(report.endings).")
-        report.show()
-        if canLackOthers {
-            Output.note(
-                "The store lacks endings from before the journal, too. Stop every server, and run after-restore with the "
-                    + "journals of all servers.")
         }
     }
 }

@@ -100,6 +100,7 @@ struct DataDirectory {
                     var settings = settings.following(former)
                     settings.serverKeyUses = former.serverKeyUses
                     settings.serverKeyUses.note(serverKey.fingerprints, at: store.now(), isAlone: true)
+                    settings.databaseFile = Self.databaseFile(in: path)
                     try Self.note(settings, in: path)
                 }
             },
@@ -128,6 +129,25 @@ struct DataDirectory {
         }
         Output.note("warning: \(place) is damaged, so the settings of the server are not known; start the server again")
         return NotedSettings { _ in nil }
+    }
+
+    /// Returns the path of the endings journal to which commands write, too; nil for none.
+    ///
+    /// The noted settings are also in a copy of a directory, and what ends in the copy has not ended in the store of
+    /// the journal. So the database must be the file on which the server ran.
+    static func journal(notedIn noted: NotedSettings, in path: String) -> String? {
+        guard let journal = noted.endingsJournal else { return nil }
+        guard let own = databaseFile(in: path), own == noted.databaseFile else {
+            Output.note(
+                "warning: no server has run on the database of \(path), which is a copy or was restored; this command "
+                    + "writes nothing to the endings journal \(journal)")
+            return nil
+        }
+        return journal
+    }
+
+    private static func databaseFile(in path: String) -> String? {
+        FileIdentity(of: file("counterfoil.db", in: path))?.text
     }
 
     /// Opens the database of a directory without its server key, while a server may run on it.

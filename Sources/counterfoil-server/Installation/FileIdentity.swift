@@ -6,6 +6,9 @@ struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
 
+    /// The identity as text, which a copy of the file does not have.
+    var text: String { "\(device) \(inode)" }
+
     /// Reads the identity of the file to which a path leads; nil if there is none.
     init?(of path: String) {
         var status = stat()

@@ -47,28 +47,24 @@ struct Installation {
 }
 
 extension Installation {
-    /// Writes to the endings journal of the server what a command ends.
+    /// Writes to an endings journal what a command ends.
     ///
     /// If that is not possible, for example because the journal is on another machine, the command continues. The
-    /// server then writes it within a minute. A store that lacks endings of the journal is treated as by a server.
-    ///
-    /// As root, a command follows the path only if `isTrusted`: every user who can write to a database can change it.
-    func followJournal(trusting isTrusted: Bool) async throws {
-        guard let path = noted.endingsJournal, isTrusted || geteuid() != 0 else { return }
-        @Sendable func warn(_ failure: some Error) {
+    /// server then writes it within a minute. If the store lacks endings of the journal, only a server ends them again:
+    /// a command would do it with each copy of the store.
+    func follow(journalAt path: String) async {
+        @Sendable func warn(_ failure: JournalFailure) {
+            if case .aheadOfStore = failure {
+                return Output.note(
+                    "warning: the store lacks endings of its endings journal \(path), so what had ended is valid in it; the "
+                        + "server ends it again when it starts, or within a minute; this command writes nothing to the "
+                        + "journal")
+            }
             Output.note(
                 "warning: \(failure); what this command ends is in the database, and the server adds it to its journal "
                     + "within a minute")
         }
-        let journal: EndingsJournal
-        do {
-            journal = try await EndingsJournal.open(
-                of: store, at: path, marking: false, takingEarlierStore: true, reporting: warn)
-        } catch { return warn(error) }
-        guard journal.lacksStore else { return }
-        do { try await endAgain(journal)?.show() } catch JournalFailure.aheadOfStore {
-            throw CommandFailure.refused("\(JournalFailure.aheadOfStore(path: path))")
-        } catch { warn(error) }
+        do { try await EndingsJournal.open(of: store, at: path, marking: false, reporting: warn) } catch { warn(error) }
     }
 
     /// Opens the endings journal of a server.

@@ -96,8 +96,12 @@ struct InstallationOption: SettingGroup {
         do {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             try await installation.store.checkRestored()
-            // Root opens only directories of its own.
-            try await installation.followJournal(trusting: place.key == "data_dir")
+            // Each server on a database has its own journal, and adds what commands end there.
+            if case .directory(let path) = place,
+                let journal = DataDirectory.journal(notedIn: installation.noted, in: path)
+            {
+                await installation.follow(journalAt: journal)
+            }
             let result = try await work(installation)
             await installation.store.close()
             return result

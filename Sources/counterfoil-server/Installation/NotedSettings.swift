@@ -21,6 +21,7 @@ struct NotedSettings: Sendable, Hashable {
         case refreshIdleLifetime = "refresh-idle-lifetime"
         case serverKeys = "server-keys"
         case formerIssuer = "former-issuer"
+        case databaseFile = "database-file"
     }
 
     /// The files of a server outside of its data directory.
@@ -55,7 +56,7 @@ struct NotedSettings: Sendable, Hashable {
     /// What is not noted does not count, nor do paths on another machine and what is no setting of a file.
     func differences(from other: NotedSettings) -> [String] {
         let compared = Name.allCases.filter {
-            ![.host, .unregisteredClients, .serverKeys, .formerIssuer].contains($0)
+            ![.host, .unregisteredClients, .serverKeys, .formerIssuer, .databaseFile].contains($0)
         }
         let settings = compared.filter { name in
             other.texts[name].map { $0 != texts[name] } ?? false
@@ -171,6 +172,12 @@ struct NotedSettings: Sendable, Hashable {
     /// The paths of the files that the server uses.
     var files: Files { paths.filter { $0.value.hasPrefix("/") } }
 
-    /// The path of the endings journal, to which commands write, too; nil for none.
+    /// The identity of the database file on which the server ran (``FileIdentity/text``); nil if it is not noted.
+    var databaseFile: String? {
+        get { texts[.databaseFile] }
+        set { texts[.databaseFile] = newValue }
+    }
+
+    /// The path of the endings journal; nil for none.
     var endingsJournal: String? { files[.endingsJournal] }
 }

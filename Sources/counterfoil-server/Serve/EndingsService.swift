@@ -1,12 +1,15 @@
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import Foundation
 import Logging
 import ServiceLifecycle
 
 /// The service that keeps the endings journal complete, and regularly notes in it up to when it is.
 struct EndingsService: Service {
     private let journal: EndingsJournal
+    /// The lock that prevents a second server from writing to the journal.
+    private let lock: ServingLock
     private let installation: Installation
     private let logger: Logger
     /// An element for each time at which the database was found to lack endings of the journal.
@@ -26,6 +29,7 @@ struct EndingsService: Service {
         _ path: String?, named name: String, of installation: Installation, logger: Logger
     ) async throws {
         guard let path else { return nil }
+        lock = try await Self.lock(path, named: name)
         // Each revocation tries again, so a full disk would fill the log.
         let lastReport = Mutex(ContinuousClock.Instant?.none)
         let (calls, call) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -48,6 +52,33 @@ struct EndingsService: Service {
         guard journal.lacksStore else { return }
         do { try await installation.endAgain(journal)?.log(to: logger) } catch let failure as JournalFailure {
             throw CommandFailure(failure, ofJournalAt: path, named: name)
+        }
+    }
+
+    /// The time for which a server waits for the lock of a former one that ends.
+    private static let lockPatience = Duration.seconds(3)
+
+    /// Locks a journal for a server.
+    ///
+    /// A server on a copy of the store would take what ends in the other one for lost, and end it again. The name of
+    /// the lock begins with a period, so that `PATH*` names only files of the journal.
+    private static func lock(_ path: String, named name: String) async throws -> ServingLock {
+        let url = URL(fileURLWithPath: path)
+        let file = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).lock").path
+        let limit = ContinuousClock.now + lockPatience
+        while true {
+            do {
+                return try ServingLock(
+                    path: file,
+                    orRefuse: "\(name): another server writes to \(path); stop it first, or name another file: each "
+                        + "server has its own endings journal")
+            } catch let failure as CommandFailure {
+                guard failure.isTemporary else {
+                    throw CommandFailure(.failed(path: path, reason: failure.message), ofJournalAt: path, named: name)
+                }
+                guard .now < limit else { throw failure }
+            }
+            try await Task.sleep(for: .milliseconds(50))
         }
     }
 
