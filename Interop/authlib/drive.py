@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Authlib is a native application, a web application with a secret and a service with a key at our server.
 
-R171, R189, R231, R232, R234, R235, R236, R281, R313: it signs a person in, refreshes, asks what a token is worth and
+It signs a person in, refreshes, asks what a token is worth and
 revokes it.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at canaille, which asks for the name on one page and for the password on the next.
 
-R027, R298: a public client and one with a secret; the answer names its issuer; revoked tokens are refused.
+A public client and one with a secret; the answer names its issuer; revoked tokens are refused.
 """
 
 from __future__ import annotations

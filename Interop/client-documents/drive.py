@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A client in plain Python signs in at our server by its document, and by a registration that ends meanwhile.
 
-R133, R241, R246, R250, R251, R254: on loopback every port matches, whether the document names one or none. A document
+On loopback every port matches, whether the document names one or none. A document
 that breaks a rule is refused, and so is the client after the end of its registration.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server by a code that the person enters on another device.
 
-R258: with the code typed and with the code in the URL, with a bound token, and denied.
+With the code typed and with the code in the URL, with a bound token, and denied.
 """
 
 from __future__ import annotations

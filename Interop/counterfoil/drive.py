@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server and calls the sample API: what other servers are compared with.
 
-R027, R230, R298: a forged answer, a server mix-up, a token that was revoked. At an MCP server it registers itself, and
+A forged answer, a server mix-up, a token that was revoked. At an MCP server it registers itself, and
 again when our server has forgotten it.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at django-oauth-toolkit and calls the API that it protects.
 
-R095: nothing in the client's requests is made for our own server; a forged answer, a revoked token.
+Nothing in the client's requests is made for our own server; a forged answer, a revoked token.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dovecot lets people read their mail with an access token of our server, by introspection and by validating JWTs.
 
-R205, R235, R262: tokens that are revoked, expired, altered, or for another API, scope, issuer or user are refused.
+Tokens that are revoked, expired, altered, or for another API, scope, issuer or user are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """FastMCP signs a user in at our server for the example MCP server, with its own browser call and callback server.
 
-R349: it identifies itself by its document or registers itself, asks for more when a tool needs more, and registers
+It identifies itself by its document or registers itself, asks for more when a tool needs more, and registers
 again when the server has forgotten it.
 """
 

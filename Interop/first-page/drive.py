@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A newcomer's first page: the configuration that `app show` prints, on an empty page of http://localhost, in Chromium.
 
-R244, R307, R310: `app create --type spa` with a redirect URI only, `app show --configuration fetch` as index.html, signed in. With
+`app create --type spa` with a redirect URI only, `app show --configuration fetch` as index.html, signed in. With
 another redirect URI, the page of the server names what it received, the nearest registered URI and the difference.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Flask app signs a user in with Authlib, as a web client on http://localhost.
 
-R244, R281, R283: it sends a nonce and no code challenge, and reads the user from the ID token only.
+It sends a nonce and no code challenge, and reads the user from the ID token only.
 """
 
 from __future__ import annotations

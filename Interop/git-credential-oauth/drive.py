@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """git-credential-oauth signs a person in at our server and gives git an access token.
 
-R002, R112: it brings PKCE and a free port; its redirect URI is `http://127.0.0.1:PORT`, without a path.
+It brings PKCE and a free port; its redirect URI is `http://127.0.0.1:PORT`, without a path.
 """
 
 from __future__ import annotations

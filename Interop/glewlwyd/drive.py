@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at glewlwyd, whose pages are a program and so want a real browser.
 
-R095, R185, R258: by a redirect, by a code on another device, with a secret and with DPoP; a forged answer, and a
+By a redirect, by a code on another device, with a secret and with DPoP; a forged answer, and a
 refresh token that was used twice.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Go program on golang.org/x/oauth2 and go-oidc signs a person in at our server and calls the sample API.
 
-R002, R225, R283: it refreshes by itself, and what is wrong is refused.
+It refreshes by itself, and what is wrong is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """google-auth-oauthlib's InstalledAppFlow signs a person in at our server and calls the sample API.
 
-R006: the application listens on a free port of `http://localhost`, and calls the API in the person's name.
+The application listens on a free port of `http://localhost`, and calls the API in the person's name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
 
-R225, R277, R281, R283, R286, R288, R293, R295, R324: a relying party that believes only what the metadata say.
+A relying party that believes only what the metadata say.
 Another one registers itself and reads its registration.
 A third one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces what the add-ons for that do
 against the standards: they take a pushed request for refused unless the status is 200, and hash the token of a proof in

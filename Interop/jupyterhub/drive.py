@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """JupyterHub signs a user in with oauthenticator, as a web client on http://localhost.
 
-R171, R244, R286, R324: it sends a code challenge and no nonce, authenticates by client_secret_post, and reads the user
+It sends a code challenge and no nonce, authenticates by client_secret_post, and reads the user
 from UserInfo.
 """
 

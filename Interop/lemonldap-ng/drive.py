@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at LemonLDAP::NG, a single sign-on portal in Perl.
 
-R145, R185: a public client and one with a secret; a forged answer, and an ended session.
+A public client and one with a secret; a forged answer, and an ended session.
 """
 
 from __future__ import annotations

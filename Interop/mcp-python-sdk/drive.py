@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The MCP SDK for Python signs a user in at our server for the example MCP server, from the URL of that server alone.
 
-R338, R349: it identifies itself by its document or registers itself, and asks for more when a tool needs more.
+It identifies itself by its document or registers itself, and asks for more when a tool needs more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Apache with mod_auth_openidc, configured as its README says, signs people in on http://localhost without PKCE.
 
-R244, R281, R286, R295: OpenID Connect's `nonce` does what PKCE does elsewhere; without either, and with an injected
+OpenID Connect's `nonce` does what PKCE does elsewhere; without either, and with an injected
 code, there is no sign-in.
 """
 

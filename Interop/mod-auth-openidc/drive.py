@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Apache with mod_auth_openidc signs people in at our server, and protects an API by asking what a token is worth.
 
-R171, R235, R236, R286, R293, R295: a relying party and an introspecting resource server over TLS.
+A relying party and an introspecting resource server over TLS.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Django site signs a user in with mozilla-django-oidc, as a web client on http://localhost.
 
-R171, R244, R281, R286, R293, R295: it sends a nonce and no code challenge, authenticates by client_secret_post, and
+It sends a nonce and no code challenge, authenticates by client_secret_post, and
 reads the user from UserInfo.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """msal signs a person in at our server behind TLS, takes the answer in a form, and refreshes.
 
-R112, R322: the issuer has a path, a proxy ends TLS, `response_mode=form_post` goes to a free port of
+The issuer has a path, a proxy ends TLS, `response_mode=form_post` goes to a free port of
 `http://localhost`; a service signs in with the assertion that msal makes of its key.
 """
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """oidc-agent signs a person in at our server and keeps giving access tokens to programs.
 
-R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
-R256: it shows a code for another device, too, and learns of an approval and of a denial.
-R241: without a client identifier it registers itself.
+It listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
+It shows a code for another device, too, and learns of an approval and of a denial.
+Without a client identifier it registers itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at oidc-provider-mock, the server with which many projects test their own sign-in.
 
-R145: its metadata does not name PKCE, so the client must be told to use it; its clients send a secret, any at all;
+Its metadata does not name PKCE, so the client must be told to use it; its clients send a secret, any at all;
 it refreshes, and it has no revocation endpoint.
 """
 

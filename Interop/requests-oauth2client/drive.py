@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """requests-oauth2client pushes its requests, binds tokens to a key, and signs a device in, where nonces are required.
 
-R267, R268: it follows RFC 8628, RFC 9126 and RFC 9449 without any help by the driver.
+It follows RFC 8628, RFC 9126 and RFC 9449 without any help by the driver.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 It sends no `resource`, and fails if the response lacks a scope that it asked for: the token is for the registered API
 and for UserInfo.
 
-R006, R184, R186, R313: a code counts once and with its verifier only; a refresh gives a token of the same scope.
+A code counts once and with its verifier only; a refresh gives a token of the same scope.
 """
 
 from __future__ import annotations

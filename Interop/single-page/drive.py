@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The single-page example signs a user in from Chromium on localhost, calls the sample API, refreshes and signs out.
 
-R187, R228, R295, R307, R310, R316: page, server and API are three origins; what is forged, used before or of another
+Page, server and API are three origins; what is forged, used before or of another
 origin is refused.
 """
 

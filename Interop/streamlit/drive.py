@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Streamlit app signs a user in with `st.login` in Chromium, as a web client on http://localhost.
 
-R244, R281, R283, R293, R295: it sends a nonce, a code challenge and prompt=select_account, and reads the user from the
+It sends a nonce, a code challenge and prompt=select_account, and reads the user from the
 ID token only.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Swagger UI in Chromium on localhost gets a token from our server, by OAuth and by OpenID, and calls the sample API.
 
-R307, R310: a single-page client with PKCE whose page, server and API are three origins.
+A single-page client with PKCE whose page, server and API are three origins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in with the profiles of FotoWare, iTwin and Zoho, at our own server set up in their place.
 
-R055, R057: the commands are those of the guide `moving-from-NAME.md`, with the host and the ports of this machine.
+The commands are those of the guide `moving-from-NAME.md`, with the host and the ports of this machine.
 """
 
 from __future__ import annotations

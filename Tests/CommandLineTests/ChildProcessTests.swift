@@ -14,7 +14,6 @@ struct ChildProcessTests {
         }
     }
 
-    // SEC-209
     @Test func `a program inherits no file that another thread opens while it starts`() async throws {
         let busy = (0..<3).map { _ in Task { await Self.openFiles() } }
         defer { for task in busy { task.cancel() } }

@@ -9,7 +9,7 @@ import Testing
 
 /// The ID token of a sign-in, and the keys that verify it.
 extension NativeSignInTests {
-    // R284, CL-13; OpenID Connect Core §3.1.3.7
+    // OpenID Connect Core §3.1.3.7
     @Test(
         arguments: [
             (.idTokenWrongIssuer, .wrongIssuer), (.idTokenWrongAudience, .wrongAudience),
@@ -52,7 +52,7 @@ extension NativeSignInTests {
         #expect(try await failure(script, scope: "photos.read") == nil)
     }
 
-    // CL-16; OpenID Connect Core §10.1.1
+    // OpenID Connect Core §10.1.1
     @Test func `recently rotated keys are fetched again exactly once`() async throws {
         for (stale, succeeds) in [(1, true), (9, false)] {
             var script = ServerScript()

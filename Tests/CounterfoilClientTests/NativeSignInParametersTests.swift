@@ -22,7 +22,7 @@ struct NativeSignInParametersTests {
         return script
     }
 
-    // SEC-192; RFC 9126 §5
+    // RFC 9126 §5
     @Test(
         arguments: [
             .trouble(401), .html(status: 403), .html(status: 404), .trouble(405), .trouble(500), .trouble(503), .html(),
@@ -95,7 +95,7 @@ struct NativeSignInParametersTests {
         return shown.withLock { ($0.urls.map(\.rawValue), $0.lifetimes) }
     }
 
-    // SEC-510; RFC 9126 §2.2: the user cannot open a pushed request after expires_in.
+    // RFC 9126 §2.2: the user cannot open a pushed request after expires_in.
     @Test func `a request that the user carries to a browser is pushed only if the server requires it`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let hand = Hand(isOutOfReach: true, outcome: .notAttempted)
@@ -166,7 +166,7 @@ struct NativeSignInParametersTests {
         }
     }
 
-    // SEC-193; OpenID Connect Core §3.1.3.7 point 3
+    // OpenID Connect Core §3.1.3.7 point 3
     @Test func `an ID token may name further audiences only if the app trusts them, also in a refresh`() async throws {
         var script = ServerScript()
         script.idToken.replaced = [WireMember("aud", ["{client}", "project-7"]), WireMember("azp", "{client}")]
@@ -200,7 +200,7 @@ struct NativeSignInParametersTests {
         }
     }
 
-    // SEC-194; RFC 9449 §5, RFC 7009 §2
+    // RFC 9449 §5, RFC 7009 §2
     @Test func `tokens that are not bound although the client asked for it are revoked`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.ignoresProofs)) { server in
             await #expect(throws: SignInError.unsafe(.tokenResponse(.notBound))) {

@@ -46,7 +46,7 @@ struct NativeSignInRedirectTests {
         return signIn
     }
 
-    // R093, R108: the platform's own way to show the page and to take the response.
+    // The platform's own way to show the page and to take the response.
     @Test(arguments: ["https://lightbox.example/callback", "com.example.lightbox:/callback"])
     func `a receiver that is also a browser opens the page`(redirectURI: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -67,7 +67,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R113: any registered path, and a port from a list.
+    // Any registered path, and a port from a list.
     @Test func `a registered path and the first free of its ports are used`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let taken = try await LoopbackReceiver.listen()
@@ -85,7 +85,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R109: the sign-in fails before any request to the server.
+    // The sign-in fails before any request to the server.
     @Test(.enabled(if: !RedirectOption.System.current.contains(.claimedHTTPS)))
     func `a redirect option that the system lacks is refused before any request`() async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -101,7 +101,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R146 R298, CL-33 OK-33: responses of two servers that do not identify themselves could be mixed up.
+    // Responses of two servers that do not identify themselves could be mixed up.
     @Test(arguments: [true, false])
     func `one redirect URI serves two servers only if one of them identifies itself`(namesItself: Bool) async throws {
         var scripts = (ServerScript(.noPushedRequests), ServerScript(.noPushedRequests))
@@ -134,7 +134,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R146 R306: concurrent sign-ins in one process whose redirect URIs differ only in the port.
+    // Concurrent sign-ins in one process whose redirect URIs differ only in the port.
     @Test func `concurrent sign-ins each receive their own response`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let credentials = try await withThrowingTaskGroup(of: Credentials.self) { group in

@@ -34,7 +34,6 @@ struct NativeSignInTests {
         return failure.withLock { $0 }
     }
 
-    // R002 R028 R031 R032 R033 R034 R041 R045 R046 R057 R059 R075 R081 R083 R117
     @Test func `a sign-in ends with tokens, and the token request is exactly that of the standard`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             let browser = ScriptedBrowser()
@@ -64,7 +63,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R043, SEC-91: the browser carries the code and nothing else.
+    // The browser carries the code and nothing else.
     @Test func `no token and no verifier reaches the user agent`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let browser = ScriptedBrowser()
@@ -80,7 +79,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R044: an app that does not use refresh tokens stores none, although the server issues one.
+    // An app that does not use refresh tokens stores none, although the server issues one.
     @Test func `a refresh token is dropped on request`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server)
@@ -118,7 +117,6 @@ struct NativeSignInTests {
         }
     }
 
-    // R016 R036
     @Test func `a redirect URI omitted from the first request is omitted from the second`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let receiver = try await LoopbackReceiver.listen()
@@ -142,7 +140,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-34
     @Test func `a second sign-in shares nothing with the first, also after a failure`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             let signIn = try Self.signIn(at: server)
@@ -154,7 +151,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R027, CL-01, CL-50, SEC-82: the wait continues although a page sends forged responses.
+    // The wait continues although a page sends forged responses.
     @Test func `a forged response is ignored, and the real one is still accepted`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let browser = ScriptedBrowser(beforeCallback: { callback in
@@ -171,7 +168,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R135, SEC-88: the port is closed before the token request.
+    // The port is closed before the token request.
     @Test func `after a sign-in no port is open`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let port = Mutex<Int?>(nil)
@@ -185,7 +182,7 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-07, SEC-82, SEC-83; RFC 9207 §2.4: after a mix-up, the code is not sent to any server.
+    // RFC 9207 §2.4: after a mix-up, the code is not sent to any server.
     @Test func `a response that names another server causes no token request`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.wrongIssuer)) { server in
             await #expect(throws: SignInError.unsafe(.callback(.wrongIssuer))) {
@@ -195,7 +192,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-11
     @Test(arguments: [
         (
             "{\"error\":\"invalid_grant\",\"error_description\":\"too late\"}",
@@ -223,7 +219,6 @@ struct NativeSignInTests {
         #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.tokenResponse(.unreadable)))
     }
 
-    // CL-52
     @Test func `ten thousand keys are not read`() async throws {
         guard case .unsafe(.transport(.tooLarge))? = try await failure(ServerScript(.tenThousandKeys)) else {
             Issue.record("they were read")
@@ -244,7 +239,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-11
     @Test func `a response of 50 MB is not read to its end`() async throws {
         guard case .unsafe(.transport(.tooLarge)) = try await failure(ServerScript(.hugeTokens), scope: "photos.read")
         else {
@@ -269,7 +263,6 @@ struct NativeSignInTests {
         #expect(actual == kind)
     }
 
-    // CL-12, SEC-85
     @Test(arguments: [302, 307, 308])
     func `the code is not sent along a redirect of the token endpoint`(status: Int) async throws {
         try await ScriptedAuthorizationServer.run { evil in
@@ -296,7 +289,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-27
     @Test func `a sign-in without a response times out and says what may be wrong`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server, browser: NoBrowser())
@@ -306,7 +298,6 @@ struct NativeSignInTests {
         }
     }
 
-    // SEC-91
     @Test func `no event or description of a sign-in contains a secret`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let told = Mutex<[String]>([])

@@ -6,7 +6,7 @@ import Testing
 
 /// Signing in to the console always leads back to a console page, and always needs the user.
 struct AccountSignInTests {
-    // R297, UI-12, RFC 9700 §4.11: whatever `to` contains, the target is a page of the console.
+    // RFC 9700 §4.11: whatever `to` contains, the target is a page of the console.
     @Test(arguments: [
         "//evil", "//evil.example/account", "https:evil", "https://evil.example/", "https:/evil", "/\\evil", "\\\\evil",
         "/%2f%2fevil", "%2f%2fevil", "%5c%5cevil", "///evil", "/account//evil", "/account/../..//evil",
@@ -30,7 +30,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // R297, UI-12: unescaped in the URL, or twice.
+    // Unescaped in the URL, or twice.
     @Test(arguments: [
         "to=%2f%2fevil", "to=//evil", "to=%252f%252fevil", "to=/account&to=//evil", "next=//evil", "%74o=//evil",
     ])
@@ -123,7 +123,7 @@ struct AccountSignInTests {
         }
     }
 
-    // R335, UI-02: no session starts without the user's own form: not from a URL, not from another site.
+    // No session starts without the user's own form: not from a URL, not from another site.
     @Test func `a session starts only from a form of this browser`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -142,7 +142,7 @@ struct AccountSignInTests {
         #expect(try await test.store.sessions(of: test.alice.id).isEmpty)
     }
 
-    // R333: a session cookie that was planted before signing in is useless after it.
+    // A session cookie that was planted before signing in is useless after it.
     @Test func `signing in starts a new session`() async throws {
         let test = try await TestServer()
         let planted = SessionToken().exposed
@@ -163,7 +163,7 @@ struct AccountSignInTests {
         #expect(try await old.open("/account").signInPage.problem == nil)
     }
 
-    // R311, R327: the cookie of a session.
+    // The cookie of a session.
     @Test func `the session cookie is sent to this server's pages only`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

@@ -18,7 +18,6 @@ struct RecentSignInTests {
         return (developer, client.id)
     }
 
-    // SEC-28
     // OpenID Connect Core §3.1.2.1 defines max_age for clients in the same way.
     @Test(arguments: sensitive)
     func `a page that changes a registration requires a recent sign-in and returns`(page: String) async throws {
@@ -35,7 +34,6 @@ struct RecentSignInTests {
         #expect(try await developer.browser.send(.get, to: path).status == .ok)
     }
 
-    // SEC-28
     @Test func `branding, policy and registration require a recent sign-in, read-only pages do not`() async throws {
         var (developer, client) = try await Self.anHourLater()
         for path in ["/admin/branding", "/admin/unregistered/policy", "/apps/new", "/apps/new?type=service"] {
@@ -131,7 +129,7 @@ struct RecentSignInTests {
         }
     }
 
-    // SEC-29: the age of the sign-in counts when the form arrives, and what the user typed is kept.
+    // The age of the sign-in counts when the form arrives, and what the user typed is kept.
     @Test(arguments: TypedForm.allCases)
     func `a form that is submitted an hour after the sign-in needs the password`(form: TypedForm) async throws {
         var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
@@ -181,7 +179,7 @@ struct RecentSignInTests {
         #expect(try await developer.test.store.client(client.id) == client)
     }
 
-    // SEC-29: a form with buttons only leads to the password, and back to its page.
+    // A form with buttons only leads to the password, and back to its page.
     @Test(arguments: [("/secrets", "add"), ("/delete", "delete")])
     func `a button that is pressed an hour after the sign-in changes nothing`(
         page: String, decision: String
@@ -203,7 +201,6 @@ struct RecentSignInTests {
         #expect(try await developer.test.store.client(client.id) == client)
     }
 
-    // SEC-29
     @Test func `a copied cookie changes nothing without the password`() async throws {
         var (developer, client) = try await Self.anHourLater()
         let before = try await developer.test.store.clientSecrets(of: client)

@@ -7,7 +7,6 @@ import Testing
 
 @Suite("PostgreSQL: connection strings", .timeLimit(.minutes(2)))
 struct ConnectionStringTests {
-    // SEC-386
     @Test(arguments: [
         ("postgresql://me:s3cret@db.example.com/x", "password"), ("postgres://me:s3cret@/x", "password"),
         ("postgresql://db.example.com/x?user=me&password=s3cret", "password"),

@@ -37,7 +37,7 @@ struct EndingOrderTests {
         }
     }
 
-    // SEC-619: the default of this server is off.
+    // The default of this server is off.
     @Test func `a commit that ends access is durable also on a synchronous standby, whatever the default is`()
         async throws
     {

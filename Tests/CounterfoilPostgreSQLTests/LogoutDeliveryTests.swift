@@ -38,7 +38,6 @@ struct LogoutDeliveryTests {
         func add(_ deliveries: [LogoutDelivery]) { list.withLock { $0 += deliveries } }
     }
 
-    // SEC-37
     @Test func `several servers take each delivery once, and keep the limit of an owner together`() async throws {
         try await TestDatabase.withServer { server, database in
             let uri = try server.uri(database: database)

@@ -143,7 +143,6 @@ struct RoundTripTests {
         }
     }
 
-    // SEC-74
     // The statements with the deletion of the sessions, and the commit.
     @Test func `the end of fifty sessions is two round trips, as is the end of one`() async throws {
         try await TestDatabase.withServerAlone { server, database in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct FormParametersTests {
-    // R012: names and values are URL-encoded, whatever they contain.
+    // Names and values are URL-encoded, whatever they contain.
     @Test(arguments: SeededGenerator.seeds)
     func `any parameters are unchanged after encoding and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -13,7 +13,7 @@ struct IssuerTests {
         #expect(try Issuer(text).description == text)
     }
 
-    // R221: lower-case host, no default port, no trailing slash.
+    // Lower-case host, no default port, no trailing slash.
     @Test(arguments: [
         ("https://ID.example.com", "https://id.example.com"), ("HTTPS://id.example.com", "https://id.example.com"),
         ("https://id.example.com/", "https://id.example.com"), ("https://id.example.com:443", "https://id.example.com"),
@@ -23,7 +23,7 @@ struct IssuerTests {
         #expect(throws: Issuer.Refusal.notCanonical(canonical)) { try Issuer(text) }
     }
 
-    // R192: https, or http on a loopback host, without query and fragment.
+    // https, or http on a loopback host, without query and fragment.
     @Test(arguments: [
         ("http://id.example.com", Issuer.Refusal.insecure), ("ftp://id.example.com", .insecure),
         ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras),

@@ -79,7 +79,7 @@ struct RedirectURITests {
         }
     }
 
-    // R024, R056: an existing query is kept and extended.
+    // An existing query is kept and extended.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb?code=x%26y"),
         ("https://app.example/cb?a=1", "https://app.example/cb?a=1&code=x%26y"),

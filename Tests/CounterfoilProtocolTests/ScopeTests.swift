@@ -19,7 +19,7 @@ struct ScopeTests {
         }
     }
 
-    // R069, RFC 6749 §3.3
+    // RFC 6749 §3.3
     @Test func `order does not matter, case does, and a repeated token counts once`() throws {
         let scope = try Scope(parsing: "photos.read openid photos.read")
         #expect(scope.description == "photos.read openid")

@@ -9,7 +9,6 @@ import Testing
 
 /// Commits whose event cannot be appended, as on a full disk.
 struct AuditedCommitTests {
-    // SEC-380
     @Test func `a change whose event cannot be appended does not happen, and others in its batch do`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

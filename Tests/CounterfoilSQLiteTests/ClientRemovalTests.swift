@@ -10,7 +10,7 @@ import Testing
 
 @Suite("SQLite: deleted clients")
 struct ClientRemovalTests {
-    // SEC-384: the database itself refuses the identifier.
+    // The database itself refuses the identifier.
     @Test func `no statement inserts a client with the identifier of a deleted one`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -34,7 +34,6 @@ struct ClientRemovalTests {
         await store.close()
     }
 
-    // SEC-385
     @Test func `no row of a deleted client is left`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

@@ -46,7 +46,6 @@ struct CopyTests {
         try SQLiteStore.check(databaseAt: draft.path, against: record)
     }
 
-    // SEC-414
     @Test func `the database of a copy has the tables and triggers of its version, and no others`() async throws {
         try await Self.check(after: nil)
         for (statement, name) in [
@@ -61,7 +60,7 @@ struct CopyTests {
                 == "its tables or triggers are not those of its version: a???b, _litestream_seq")
     }
 
-    // SEC-414: SQLite reserves the names that begin with `sqlite_`, but only for those who ask it.
+    // SQLite reserves the names that begin with `sqlite_`, but only for those who ask it.
     @Test(arguments: [
         ("trigger", "CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM audit; END"),
         ("view", "CREATE VIEW evil AS SELECT 1"), ("index", "CREATE INDEX evil ON sessions (expires_at)"),

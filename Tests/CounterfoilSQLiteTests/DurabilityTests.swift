@@ -61,7 +61,6 @@ struct DurabilityTests {
         await store.close()
     }
 
-    // SEC-46
     @Test func `the files contain neither codes nor sessions nor their secrets`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

@@ -121,7 +121,6 @@ struct EndingsHistoryTests {
         #expect(history.endings.map(\.number) == [1, 2])
     }
 
-    // SEC-617
     @Test func `a database that used numbers again has the endings of each branch`() throws {
         func other(_ number: Int64) -> JournalLine { Self.ending(number, subject: "gr_other\(number)") }
         // A failover to a standby that had the first two.
@@ -150,7 +149,7 @@ struct EndingsHistoryTests {
         }
     }
 
-    // SEC-617: the first copy is from before the lost endings were ended again, the second one from after it.
+    // The first copy is from before the lost endings were ended again, the second one from after it.
     @Test func `a restore leaves out the lost endings that the copy has ended again`() throws {
         func other(_ number: Int64) -> JournalLine { Self.ending(number, subject: "gr_other\(number)") }
         let position = EndingsPosition(identity: Self.identity, last: 4)
@@ -171,7 +170,6 @@ struct EndingsHistoryTests {
         #expect(earlier.endings.count == 8 && earlier.ownCount == 1)
     }
 
-    // SEC-617
     @Test func `a restore of a fresh copy does not end what was allowed again after lost endings were ended again`()
         async throws
     {

@@ -10,7 +10,6 @@ import Testing
 
 @Suite("SQLite: an update keeps what a newer version has written")
 struct KeptValueTests {
-    // SEC-371
     @Test func `members of a profile stay`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
@@ -72,7 +71,6 @@ struct KeptValueTests {
         }
     }
 
-    // SEC-371
     @Test func `a statement in an unknown language stays, and other branding is not replaced`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
@@ -94,7 +92,6 @@ struct KeptValueTests {
         }
     }
 
-    // SEC-371
     @Test func `an unknown kind of unregistered clients is not accepted, and the policy is not replaced`() async throws
     {
         try await NewerVersion.run { newer in

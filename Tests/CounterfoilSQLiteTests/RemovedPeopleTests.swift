@@ -10,7 +10,7 @@ import Testing
 
 @Suite("SQLite: deleted users")
 struct RemovedPeopleTests {
-    // SEC-340: the grants of a deleted user are found by its number until they are deleted.
+    // The grants of a deleted user are found by its number until they are deleted.
     @Test func `a new user does not get the number of a deleted user`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

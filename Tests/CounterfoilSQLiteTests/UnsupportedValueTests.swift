@@ -10,7 +10,7 @@ import Testing
 
 @Suite("SQLite: values that a newer version has written")
 struct UnsupportedValueTests {
-    // SEC-370: the client is neither shown nor used, and no other client is affected.
+    // The client is neither shown nor used, and no other client is affected.
     @Test(arguments: [
         ("type", "agent"), ("pkce_policy", "s512"), ("refresh_tokens", "sometimes"), ("subject_type", "ephemeral"),
         ("web_views", "ask"), ("id_token_algorithm", "ML-DSA-44"), ("source", "federation"),
@@ -135,7 +135,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-370: a requirement that this version does not know is never ignored.
+    // A requirement that this version does not know is never ignored.
     @Test(arguments: records)
     func `a record with an unknown value is refused`(_ record: Record) async throws {
         try await NewerVersion.run { newer in
@@ -149,7 +149,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-372: the end of access never depends on a value that this version does not know.
+    // The end of access never depends on a value that this version does not know.
     @Test func `grants with an unknown value are revoked`() async throws {
         try await NewerVersion.run { newer in
             let (store, ada, bob) = (newer.store, newer.ada, newer.bob)
@@ -170,7 +170,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-374: neither the profile of a user nor the record of a client keeps an account.
+    // Neither the profile of a user nor the record of a client keeps an account.
     @Test func `a user with an unknown value is disabled and deleted with all clients`() async throws {
         try await NewerVersion.run { newer in
             let (store, ada) = (newer.store, newer.ada)
@@ -203,7 +203,6 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-374
     @Test(arguments: ["kinds", "approvers", "refresh_tokens", "refused_hosts", "allowed_hosts", "default_scope"])
     func `a host is refused whatever the policy contains`(column: String) async throws {
         try await NewerVersion.run { newer in
@@ -222,7 +221,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-372: a scope is removed from APIs and clients that this version cannot name, too.
+    // A scope is removed from APIs and clients that this version cannot name, too.
     @Test func `a scope is removed whatever the identifiers of its uses are`() async throws {
         try await NewerVersion.run { newer in
             let (store, photos) = (newer.store, try #require(NewerVersion.photos))
@@ -242,7 +241,6 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-372
     @Test(arguments: [
         "UPDATE clients SET type = 'agent'", "UPDATE consents SET scope = 'a\u{7F}b'",
         "UPDATE grants SET scope = 'a\u{7F}b'", "UPDATE consents SET appearance = zeroblob(32)",
@@ -278,7 +276,6 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-373
     @Test func `a key of an unknown algorithm is left out of the list and stays`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store

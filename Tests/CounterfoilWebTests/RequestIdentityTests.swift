@@ -12,7 +12,7 @@ struct RequestIdentityTests {
         return fields
     }
 
-    // SEC-432: an identifier comes into log lines, the audit log and error pages.
+    // An identifier comes into log lines, the audit log and error pages.
     @Test(arguments: [
         (["5a4f2b1c-77d0-4c0e-9f0b-0123456789ab"], true), (["AZ09-._:=+/"], true),
         ([String(repeating: "a", count: 64)], true), ([String(repeating: "a", count: 65)], false), ([""], false),

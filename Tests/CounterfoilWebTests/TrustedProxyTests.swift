@@ -18,7 +18,7 @@ struct TrustedProxyTests {
         return try TrustedProxies(proxies).source(of: list, from: address)
     }
 
-    // SEC-430: who can reach the socket decides the permissions of its file, so the operator must name it.
+    // Who can reach the socket decides the permissions of its file, so the operator must name it.
     @Test func `the peer of a Unix socket is a proxy only if it is named`() throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         for (proxies, source) in [([], "unix"), (["10.0.0.0/8", "fc00::/7"], "unix"), (["unix"], "203.0.113.9")] {
@@ -32,7 +32,6 @@ struct TrustedProxyTests {
         #expect(trusted.source(of: [field: "unix"], from: .unixSocket) == "unknown, by way of unix")
     }
 
-    // SEC-96
     @Test func `without a trusted proxy no header field is trusted`() throws {
         let field = [("X-Forwarded-For", "203.0.113.9")]
         #expect(try source("127.0.0.1", field, trusting: []) == "127.0.0.1")
@@ -93,7 +92,6 @@ struct TrustedProxyTests {
         #expect(throws: TrustedProxies.Refusal.self) { _ = try TrustedProxies([text]) }
     }
 
-    // SEC-640
     @Test(arguments: ["0.0.0.0/0", "::/0", "128.0.0.0/1", "2000::/3", "::ffff:0.0.0.0/0", "8.0.0.0/7", "f000::/7"])
     func `a network of all clients is refused`(network: String) throws {
         let refusal = try #require(#expect(throws: TrustedProxies.Refusal.self) { try TrustedProxies([network]) })

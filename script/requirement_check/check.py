@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import results
-from .citations import Citations, Proof
+from .proofs import Proof, Proofs
 from .security import Promises
 from .table import Tables
 
@@ -13,35 +13,35 @@ from .table import Tables
 MOST_TESTS = 4
 
 
-def faults(tables: Tables, promises: Promises, citations: Citations) -> list[str]:
+def faults(tables: Tables, promises: Promises, proved: Proofs) -> list[str]:
     """What can be seen without running a test."""
-    found = [*tables.faults, *promises.faults, *citations.faults]
+    found = [*tables.faults, *promises.faults, *proved.faults]
     for row in tables.requirements:
-        proofs = citations.proofs.get(row.id, ())
+        proofs = proved.of.get(row.id, ())
         if row.needs_test and not proofs:
-            found.append(f"{row.id} is {row.status}, but no test cites it: {row.statement}")
+            found.append(f"{row.id} is {row.status}, but no test proves it: {row.statement}")
         if not row.needs_test and proofs:
-            found.append(f"{row.id} is {row.status}, but {proofs[0].path}:{proofs[0].line} cites it")
+            found.append(f"{row.id} is {row.status}, but {proofs[0].path} is to prove it")
     for case in tables.cases:
-        if case.id not in citations.proofs:
-            found.append(f"{case.id} is in cases.tsv, but no test cites it")
+        if case.id not in proved.of:
+            found.append(f"{case.id} is in cases.tsv, but no test proves it")
     for promise in promises.promises:
-        if promise.id not in citations.proofs:
-            found.append(f"{promise.id} is in SECURITY.md, but no test cites it: {promise.sentence}")
+        if promise.id not in proved.of:
+            found.append(f"{promise.id} is in SECURITY.md, but no test proves it: {promise.sentence}")
     known = {row.id for row in (*tables.requirements, *tables.cases, *promises.promises)}
-    for identifier, proofs in sorted(citations.proofs.items()):
+    for identifier, proofs in sorted(proved.of.items()):
         if identifier not in known:
-            found.append(f"{identifier} is in no table of docs/requirements and not in SECURITY.md, but {proofs[0].path} cites it")
+            found.append(f"{identifier} is in tests.tsv, but in no other table of docs/requirements and not in SECURITY.md")
         tests = [proof for proof in proofs if not proof.is_driver]
         if len(tests) > MOST_TESTS:
-            found.append(f"{identifier} is cited by {len(tests)} tests: keep the best {MOST_TESTS} at most")
+            found.append(f"{identifier} has {len(tests)} tests: keep the best {MOST_TESTS} at most")
     return found
 
 
-def unproved_tests(citations: Citations, outcomes: dict[results.Key, str], partial: bool) -> list[str]:
-    """The cited tests that a run did not show to pass. A partial run is not asked about tests that it left out."""
+def unproved_tests(proved: Proofs, outcomes: dict[results.Key, str], partial: bool) -> list[str]:
+    """The tests of the table that a run did not show to pass. A partial run is not asked about tests that it left out."""
     found = []
-    for proof, identifiers in _cited(citations, drivers=False):
+    for proof, identifiers in _proving(proved, drivers=False):
         outcome = outcomes.get(results.key(proof))
         if outcome is None and not partial:
             outcome = "did not run"
@@ -50,10 +50,10 @@ def unproved_tests(citations: Citations, outcomes: dict[results.Key, str], parti
     return found
 
 
-def unproved_drivers(citations: Citations, outcomes: dict[str, str], partial: bool) -> list[str]:
-    """The cited interop drivers that a run did not show to pass."""
+def unproved_drivers(proved: Proofs, outcomes: dict[str, str], partial: bool) -> list[str]:
+    """The interop drivers of the table that a run did not show to pass."""
     found = []
-    for proof, identifiers in _cited(citations, drivers=True):
+    for proof, identifiers in _proving(proved, drivers=True):
         outcome = outcomes.get(proof.path)
         if outcome is None and not partial:
             outcome = "did not run"
@@ -62,9 +62,9 @@ def unproved_drivers(citations: Citations, outcomes: dict[str, str], partial: bo
     return found
 
 
-def _cited(citations: Citations, drivers: bool) -> Iterable[tuple[Proof, list[str]]]:
+def _proving(proved: Proofs, drivers: bool) -> Iterable[tuple[Proof, list[str]]]:
     identifiers: dict[Proof, list[str]] = {}
-    for identifier, proofs in citations.proofs.items():
+    for identifier, proofs in proved.of.items():
         for proof in proofs:
             if proof.is_driver == drivers:
                 identifiers.setdefault(proof, []).append(identifier)

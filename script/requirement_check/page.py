@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from .citations import Proof
+from .proofs import Proof
 from .security import Promise, Promises
 from .table import STATUSES, Case, Requirement, Tables
 
@@ -13,8 +13,7 @@ PROSE = """\
 # Requirements
 
 Every requirement of this product, its status, and the tests that prove it. `script/requirements` generates this page
-from the tables in [docs/requirements](requirements/), the promises in [SECURITY.md](../SECURITY.md), and the ids that
-tests cite.
+from the tables in [docs/requirements](requirements/), and the promises in [SECURITY.md](../SECURITY.md).
 
 | status | meaning | requirements |
 |---|---|---|

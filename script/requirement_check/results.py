@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .citations import Proof
+from .proofs import Proof
 
 #: The outcomes of one test, the worst last.
 PASSED, SKIPPED, UNFINISHED, FAILED = "passed", "was skipped", "did not end", "failed"
 ORDER = (PASSED, SKIPPED, UNFINISHED, FAILED)
-#: The module, the file and the name of a test: what a record of Swift Testing and a citation have in common.
+#: The module, the file and the name of a test: what a record of Swift Testing and a row of tests.tsv have in common.
 Key = tuple[str, str, str]
 
 

@@ -1,4 +1,4 @@
-"""The promises of SECURITY.md: each sentence of a section of promises, with the ids that tests cite."""
+"""The promises of SECURITY.md: each sentence of a section of promises, with its id."""
 
 from __future__ import annotations
 

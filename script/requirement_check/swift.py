@@ -1,4 +1,4 @@
-"""Reads Swift test files: which tests they declare, and which comment stands above each."""
+"""Reads Swift test files: which tests they declare, and which helpers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class Function:
     """A function of a test file: a test when it has the attribute `@Test`, a helper otherwise."""
 
     name: str
-    #: The line of `@Test` for a test, of `func` for a helper; the first line is 1.
-    line: int
     is_test: bool
     #: The arguments of `@Test` and of every suite around the test, without strings and comments.
     traits: str
@@ -36,21 +34,9 @@ class Function:
     body: str
 
 
-@dataclass(frozen=True)
-class SwiftFile:
-    """The functions of a file, and its comments by line."""
-
-    functions: tuple[Function, ...]
-    #: Comment text by line number; block comments are not used for citations and are left out.
-    comments: dict[int, str]
-    #: The lines that hold nothing but a comment.
-    comment_lines: frozenset[int]
-
-
-def masked(text: str) -> tuple[str, dict[int, str]]:
-    """The text with strings and comments replaced by blanks of the same length, and the `//` comments by line."""
+def masked(text: str) -> str:
+    """The text with strings and comments replaced by blanks of the same length."""
     kept = list(text)
-    comments: dict[int, str] = {}
     position = 0
     while (start := SPECIAL.search(text, position)) is not None:
         position = start.start()
@@ -58,13 +44,11 @@ def masked(text: str) -> tuple[str, dict[int, str]]:
         if end is None:
             position = text.index("`", position + 1) + 1 if _opens_name(text, position) else position + 1
             continue
-        if text.startswith("//", position):
-            comments[text.count("\n", 0, position) + 1] = text[position:end]
         for index in range(position, end):
             if kept[index] != "\n":
                 kept[index] = " "
         position = end
-    return "".join(kept), comments
+    return "".join(kept)
 
 
 def _opens_name(text: str, position: int) -> bool:
@@ -211,12 +195,10 @@ class _Reader:
         if braces is None:
             return found.end()
         is_test = attribute is not None and attribute[0] == "@Test"
-        start = attribute[1] if attribute is not None and is_test else found.start()
         traits = [traits for _, traits in self.scopes] + ([attribute[2]] if attribute and is_test else [])
         self.functions.append(
             Function(
                 name=found["name"].strip("`"),
-                line=self.code.count("\n", 0, start) + 1,
                 is_test=is_test,
                 traits=" ".join(traits),
                 conditions=tuple(self.conditions),
@@ -226,12 +208,9 @@ class _Reader:
         return braces[1]
 
 
-def read(text: str) -> SwiftFile:
-    """The tests, helpers and comments of one file."""
-    code, comments = masked(text)
-    lines = code.splitlines()
-    alone = frozenset(line for line in comments if line <= len(lines) and not lines[line - 1].strip())
-    return SwiftFile(_Reader(code).read(), comments, alone)
+def read(text: str) -> tuple[Function, ...]:
+    """The tests and helpers of one file."""
+    return _Reader(masked(text)).read()
 
 
 def runs_here(conditions: tuple[str, ...], platform: str = "Linux") -> bool:

@@ -62,7 +62,7 @@ struct BrowserPolicyTests {
         }
     }
 
-    // R304, UI-13: RFC 9700 §4.16.
+    // RFC 9700 §4.16.
     @Test func `no page can be framed`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
@@ -82,7 +82,7 @@ struct BrowserPolicyTests {
         }
     }
 
-    // SEC-122: the browser sends Sec-Fetch-Dest, and follows a redirect although the response forbids framing.
+    // The browser sends Sec-Fetch-Dest, and follows a redirect although the response forbids framing.
     @Test func `a silent request in a frame ends at the redirect URI of an unverified client`() async throws {
         let redirectURI = "https://app.invalid/cb"
         try await Journey.run(redirectURI: redirectURI, ["--no-vouched-for"]) { journey in

@@ -4,8 +4,8 @@ import Testing
 /// The consent page in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ConsentJourneyTests {
-    // R052, R053, R054: the app's text and its privacy policy are shown before the user decides.
-    // R355: so is the host that receives the response.
+    // The app's text and its privacy policy are shown before the user decides.
+    // So is the host that receives the response.
     @Test func `the consent page shows the client, its text, the permissions and the redirect URI`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -39,7 +39,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // UI-20, UI-22: an unticked permission is not granted, and the next request shows the earlier decision.
+    // An unticked permission is not granted, and the next request shows the earlier decision.
     @Test func `a permission that is left out is not granted, and the next page shows the last decision`() async throws
     {
         try await Stage.enter { stage in
@@ -60,7 +60,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // R120: the hint comes from a cookie of this browser, and it is deleted on request.
+    // The hint comes from a cookie of this browser, and it is deleted on request.
     @Test func `the sign-in page shows who signed in before, and removes the hint on request`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -6,7 +6,6 @@ import Testing
 /// program.
 @Suite(.realBrowser, .virtualDesktop, .serialized, .timeLimit(.minutes(15)))
 struct CustomSchemeJourneyTests {
-    // R096 R097 R107, OK-04
     @Test func `a desktop browser delivers the response to an app with a private-use scheme`() async throws {
         let scheme = "com.example.lightbox"
         try await Site.make { site in

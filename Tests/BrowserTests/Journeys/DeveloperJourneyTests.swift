@@ -5,7 +5,7 @@ import Testing
 /// The My Apps pages in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct DeveloperJourneyTests {
-    // R007, R008: the developer chooses the type in the console, and a native client never gets a secret.
+    // The developer chooses the type in the console, and a native client never gets a secret.
     @Test func `a developer registers a native app, tries it, changes it and deletes it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -79,7 +79,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    // R065: My Apps lists a developer's own applications with their client ids in a column.
+    // My Apps lists a developer's own applications with their client ids in a column.
     @Test func `My Apps shows each client identifier in a column, with a button that copies it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -169,7 +169,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    // UI-39: a client of another user cannot be seen, changed or deleted, and the page does not reveal that
+    // A client of another user cannot be seen, changed or deleted, and the page does not reveal that
     // it exists.
     @Test func `the app of another developer is not found`() async throws {
         try await Stage.enter { stage in

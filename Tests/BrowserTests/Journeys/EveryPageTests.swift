@@ -5,7 +5,7 @@ import Testing
 /// screenshots.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct EveryPageTests {
-    // R300: the pages load nothing from other origins, and no page violates its own security policy.
+    // The pages load nothing from other origins, and no page violates its own security policy.
     @Test func `the pages of a sign-in are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -20,7 +20,7 @@ struct FormPostJourneyTests {
         return Dictionary(form.pairs.map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + " " + $1 })
     }
 
-    // R322: the page submits its form automatically, and its own security policy allows that.
+    // The page submits its form automatically, and its own security policy allows that.
     @Test func `the response is posted to the app's page automatically`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

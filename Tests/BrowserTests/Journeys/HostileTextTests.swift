@@ -23,7 +23,7 @@ struct HostileTextTests {
         "com.example.hostile:/done?a='b'&c=%22%3E%3Cscript%3E",
     ]
 
-    // UI-25, UI-26, UI-32: the texts run no scripts, load nothing, and do not mislead the user.
+    // The texts run no scripts, load nothing, and do not mislead the user.
     @Test func `malicious names, texts and URLs are shown as text and never executed`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -73,7 +73,7 @@ struct HostileTextTests {
         }
     }
 
-    // UI-35, SEC-22: the security policy of a page stops a script that got past escaping.
+    // The security policy of a page stops a script that got past escaping.
     @Test func `an injected script does not run`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

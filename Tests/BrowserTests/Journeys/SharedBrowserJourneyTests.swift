@@ -6,7 +6,7 @@ import Testing
 /// One browser with two tabs, two servers, and a site that posts an authorization request.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct SharedBrowserJourneyTests {
-    // SEC-541: both tabs show the sign-in page, and the user signs in on both.
+    // Both tabs show the sign-in page, and the user signs in on both.
     @Test func `a user who signs in in two tabs can allow in both`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -38,7 +38,7 @@ struct SharedBrowserJourneyTests {
         }
     }
 
-    // SEC-540: a browser sends cookies to every port of a host.
+    // A browser sends cookies to every port of a host.
     @Test func `a sign-in at another issuer of the host ends no session`() async throws {
         try await Stage.enter { stage in
             let (browser, folder) = (stage.browser, stage.site.folder)

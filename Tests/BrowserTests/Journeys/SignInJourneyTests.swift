@@ -4,7 +4,7 @@ import Testing
 /// The complete sign-in, with the released programs and a real browser.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct SignInJourneyTests {
-    // R006: from the client through the browser and back.
+    // From the client through the browser and back.
     @Test(arguments: Look.all)
     func `a user signs in, allows, and returns to the app`(look: Look) async throws {
         try await Journey.run { journey in
@@ -34,7 +34,7 @@ struct SignInJourneyTests {
         }
     }
 
-    // OK-23: the command line waits for the code, which the user types in a browser.
+    // The command line waits for the code, which the user types in a browser.
     @Test func `a user signs in to the command line on another device`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser

@@ -7,7 +7,6 @@ import Testing
 // RFC 9700 §4.12: no 307 after a form; a page that continues automatically instead.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct GoOnPageTests {
-    // B-23
     @Test(arguments: [
         "http://127.0.0.1:49371/callback?code=abc&state=x%27y%22z&copy=1&lt=2&amp=3",
         "http://[::1]:49371/callback?code=abc&state=%C3%A9",

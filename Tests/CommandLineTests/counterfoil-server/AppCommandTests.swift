@@ -22,7 +22,7 @@ struct AppCommandTests {
         }
     }
 
-    // R001, R008: one command registers a native client completely, without a secret.
+    // One command registers a native client completely, without a secret.
     @Test func `a native app is registered without a secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -234,7 +234,7 @@ struct AppCommandTests {
         }
     }
 
-    // B-18: every setting that an administrator can make for a client is stored and shown.
+    // Every setting that an administrator can make for a client is stored and shown.
     @Test func `every option is stored and shown`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -77,7 +77,6 @@ struct DataDirectoryOptionTests {
         }
     }
 
-    // SEC-415
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func `root opens nothing in a data directory of another user`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
@@ -101,7 +100,6 @@ struct DataDirectoryOptionTests {
         }
     }
 
-    // SEC-635
     @Test(.enabled(if: geteuid() == 0, "for root only"), arguments: [0o720, 0o702, 0o1777] as [mode_t])
     func `root opens nothing in a data directory that other users can write to`(mode: mode_t) async throws {
         try await TemporaryDirectory.forPrograms { folder in
@@ -129,7 +127,6 @@ struct DataDirectoryOptionTests {
         }
     }
 
-    // SEC-636
     @Test func `a link in place of the lock or of the server key is not followed`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let (directory, elsewhere) = (folder.path("data"), folder.path("elsewhere"))

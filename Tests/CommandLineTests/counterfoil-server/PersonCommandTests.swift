@@ -66,7 +66,6 @@ struct PersonCommandTests {
         }
     }
 
-    // SEC-570
     @Test func `a password is never in the arguments`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "create", "alice"])
@@ -103,7 +102,7 @@ struct PersonCommandTests {
         }
     }
 
-    // SEC-570: `user create` and `user password` read it in the same way.
+    // `user create` and `user password` read it in the same way.
     @Test func `at a terminal a password is asked for twice and never shown`() async throws {
         try await Site.make { site in
             let text = try await Self.expect(
@@ -195,7 +194,7 @@ struct PersonCommandTests {
         }
     }
 
-    // R288: the profile of a user, with the claim names of OpenID Connect Core §5.1.
+    // The profile of a user, with the claim names of OpenID Connect Core §5.1.
     @Test func `a profile is set, shown and cleared`() async throws {
         try await Site.make { site in
             let made = try await site.administer(

@@ -129,7 +129,6 @@ struct SettingFormTests {
         #expect(Settings.auditRetention.standard == 400)
     }
 
-    // SEC-640
     @Test func `a trusted proxy that is the network of all clients is refused`() throws {
         let message = try Self.message("0.0.0.0/0", for: "trusted-proxy")
         #expect(message?.hasPrefix("COUNTERFOIL_TRUSTED_PROXY: 0.0.0.0/0 includes clients, which could") == true)

@@ -141,7 +141,6 @@ struct SettingsFileTests {
         ).ended()
     }
 
-    // SEC-421
     @Test(arguments: mistakes)
     func `a mistake in the file is an error with its line`(mistake: Mistake) async throws {
         try await TemporaryDirectory.forPrograms { folder in
@@ -155,7 +154,6 @@ struct SettingsFileTests {
         }
     }
 
-    // SEC-420
     @Test func `a file that others can change, that is too large or that is no file is refused`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let start = Data(Self.start.utf8)

@@ -57,7 +57,6 @@ struct SharedSettingsTests {
         #expect(SettingDifference.all(among: servers) == [])
     }
 
-    // SEC-653
     @Test func `the server key is compared by fingerprints, which do not contain it`() throws {
         let text = try #require(try Self.texts()[SharedSettings.serverKey])
         #expect(text.wholeMatch(of: /[0-9a-f]{8}/) != nil)

@@ -65,7 +65,7 @@ struct TraceSettingsTests {
         #expect(settings.sampler == TraceSampler(ratio: ratio, followsParent: followsParent))
     }
 
-    // SEC-492: the library would end the process for some of these, and log the value of others.
+    // The library would end the process for some of these, and log the value of others.
     @Test(arguments: [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://collector/secret"),

@@ -48,7 +48,6 @@ struct UserExportTests {
         return try await store.audit(AuditQuery(personID: person.id, limit: 1000)).count
     }
 
-    // SEC-344
     @Test func `an export contains every record of the user, and no hash, digest or token`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

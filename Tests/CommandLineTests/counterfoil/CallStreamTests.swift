@@ -62,7 +62,6 @@ struct CallStreamTests {
         }
     }
 
-    // SEC-605
     @Test func `a response of any length is copied in little memory`() async throws {
         let copied = Gate()
         // The length is prime, so that a lost or repeated part is noticed.
@@ -116,7 +115,6 @@ struct CallStreamTests {
         }
     }
 
-    // SEC-605
     @Test func `a file of any length is sent in little memory`() async throws {
         let isMeasured = Gate()
         let heads = Mutex<[String]>([])
@@ -325,7 +323,6 @@ struct CallStreamTests {
         }
     }
 
-    // CL-37, SEC-606
     @Test func `a terminal shows each character when it is complete, and obeys none`() async throws {
         let isShown = Gate()
         try await Self.run({ exchange in

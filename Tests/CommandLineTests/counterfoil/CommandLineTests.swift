@@ -82,7 +82,6 @@ struct CommandLineTests {
         }
     }
 
-    // CL-36, SEC-91
     @Test func `no secret is printed, even with --verbose`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -99,7 +98,6 @@ struct CommandLineTests {
         }
     }
 
-    // CL-37
     @Test func `text from a server cannot control the terminal`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -175,7 +173,6 @@ struct CommandLineTests {
         }
     }
 
-    // CL-45
     @Test func `call prints the response of an API and sends the token nowhere else`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -38,7 +38,6 @@ struct CredentialAWSTests {
             ScriptedAnswer(status: status, headerFields: [.init("Content-Type", "text/xml")], body: .text(text)))
     }
 
-    // SEC-208
     @Test func `the ID token is exchanged for the credentials of a role`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -69,7 +68,6 @@ struct CredentialAWSTests {
         }
     }
 
-    // SEC-205
     @Test func `a token goes only to a Security Token Service that the sign-in names`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

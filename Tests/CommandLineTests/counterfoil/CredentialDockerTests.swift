@@ -10,7 +10,6 @@ struct CredentialDockerTests {
     private static let registry = "https://registry.example.com"
     private static let notFound = "credentials not found in native keychain\n"
 
-    // SEC-205
     @Test func `docker gets the token for a registry of the sign-in only`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

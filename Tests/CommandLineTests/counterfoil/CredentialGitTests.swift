@@ -13,7 +13,6 @@ struct CredentialGitTests {
         (["protocol=\(scheme)", "host=\(host)"] + more).map { "\($0)\n" }.joined() + "\n"
     }
 
-    // SEC-205
     @Test func `git gets the token for an API of the sign-in only`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -56,7 +55,6 @@ struct CredentialGitTests {
         }
     }
 
-    // SEC-206
     @Test func `a token that the git server rejected is replaced`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -147,7 +145,6 @@ struct CredentialGitTests {
         #expect(long.status == 64 && long.output.isEmpty)
     }
 
-    // SEC-207
     @Test func `a token that is bound to a key is not passed on`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -36,7 +36,6 @@ struct CredentialKubectlTests {
         ]
     }
 
-    // SEC-205
     @Test func `kubectl gets the token for an API server of the sign-in only`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -16,7 +16,7 @@ struct CredentialTargetTests {
         server.requests(to: .token).filter { $0.form["grant_type"] == "refresh_token" }.map { $0.form.all("resource") }
     }
 
-    // RFC 8707 §2.2, SEC-593
+    // RFC 8707 §2.2
     @Test func `each program gets a token for its own server from one sign-in`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -79,7 +79,6 @@ struct CredentialTargetTests {
         }
     }
 
-    // SEC-206
     @Test func `a token for one API that the git server rejected is replaced, and the others stay`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -101,7 +100,7 @@ struct CredentialTargetTests {
         }
     }
 
-    // RFC 8707 §2.2, SEC-593
+    // RFC 8707 §2.2
     @Test func `a program gets the token of the whole sign-in from a server that issues no other`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

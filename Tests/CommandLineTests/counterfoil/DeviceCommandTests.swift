@@ -27,7 +27,7 @@ struct DeviceCommandTests {
         return terminal.text
     }
 
-    // SEC-223, RFC 8628 §3.3.1
+    // RFC 8628 §3.3.1
     @Test(
         .enabled(if: DrawnQRCode.canBeRead, "zbarimg is not installed"),
         arguments: [
@@ -46,7 +46,6 @@ struct DeviceCommandTests {
         }
     }
 
-    // SEC-223
     @Test(.enabled(if: DrawnQRCode.canBeRead, "zbarimg is not installed"))
     func `--qr always also draws into a pipe, and the URL alone if there is no other`() async throws {
         let directory = try TemporaryDirectory()
@@ -106,7 +105,6 @@ struct DeviceCommandTests {
         }
     }
 
-    // SEC-224
     @Test(
         arguments: [
             ("wl-copy", ["WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":1"]), ("xclip", ["DISPLAY": ":1"]),
@@ -127,7 +125,6 @@ struct DeviceCommandTests {
         #expect(!(try String(contentsOfFile: arguments, encoding: .utf8)).contains("BDWP"))
     }
 
-    // SEC-224
     @Test(arguments: [true, false])
     func `a terminal is asked to copy the code where no program can`(fails: Bool) async throws {
         let directory = try TemporaryDirectory()

@@ -114,7 +114,6 @@ struct DoctorTests {
         }
     }
 
-    // R274
     @Test(
         arguments: [
             (.manyChallenges, "challenge", 0), (.brokenChallenge, "challenge-unreadable", 5),
@@ -132,7 +131,6 @@ struct DoctorTests {
         }
     }
 
-    // CL-14
     @Test(
         arguments: [
             (.givesNoRefreshToken, "refresh-token-none", 0), (.omitsRefreshToken, "refresh-token-kept", 0),

@@ -18,7 +18,6 @@ struct ExecTests {
             started: started)
     }
 
-    // SEC-209
     @Test func `a program gets the token in a private file, which is deleted when the program ends`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -33,7 +33,7 @@ struct MCPServerLoginTests {
             ["--resource", api.url(of: .api), "--browser", "print"], client: nil, home: home, visit: visit)
     }
 
-    // R353: the MCP server gets no code, no secret and no identifier of the client.
+    // The MCP server gets no code, no secret and no identifier of the client.
     @Test func `the client registers at the issuer, and the MCP server gets only requests without a token`()
         async throws
     {
@@ -48,7 +48,7 @@ struct MCPServerLoginTests {
         }
     }
 
-    // R343; RFC 7591 §3: a server may delete a client at any time.
+    // RFC 7591 §3: a server may delete a client at any time.
     @Test(arguments: ["error page", "error response", "token response"])
     func `a registration that the server has deleted is replaced in the same login`(place: String) async throws {
         let directory = try TemporaryDirectory()

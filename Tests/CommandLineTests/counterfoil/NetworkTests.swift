@@ -13,7 +13,6 @@ struct NetworkTests {
     /// The only address family of loopback, or IPv4.
     private static var host: LoopbackHost { RawAddress.canBindIPv4 ? .ipv4 : .ipv6 }
 
-    // R136, CL-29
     @Test func `a user signs in through the browser, calls an API, and signs out`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -65,7 +65,6 @@ struct OutputTests {
         }
     }
 
-    // CL-37
     @Test func `JSON contains no character that controls a terminal, and the same text`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -32,7 +32,7 @@ struct RefreshReportTests {
         server.requests(to: .token).count { $0.form["grant_type"] == "refresh_token" }
     }
 
-    // SEC-595; RFC 6749 §5.1 and §6
+    // RFC 6749 §5.1 and §6
     @Test func `a refresh with an odd lifetime gives the token and says what was ignored`() async throws {
         try await Self.run {
             $0.tokens.expiresIn = .raw("\"soon\"")
@@ -63,7 +63,7 @@ struct RefreshReportTests {
         }
     }
 
-    // SEC-596; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test func `an ID token of another issuer ends a command with exit code 5 and not the session`() async throws {
         try await Self.run {
             $0.idToken.replaced = [WireMember("iss", "https://login.example.com")]
@@ -96,7 +96,6 @@ struct RefreshReportTests {
         }
     }
 
-    // SEC-598
     @Test(
         arguments: [
             ({ @Sendable in $0.idToken.signature = .unknownKey }, "the key set has no key"),
@@ -147,7 +146,7 @@ struct RefreshReportTests {
         }
     }
 
-    // SEC-597: the clock of the device was a day ahead during the sign-in, and was corrected.
+    // The clock of the device was a day ahead during the sign-in, and was corrected.
     @Test func `a token that arrived in the future is not called valid, and is refreshed`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -16,7 +16,6 @@ struct RememberedLoginTests {
         try Data(text.utf8).write(to: file)
     }
 
-    // SEC-222
     @Test func `a second sign-in with a profile needs no other option`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -72,7 +71,6 @@ struct RememberedLoginTests {
         }
     }
 
-    // SEC-220
     @Test func `the file contains no secret, and one secret takes the place of another`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -120,7 +118,6 @@ struct RememberedLoginTests {
         }
     }
 
-    // SEC-221
     @Test func `a configuration file that others can change is refused`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -61,7 +61,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R261, R346, R353, SEC-87
     @Test func `without an issuer the API names its server, and the token is for that API`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

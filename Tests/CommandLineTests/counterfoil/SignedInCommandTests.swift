@@ -27,7 +27,7 @@ extension SignInCommandTests {
         }
     }
 
-    // R287; OpenID Connect Core §5.3
+    // OpenID Connect Core §5.3
     @Test func `whoami asks the server and reports a missing scope`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

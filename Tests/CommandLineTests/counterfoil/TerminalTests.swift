@@ -58,7 +58,6 @@ struct TerminalTests {
         }
     }
 
-    // SEC-580
     @Test func `Control-C during a refresh says why the program waits, and a second one ends it`() async throws {
         let directory = try TemporaryDirectory()
         var script = ServerScript()

@@ -162,7 +162,7 @@ struct TokenTests {
         }
     }
 
-    // RFC 8707 §2.2, RFC 6749 §6, SEC-590
+    // RFC 8707 §2.2, RFC 6749 §6
     @Test func `a token for one API, or with a smaller scope, is printed, and requested once`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -207,7 +207,6 @@ struct TokenTests {
         }
     }
 
-    // SEC-591, SEC-592
     @Test func `a server that does not narrow tokens ends no session, and none is printed`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -130,7 +130,6 @@
             return Stage(server: stage.server, system: stage.system, home: home)
         }
 
-        // SEC-600
         @Test func `login reports a store that cannot be written before the browser opens`() async throws {
             try await Self.run { stage in
                 for damage in Self.damages {
@@ -148,7 +147,6 @@
             }
         }
 
-        // SEC-600
         @Test func `every kind of login tries the store first`() async throws {
             try await Self.run(signsIn: false) { stage in
                 try stage.system.fail(.synchronizeFile, with: ENOSPC)
@@ -169,7 +167,6 @@
             }
         }
 
-        // SEC-601
         @Test func `what cannot be stored after the sign-in is revoked`() async throws {
             try await Self.run { stage in
                 for damage in Self.damages {
@@ -194,7 +191,6 @@
             }
         }
 
-        // SEC-601
         @Test func `a device sign-in that cannot be stored is revoked, too`() async throws {
             try await Self.run { stage in
                 let login = try await stage.login("--device") { _ in
@@ -258,7 +254,6 @@
 
         // MARK: The first call
 
-        // SEC-602
         @Test func `the first call sends nothing if its API cannot be stored`() async throws {
             try await Self.run { stage in
                 try stage.system.fail(.synchronizeFile, with: ENOSPC)
@@ -276,7 +271,6 @@
             }
         }
 
-        // SEC-602
         @Test func `the answer to the first call is printed although its API cannot be stored any more`() async throws {
             try await Self.run { stage in
                 // The check before the call succeeds.

@@ -44,7 +44,6 @@ struct IdentityMisbehaviorTests {
         }
     }
 
-    // CL-16
     @Test func `keys can be unknown, stale, changed or too many`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.idTokenUnknownKey)) { server in
             let tokens = try await PlainClient(server: server).signIn()
@@ -70,7 +69,7 @@ struct IdentityMisbehaviorTests {
         }
     }
 
-    // CL-14; OpenID Connect Core §5.3.2 and §12.2
+    // OpenID Connect Core §5.3.2 and §12.2
     @Test func `a refresh or UserInfo can be about another user`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.refreshedIDTokenOtherSubject)) { server in
             let client = PlainClient(server: server)

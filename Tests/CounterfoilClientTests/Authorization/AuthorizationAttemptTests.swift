@@ -40,7 +40,6 @@ struct AuthorizationAttemptTests {
             at: try RedirectURI("http://127.0.0.1:50123/callback"), parameters: FormParameters(pairs))
     }
 
-    // R012, R013, R014, R018, R019, R020, R030, R055, R060, R064, R066, R069, R085, R089, R095, R119, R137, R139
     @Test func `the authorization URL has every required parameter, encoded, and no verifier`() throws {
         let attempt = try attempt()
         let url = attempt.authorizationURL
@@ -62,7 +61,6 @@ struct AuthorizationAttemptTests {
         #expect(try parameters(of: attempt.authorizationURL).single("redirect_uri") == nil)
     }
 
-    // R127, CL-38
     @Test func `a login hint with shell syntax is one encoded parameter of one argument`() throws {
         var options = NativeSignIn.Options()
         options.loginHint = "\" & calc $(reboot) `id` %0a \u{1F600} '"
@@ -72,7 +70,6 @@ struct AuthorizationAttemptTests {
         #expect(try BrowserURL(url).rawValue == url)
     }
 
-    // CL-34, SEC-81
     @Test func `no two attempts share a value`() throws {
         var values: Set<String> = []
         for _ in 0..<100 {
@@ -88,7 +85,7 @@ struct AuthorizationAttemptTests {
         _ = try attempt.complete(with: callback)
     }
 
-    // R027, CL-01, SEC-83: state is checked first, so an error response with a foreign state is not taken for a
+    // State is checked first, so an error response with a foreign state is not taken for a
     // refusal.
     @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
     func `a callback without the state of the attempt is not its response`(kind: String) throws {
@@ -109,7 +106,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongState)))
     }
 
-    // R193, R229, R230, R344, CL-28, SEC-83; RFC 9207 §2.4
+    // RFC 9207 §2.4
     @Test(arguments: [
         ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
         ("iss slash", .wrongIssuer),
@@ -139,14 +136,13 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(refusal)))
     }
 
-    /// R229: RFC 9207 §2.4: a server whose metadata does not promise `iss` may omit it.
+    /// RFC 9207 §2.4: a server whose metadata does not promise `iss` may omit it.
     @Test func `an iss parameter that the metadata does not promise may be missing`() throws {
         let attempt = try attempt(sendsIssuer: false)
         let callback = try callback(to: attempt.authorizationURL) { $0.remove(at: 2) }
         _ = try attempt.complete(with: callback)
     }
 
-    // SEC-83
     @Test func `a callback at another redirect URI is unsafe`() throws {
         let attempt = try attempt(redirectURI: "http://127.0.0.1:50123/other")
         let callback = try callback(to: attempt.authorizationURL)

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 struct CodeVerifierTests {
-    // R048, R049, R050, R051, R060, R088, R211, CL-35
     @Test func `10 000 verifiers are 43 allowed characters each, all different and evenly spread`() throws {
         let verifiers = (0..<10_000).map { _ in CodeVerifier().exposed }
         #expect(Set(verifiers).count == verifiers.count)
@@ -23,7 +22,7 @@ struct CodeVerifierTests {
         }
     }
 
-    // R047 R212; the example of RFC 7636 appendix B
+    // The example of RFC 7636 appendix B
     @Test func `the challenge is the hash of the verifier in base64url without padding`() throws {
         let verifier = try #require(CodeVerifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
         #expect(CodeChallenge(of: verifier).rawValue == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")

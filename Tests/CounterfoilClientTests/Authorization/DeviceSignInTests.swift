@@ -43,14 +43,13 @@ struct DeviceSignInTests {
         return script
     }
 
-    // R044
     @Test(arguments: [true, false])
     func `a refresh token is kept unless the app does not use one`(keeping: Bool) async throws {
         let credentials = try await Self.signIn(ServerScript(), keepingRefreshToken: keeping).result.get()
         #expect((credentials.refreshToken != nil) == keeping)
     }
 
-    // R258, OK-23; RFC 8628 §3.5
+    // RFC 8628 §3.5
     @Test(
         arguments: [
             (polled(.pending, .pending), [5, 5, 5]), (polled(interval: nil), [5]), (polled(interval: 1), [1]),
@@ -67,7 +66,7 @@ struct DeviceSignInTests {
         #expect(try outcome.result.get().user?.subject == "alice")
     }
 
-    // R258; RFC 8628 §3.5
+    // RFC 8628 §3.5
     @Test(
         arguments: [
             (polled(.denied), "access was denied"), (polled(.expired), "the code expired before"),
@@ -121,7 +120,6 @@ struct DeviceSignInTests {
         }
     }
 
-    // CL-37
     @Test func `a user code cannot steer the terminal`() async throws {
         var script = ServerScript()
         script.device.replaced = [WireMember("user_code", "AB\u{1B}[2JCD")]

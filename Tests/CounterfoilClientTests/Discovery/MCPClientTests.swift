@@ -30,7 +30,7 @@ struct MCPClientTests {
         #"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"search"},{"name":"resize"}]}}"#,
     ]
 
-    // R339, R343; Model Context Protocol, Authorization and Streamable HTTP
+    // Model Context Protocol, Authorization and Streamable HTTP
     @Test func `the URL of an MCP server is enough to sign in and list its tools`() async throws {
         let directory = try TemporaryDirectory()
         var script = ServerScript()

@@ -102,7 +102,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // SEC-190, R340; RFC 8414 §3.3
+    // RFC 8414 §3.3
     @Test func `no member is taken from a document of another issuer`() async throws {
         let issuer = try Issuer("https://id.example.com")
         let own =
@@ -136,7 +136,6 @@ struct MetadataDiscoveryTests {
         try await expect(.unreadable, ServerScript(.htmlMetadata))
     }
 
-    // CL-52
     @Test(arguments: [Misbehavior.doubledMetadata, .deepMetadata])
     func `metadata with duplicate members or excessive nesting is refused`(
         misbehavior: Misbehavior
@@ -148,7 +147,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // R340; RFC 8414 §3.1 and §5
+    // RFC 8414 §3.1 and §5
     @Test func `an issuer with a path has three metadata URLs, tried in order`() async throws {
         for form in MetadataScript.Form.allCases {
             var script = ServerScript()
@@ -179,7 +178,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // R220 R323; RFC 8414 §3.3
+    // RFC 8414 §3.3
     @Test(arguments: ["/", "x", ":443"])
     func `metadata of another issuer is refused, however similar`(suffix: String) async throws {
         let discovery = discovery
@@ -195,7 +194,6 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // R348, CL-08, SEC-81
     @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
     func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
         let discovery = discovery
@@ -212,7 +210,6 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // R356, CL-09 CL-10
     @Test(arguments: [
         "javascript:alert(1)", "file:///etc/passwd", "--flag", "$(calc)", "http://id.example.com/authorize",
         "https://id.example.com/a b", "https://id.example.com/\"", "https://user@id.example.com/", "ftp://127.0.0.1/",

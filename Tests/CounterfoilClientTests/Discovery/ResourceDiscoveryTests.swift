@@ -24,7 +24,7 @@ struct ResourceDiscoveryTests {
         }
     }
 
-    // R339; RFC 9728 §5.1
+    // RFC 9728 §5.1
     @Test func `the URL in the challenge comes first, then the well-known URLs in order`() async throws {
         let named = try await Self.metadata(ServerScript())
         #expect(named.found.authorizationServers == [named.issuer])
@@ -43,7 +43,6 @@ struct ResourceDiscoveryTests {
         }
     }
 
-    // R350
     @Test func `the scope is taken from the challenge, otherwise from the metadata`() async throws {
         var script = ServerScript()
         script.api.challenges = [
@@ -58,7 +57,7 @@ struct ResourceDiscoveryTests {
         #expect(try await Self.metadata(script).found.scope == nil)
     }
 
-    // R274; RFC 9728 §3.3
+    // RFC 9728 §3.3
     @Test func `metadata of another API is not used`() async throws {
         let foreign = try await Self.failure(ServerScript(.foreignResource))
         #expect(foreign == .unsafe(.resource(.otherResource(named: "https://login.example.com/api"))))
@@ -69,7 +68,7 @@ struct ResourceDiscoveryTests {
         }
     }
 
-    // B-20: clients that compare byte for byte refuse such metadata, too.
+    // Clients that compare byte for byte refuse such metadata, too.
     @Test func `a slash at the end of a path makes another resource, and the error names it`() async throws {
         let failure = try await Self.failure(ServerScript(), of: "/")
         guard case .unsafe(.resource(.otherResource(let named)))? = failure else {
@@ -80,7 +79,7 @@ struct ResourceDiscoveryTests {
         #expect(failure?.description.contains("instead of the requested one; if that is the API, use exactly") == true)
     }
 
-    // R347, B-20; RFC 3986 §6.2.3
+    // RFC 3986 §6.2.3
     @Test(arguments: [
         ("https://api.example.com", "https://api.example.com/"),
         ("https://api.example.com/", "https://api.example.com"),
@@ -97,7 +96,6 @@ struct ResourceDiscoveryTests {
         }
     }
 
-    // R276, CL-42
     @Test(arguments: [
         "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://10.0.0.1/", "javascript:alert(1)",
         "//evil", "ftp://127.0.0.1/",

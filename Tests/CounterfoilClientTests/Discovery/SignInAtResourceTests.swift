@@ -13,7 +13,6 @@ struct SignInAtResourceTests {
         return client
     }
 
-    // R339, R343, R350
     @Test func `the URL of an API is enough to sign in and call it`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let (store, api) = (MemoryTokenStore(), server.url(of: .api))

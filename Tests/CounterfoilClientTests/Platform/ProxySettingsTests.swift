@@ -66,7 +66,6 @@ struct ProxySettingsTests {
         #expect(ProxySettings.Proxy(parsing: "http://%FF@proxy") == nil)
     }
 
-    // SEC-603
     @Test(
         arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
         [

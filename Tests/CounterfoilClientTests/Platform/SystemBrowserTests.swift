@@ -22,7 +22,6 @@ struct SystemBrowserTests {
         return text.components(separatedBy: "\n--\n").dropLast()
     }
 
-    // R003, R009, R091, R094, CL-38
     @Test func `the URL is one argument, whatever it contains`() async throws {
         let directory = try TemporaryDirectory()
         let program = try browser("my browser", in: directory)
@@ -31,7 +30,6 @@ struct SystemBrowserTests {
         #expect(try arguments(in: directory) == ["--new-window", url, "--at=\(url)", "100%"])
     }
 
-    // R010
     @Test func `without a placeholder the URL is the last argument, and the list is tried in order`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("broken", in: directory, status: 3)
@@ -42,7 +40,7 @@ struct SystemBrowserTests {
         #expect(try arguments(in: directory) == ["--x", url, url])
     }
 
-    // R003, R010, SEC-80: the default of the desktop, also of a phone that runs Linux.
+    // The default of the desktop, also of a phone that runs Linux.
     @Test func `without BROWSER the opener of the desktop is used`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("xdg-open", in: directory)
@@ -86,7 +84,6 @@ struct SystemBrowserTests {
         close(writer)
     }
 
-    // CL-09
     @Test(arguments: [
         "--flag", "javascript:alert(1)", "file:///etc/passwd", "http://example.com/", "https://a b/", "$(calc)",
     ])

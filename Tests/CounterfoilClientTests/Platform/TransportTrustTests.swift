@@ -22,7 +22,7 @@ struct TransportTrustTests {
         } catch { return error }
     }
 
-    // R202: TLS is verified; an untrusted certificate ends the exchange before anything is sent.
+    // TLS is verified; an untrusted certificate ends the exchange before anything is sent.
     @Test func `a certificate of an unknown authority is refused, and the remedy is named`() async throws {
         let authority = try TLSAuthority()
         let other = try TLSAuthority()

@@ -39,7 +39,7 @@ struct RedirectFallbackTests {
     private static let claimed = "https://lightbox.example/callback"
     private static let missing = SignInError.cannotListen("the app is not associated with lightbox.example")
 
-    // R109, RFC 8252 §7.2
+    // RFC 8252 §7.2
     @Test func `the next redirect option is used if the system refuses the claimed URL`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let page = try EndedPage(Self.claimed, Self.missing)

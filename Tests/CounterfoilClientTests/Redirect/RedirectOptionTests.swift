@@ -6,7 +6,7 @@ import Testing
 struct RedirectOptionTests {
     private let everything: RedirectOption.System = [.loopback, .customSchemes, .claimedHTTPS]
 
-    // R096: the three kinds, by the form of the registered URI.
+    // The three kinds, by the form of the registered URI.
     @Test(arguments: [
         "http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost:3000/signin-callback",
         "com.example.lightbox:/callback", "https://lightbox.example/callback",
@@ -24,7 +24,7 @@ struct RedirectOptionTests {
         #expect(refusal?.description.isEmpty == false)
     }
 
-    // R108, R109, R132: a claimed https URI where the system supports it; otherwise an error that says what to
+    // A claimed https URI where the system supports it; otherwise an error that says what to
     // do.
     @Test func `a claimed https URI is preferred to a private-use scheme`() throws {
         let option = try RedirectOption.claimedHTTPS("https://lightbox.example/callback")
@@ -53,7 +53,6 @@ struct RedirectOptionTests {
         #expect(try option.usable(on: .customSchemes).description == "com.example.lightbox:/callback")
     }
 
-    // R136
     @Test func `the next option is used if one is unavailable`() async throws {
         let taken = try await LoopbackReceiver.listen()
         let option = try RedirectOption.loopback(taken.redirectURI.rawValue).otherwise(.loopback)
@@ -67,7 +66,7 @@ struct RedirectOptionTests {
         await taken.close()
     }
 
-    // CL-33: one redirect URI for two servers, neither of which identifies itself in its responses.
+    // One redirect URI for two servers, neither of which identifies itself in its responses.
     @Test func `a redirect URI belongs to one server unless its servers identify themselves`() throws {
         let uses = RedirectURIUses()
         let one = try AuthorizationServerConfiguration.unasked("https://one.example.com")

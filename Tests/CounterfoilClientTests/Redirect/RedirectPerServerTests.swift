@@ -19,7 +19,7 @@ struct RedirectPerServerTests {
         try server.requests(to: .authorization).map { try LoopbackRedirectURI($0.query["redirect_uri"] ?? "").path }
     }
 
-    // R146, R298; RFC 9700 §4.4.2: a client that registers itself chooses its redirect URI.
+    // RFC 9700 §4.4.2: a client that registers itself chooses its redirect URI.
     @Test func `a client that registers itself signs in at two servers that send no iss`() async throws {
         try await ScriptedAuthorizationServer.run(
             Self.script("https://one.example.com"), sibling: Self.script("https://two.example.com")

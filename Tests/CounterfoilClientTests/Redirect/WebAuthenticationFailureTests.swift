@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of the errors of Apple's web authentication session.
 struct WebAuthenticationFailureTests {
-    // R109: the next redirect option is used only if this one cannot be used, and not if the user closed the page.
+    // The next redirect option is used only if this one cannot be used, and not if the user closed the page.
     @Test func `a missing association is told from a page that the user closed`() {
         let reason = "Application with identifier com.example.lightbox is not associated with domain lightbox.example."
         #expect(WebAuthenticationFailure.error(code: 1, reason: nil) == .cancelled)

@@ -50,7 +50,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R343; RFC 7591 §2, RFC 8252 §7.3
+    // RFC 7591 §2, RFC 8252 §7.3
     @Test func `an app without a client identifier registers itself as a native client`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
@@ -74,7 +74,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341: first the registered identifier, then the metadata document, then dynamic registration.
+    // First the registered identifier, then the metadata document, then dynamic registration.
     @Test func `the ways to a client identifier are tried in order`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run(Self.takingDocuments()) { server in
@@ -91,7 +91,6 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341
     @Test func `without any way to a client identifier no page is opened`() async throws {
         var script = ServerScript()
         script.metadata.absent.insert(.registration)
@@ -102,7 +101,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342, SEC-94: registrations are stored under the issuer, byte for byte, and used only there.
+    // Registrations are stored under the issuer, byte for byte, and used only there.
     @Test func `a registration is used again at its server and nowhere else`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { one in
@@ -119,7 +118,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342: an identifier from another server is not valid at this one.
+    // An identifier from another server is not valid at this one.
     @Test func `an identifier of another server is not sent`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server, storedIn: MemoryTokenStore())
@@ -240,7 +239,6 @@ struct ClientIdentificationTests {
         #expect(error.code.rawValue == code)
     }
 
-    // SEC-85
     @Test func `server errors, redirects and overlong responses register nothing`() async throws {
         func script(_ answer: ScriptedAnswer) -> ServerScript {
             var script = ServerScript()
@@ -283,7 +281,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // SEC-191; RFC 7592 §2.3 and §3
+    // RFC 7592 §2.3 and §3
     @Test func `a registration can be deleted with its access token, which no other server gets`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run(ServerScript.product(.oidcProvider)) { server in
@@ -338,7 +336,6 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R044
     @Test func `a client that keeps no refresh token does not register for one or request it`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             var signIn = try Self.signIn(

@@ -62,7 +62,7 @@ struct ClientKeyTests {
             assertion, of: client, keys: JSONWebKeySet(keys: [#require(key.publicKey)]), at: Date())
     }
 
-    // R305, CL-51; RFC 7523 §3: the audience is the issuer alone, and `iss` and `sub` are the client
+    // RFC 7523 §3: the audience is the issuer alone, and `iss` and `sub` are the client
     // identifier.
     @Test(arguments: [keys[0], edwardsKey])
     func `each request has its own assertion, for the issuer alone`(text: String) async throws {
@@ -82,7 +82,7 @@ struct ClientKeyTests {
         }
     }
 
-    // R305, CL-51: a malicious server names the token endpoint of an honest server as its own.
+    // A malicious server names the token endpoint of an honest server as its own.
     @Test func `a server that names a foreign token endpoint gets no assertion that is valid there`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { honest in
@@ -191,7 +191,7 @@ struct ClientKeyTests {
         }
     }
 
-    // SEC-195: the stored credentials name the key and do not contain it.
+    // The stored credentials name the key and do not contain it.
     @Test func `a signer signs each assertion, and stored credentials find it again by its name`() async throws {
         let signer = try Signer(id: "hsm-\(UUID())")
         try await ScriptedAuthorizationServer.run { server in
@@ -230,7 +230,7 @@ struct ClientKeyTests {
         }
     }
 
-    // SEC-196; RFC 7523 §3: older servers accept only their token endpoint as the audience.
+    // RFC 7523 §3: older servers accept only their token endpoint as the audience.
     @Test func `the audience can be the token endpoint, if it is at the origin of the issuer`() async throws {
         try await ScriptedAuthorizationServer.run(.hydraWithClientKey) { server in
             var key = try ClientKey()
@@ -260,7 +260,7 @@ struct ClientKeyTests {
         }
     }
 
-    // SEC-196; RFC 7523 §3
+    // RFC 7523 §3
     @Test func `a vendor profile can name the token endpoint as the audience, and the key decides otherwise`()
         async throws
     {

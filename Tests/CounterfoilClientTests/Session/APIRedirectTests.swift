@@ -41,7 +41,7 @@ struct APIRedirectTests {
         }
     }
 
-    // SEC-85: neither another host nor another port.
+    // Neither another host nor another port.
     @Test func `a redirect to another origin is returned, also after one within the origin`() async throws {
         try await ScriptedAuthorizationServer.run { evil in
             try await ScriptedAuthorizationServer.run { server in

@@ -51,7 +51,7 @@ struct AccessTargetTests {
         return try JSONDecoder().decode(Claims.self, from: payload).aud
     }
 
-    // RFC 8707 §2.2, RFC 6749 §6, SEC-590
+    // RFC 8707 §2.2, RFC 6749 §6
     @Test func `a token for one API is requested with its resource, and used until it expires`() async throws {
         try await Self.withTwoAPIs { server, store, session, first in
             let photos = try await session.credentials(for: Self.photosOnly())
@@ -130,7 +130,7 @@ struct AccessTargetTests {
         }
     }
 
-    // RFC 6749 §5.2, RFC 8707 §2, SEC-591
+    // RFC 6749 §5.2, RFC 8707 §2
     @Test(arguments: ["invalid_scope", "invalid_target"])
     func `a server that refuses a target does not end the session`(code: String) async throws {
         let change = { (script: inout ServerScript) in
@@ -155,7 +155,7 @@ struct AccessTargetTests {
         }
     }
 
-    // RFC 6749 §5.1, RFC 9068 §2.2, SEC-592
+    // RFC 6749 §5.1, RFC 9068 §2.2
     @Test(arguments: [true, false])
     func `a token that is certainly for more than its target is not used`(showsScope: Bool) async throws {
         let change = { (script: inout ServerScript) in
@@ -179,7 +179,6 @@ struct AccessTargetTests {
         }
     }
 
-    // SEC-593
     @Test func `a token for one API is sent to no other API of the sign-in`() async throws {
         try await Self.withTwoAPIs { _, _, session, _ in
             let photos = try await session.credentials(for: Self.photosOnly())
@@ -284,7 +283,7 @@ struct AccessTargetTests {
         }
     }
 
-    // RFC 7009 §2.1, SEC-594
+    // RFC 7009 §2.1
     @Test func `a sign-out revokes and deletes the tokens for parts of the sign-in`() async throws {
         try await Self.withTwoAPIs { server, store, session, first in
             let photos = try await session.credentials(for: Self.photosOnly())
@@ -298,7 +297,6 @@ struct AccessTargetTests {
         }
     }
 
-    // SEC-594
     @Test func `a new sign-in replaces the tokens for parts of the former one`() async throws {
         try await Self.withTwoAPIs { server, store, session, _ in
             let photos = try await session.credentials(for: Self.photosOnly())

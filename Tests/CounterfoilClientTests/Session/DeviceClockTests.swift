@@ -59,7 +59,6 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-598
     @Test(arguments: [7200, -7200])
     func `an ID token of a refresh that fails by the clock is discarded with the difference`(offset: Int) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -81,7 +80,7 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-597: the clock of the device was ahead during the sign-in, and is right now.
+    // The clock of the device was ahead during the sign-in, and is right now.
     @Test(arguments: [60, 3600, 86_400, 34_560_000] as [TimeInterval])
     func `a token that arrived in the future is refreshed`(ahead: TimeInterval) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -100,7 +99,7 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-597: the clock is set while the program runs.
+    // The clock is set while the program runs.
     @Test func `a session survives a clock that is set forward and back while it runs`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -118,7 +117,7 @@ struct DeviceClockTests {
         }
     }
 
-    // SEC-597: the client cannot tell if the token is still valid, and has no other.
+    // The client cannot tell if the token is still valid, and has no other.
     @Test func `a token that arrived in the future is used if it cannot be refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.givesNoRefreshToken)) { server in
             let store: any TokenStore = MemoryTokenStore()

@@ -27,7 +27,6 @@ struct EarlyRefreshTests {
         }
     }
 
-    // SEC-585
     @Test func `a silent server does not hold a valid token back, and its later answer is stored`() async throws {
         try await Self.run { server, store, transport, first, now in
             let session = TokenSession(ofAnyClientIn: store, transport: transport, now: now)
@@ -49,7 +48,6 @@ struct EarlyRefreshTests {
         }
     }
 
-    // SEC-585
     @Test func `a valid token is returned while another process refreshes`() async throws {
         try await Self.run { server, store, _, first, now in
             let lock = try await store.refreshLock(of: .standard, within: .zero)

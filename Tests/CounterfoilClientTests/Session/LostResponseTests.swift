@@ -8,7 +8,6 @@ import Testing
 /// Tests of refreshes whose response is lost.
 @Suite(.timeLimit(.minutes(5)))
 struct LostResponseTests {
-    // SEC-155
     @Test(arguments: CutTransport.Point.allCases, [1, 2])
     func `a lost response is requested again at once`(point: CutTransport.Point, count: Int) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesLeniently)) { server in
@@ -134,7 +133,6 @@ struct LostResponseTests {
         }
     }
 
-    // SEC-155
     @Test func `a cut network at any point of a refresh ends no session`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesLeniently)) { server in
             var random = SeededGenerator.ofThisRun()

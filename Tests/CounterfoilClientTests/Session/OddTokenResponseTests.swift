@@ -72,7 +72,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595, SEC-599; R185; RFC 6749 §5.1 and §6
+    // RFC 6749 §5.1 and §6
     @Test(arguments: oddities, [Misbehavior.rotatesStrictly, .rotatesLeniently])
     func `a refresh response with an odd optional member is not requested again`(
         oddity: Oddity, rotation: Misbehavior
@@ -100,7 +100,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-613; RFC 6749 §6: an answer with an access token that must not be used is still an answer.
+    // RFC 6749 §6: an answer with an access token that must not be used is still an answer.
     @Test(
         arguments: [
             (#"{"access_token":7,"token_type":"Bearer","refresh_token":"new"}"#, .unusableAccessToken),
@@ -130,7 +130,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-604; RFC 6749 §6: the response arrived, although the client has not read it.
+    // RFC 6749 §6: the response arrived, although the client has not read it.
     @Test func `a refresh response that is too long is not requested again at once`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -164,7 +164,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-596; RFC 6749 §6 and §7.1: an access token that must not be used, and a new refresh token that must be kept.
+    // RFC 6749 §6 and §7.1: an access token that must not be used, and a new refresh token that must be kept.
     @Test(arguments: ["mac", "", "7", "Bearer extra"], [Misbehavior.rotatesStrictly, .rotatesLeniently])
     func `an access token of an unknown type is not used, and the refresh token with it is kept`(
         type: String, rotation: Misbehavior
@@ -212,7 +212,7 @@ struct OddTokenResponseTests {
         }
     }
 
-    // SEC-595; RFC 6749 §5.1, RFC 8628 §3.5
+    // RFC 6749 §5.1, RFC 8628 §3.5
     @Test(arguments: [("expires_in", "\"soon\""), ("scope", "7"), ("refresh_token", "7")])
     func `a sign-in is not lost by an odd optional member`(name: String, json: String) async throws {
         var script = ServerScript()

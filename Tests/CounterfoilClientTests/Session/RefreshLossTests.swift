@@ -85,7 +85,7 @@ struct RefreshLossTests {
         }
     }
 
-    // SEC-580: when a terminal is closed, a program gets SIGHUP twice.
+    // When a terminal is closed, a program gets SIGHUP twice.
     @Test(arguments: [[SIGINT], [SIGTERM], [SIGHUP, SIGHUP]])
     func `a signal during a refresh ends the program when the new token is stored`(signals: [Int32]) async throws {
         let directory = try TemporaryDirectory()
@@ -114,7 +114,6 @@ struct RefreshLossTests {
         }
     }
 
-    // SEC-580
     @Test func `a program that is stopped during a refresh stores the response when it continues`() async throws {
         let directory = try TemporaryDirectory()
         try await Scene.run(in: directory.url.path) { scene in
@@ -131,7 +130,6 @@ struct RefreshLossTests {
         }
     }
 
-    // SEC-580
     @Test func `a signal at any moment of a refresh loses no session`() async throws {
         let directory = try TemporaryDirectory()
         try await Scene.run(in: directory.url.path) { scene in
@@ -174,7 +172,6 @@ struct RefreshLossTests {
         }
     }
 
-    // SEC-581
     @Test func `a connection that is cut outside of the response loses no session`() async throws {
         let directory = try TemporaryDirectory()
         try await Scene.run(in: directory.url.path) { scene in
@@ -233,7 +230,6 @@ struct RefreshLossTests {
             }()
         }
 
-        // SEC-582
         @Test(.enabled(if: SmallDisk.isAvailable, "this user cannot mount a small file system"))
         func `a disk that fills up during a refresh loses no session`() async throws {
             let directory = try TemporaryDirectory()
@@ -257,7 +253,6 @@ struct RefreshLossTests {
             }
         }
 
-        // SEC-582
         @Test(.enabled(if: SmallDisk.isAvailable, "this user cannot mount a small file system"))
         func `a disk that fills up at any moment loses no session`() async throws {
             let directory = try TemporaryDirectory()

@@ -31,7 +31,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R185, OK-19; RFC 6749 §6
+    // RFC 6749 §6
     @Test func `a new refresh token replaces the old one, and without a new one the old one is kept`()
         async throws
     {
@@ -78,7 +78,6 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // SEC-92
     // RFC 6749 §5.2
     @Test func `a refusal by the server ends the session and deletes its credentials`() async throws {
         try await Self.run(ServerScript()) { server, store, session in
@@ -107,7 +106,6 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // SEC-93
     @Test(
         arguments: [
             .trouble(503), .trouble(500), .closed, .refusal("temporarily_unavailable"), .refusal("server_error"),
@@ -135,7 +133,6 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // SEC-93
     @Test func `a client that is offline stays signed in and uses the token until it expires`() async throws {
         let store: any TokenStore = MemoryTokenStore()
         let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
@@ -168,7 +165,6 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R044, R351, SEC-92
     @Test func `without a refresh token an expired session is reported without a request`() async throws {
         try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
@@ -183,7 +179,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // CL-15, SEC-92; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test func `a refresh response about another user ends the session`() async throws {
         var script = ServerScript()
         script.idToken.subjectAfterRefresh = "mallory"
@@ -200,7 +196,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290, SEC-154; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test func `a refreshed ID token with another nonce is discarded`() async throws {
         let claim = WireMember("nonce", "nonce-of-another-sign-in")
         try await ScriptedAuthorizationServer.run { server in
@@ -217,7 +213,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290; OpenID Connect Core §12.2: `auth_time` is the time of the sign-in, so a later value is rejected.
+    // OpenID Connect Core §12.2: `auth_time` is the time of the sign-in, so a later value is rejected.
     @Test func `a refreshed ID token with another auth_time is discarded`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -233,7 +229,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test func `a refreshed ID token may repeat the nonce and leave out auth_time`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -265,7 +261,6 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R342, CL-43, SEC-94
     @Test func `no token of one server is sent to another that has replaced it`() async throws {
         try await ScriptedAuthorizationServer.run { former in
             let store: any TokenStore = MemoryTokenStore()

@@ -57,7 +57,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    // SEC-584; RFC 9110 §10.2.3
+    // RFC 9110 §10.2.3
     @Test func `many processes send one request in the time of Retry-After`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
@@ -72,7 +72,6 @@ struct RefreshProcessesTests {
         }
     }
 
-    // SEC-583
     @Test func `every process says why the session has ended`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
@@ -113,7 +112,6 @@ struct RefreshProcessesTests {
         }
     }
 
-    // SEC-585
     @Test func `processes get a valid token from a silent server, and its later answer is stored`() async throws {
         try await Self.runGated { server, gate, directory in
             let path = directory.file("tokens").path
@@ -139,7 +137,6 @@ struct RefreshProcessesTests {
         }
     }
 
-    // SEC-585
     @Test func `a silent server does not hold back a valid ID token`() async throws {
         try await Self.runGated { server, gate, directory in
             let path = directory.file("tokens").path
@@ -224,7 +221,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    // OK-20: before the server has processed the request, and after it has done everything but respond.
+    // Before the server has processed the request, and after it has done everything but respond.
     @Test(arguments: [Interruption.Moment.before, .after])
     func `the session survives a process that is killed before its refresh response`(
         moment: Interruption.Moment

@@ -26,7 +26,6 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-154
     @Test(
         arguments: [
             { $0.clockOffset = -7200 }, { $0.clockOffset = 7200 }, { $0.idToken.signature = .unknownKey },
@@ -57,7 +56,7 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-92, SEC-154; OpenID Connect Core §12.2
+    // OpenID Connect Core §12.2
     @Test(arguments: [IDTokenScript.Signature.genuine, .unknownKey])
     func `tokens of another user end the session and are revoked`(signature: IDTokenScript.Signature) async throws {
         try await Self.run {
@@ -88,7 +87,7 @@ struct RefreshSurvivalTests {
         (WireMember("azp", "another-client"), .wrongAuthorizedParty, "to another client (azp)"),
     ]
 
-    // R290, SEC-596; OpenID Connect Core §12.2, RFC 6749 §6
+    // OpenID Connect Core §12.2, RFC 6749 §6
     @Test(
         arguments: contradictions,
         [IDTokenScript.Signature.genuine, .unknownKey, .broken, .none])
@@ -205,7 +204,6 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-157
     @Test func `a session notices that another process signed the user out`() async throws {
         try await Self.twice { server, daemon, terminal, _ in
             var events = daemon.events.makeAsyncIterator()
@@ -218,7 +216,6 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-157
     @Test func `a session notices that another process signed another user in`() async throws {
         try await Self.twice { server, daemon, _, store in
             var events = daemon.events.makeAsyncIterator()
@@ -243,7 +240,6 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-158
     @Test(arguments: ["openid photos.read", "photos.read"])
     func `a rejected call is not repeated with the token of another user`(scope: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -264,7 +260,6 @@ struct RefreshSurvivalTests {
         }
     }
 
-    // SEC-158
     @Test func `a step-up is not continued with the token of another user`() async throws {
         var script = ServerScript(.noPushedRequests)
         script.api.requiredScope = "photos.write"

@@ -75,7 +75,6 @@ struct RequestAuthorizationTests {
         }
     }
 
-    // SEC-215
     @Test(arguments: ["https://evil.example.com/", "http://api.example.com/", "ftp://api.example.com/", ""])
     func `a request to another origin gets no token`(url: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -90,7 +89,6 @@ struct RequestAuthorizationTests {
         }
     }
 
-    // SEC-216
     @Test func `a request of a former user is not repeated with the token of another`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()

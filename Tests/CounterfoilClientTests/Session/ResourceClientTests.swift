@@ -6,7 +6,7 @@ import Testing
 @testable import CounterfoilClient
 
 struct ResourceClientTests {
-    // R077 R195 R202; RFC 6750 §2.1
+    // RFC 6750 §2.1
     @Test func `the token goes in the Authorization header and nowhere else`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = ResourceClient(
@@ -20,7 +20,6 @@ struct ResourceClientTests {
         }
     }
 
-    // R195
     @Test func `a second way to send a token is refused`() async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
         await #expect(throws: ResourceClient.Failure.refused(.secondAuthorization)) {
@@ -29,7 +28,6 @@ struct ResourceClientTests {
         }
     }
 
-    // CL-45, SEC-86
     @Test(arguments: ["http://api.example.com/", "ftp://127.0.0.1/", "http://127.0.0.2/", "https://a@b/", "photos"])
     func `a URL that could leak the token is refused`(url: String) async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
@@ -64,7 +62,6 @@ struct ResourceClientTests {
         }
     }
 
-    // SEC-151
     @Test func `a token goes to the named origins only`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             try await ScriptedAuthorizationServer.run { other in
@@ -84,7 +81,6 @@ struct ResourceClientTests {
         }
     }
 
-    // SEC-152
     @Test func `a token of a server elsewhere is not sent to this device in clear`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let here = try APIOrigin(server.origin)
@@ -103,7 +99,6 @@ struct ResourceClientTests {
         #expect(throws: APIOrigin.Refusal.self) { try APIOrigin("http://api.example.com") }
     }
 
-    // CL-44, SEC-85
     @Test func `a redirect is returned and the token is not sent along it`() async throws {
         try await ScriptedAuthorizationServer.run { evil in
             var script = ServerScript()

@@ -74,7 +74,6 @@ struct ServiceSessionTests {
         }
     }
 
-    // SEC-200
     @Test func `the token of a service goes to no origin that was not named`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try ServiceSignInTests.signIn(at: server)

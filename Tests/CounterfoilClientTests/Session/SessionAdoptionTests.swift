@@ -12,7 +12,6 @@ struct SessionAdoptionTests {
         server.requests(to: .revocation).map { $0.form["token"] }
     }
 
-    // SEC-156
     @Test(arguments: ["photos.read", "openid photos.read"])
     func `a new sign-in revokes the tokens that it replaces`(scope: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -239,7 +238,6 @@ struct SessionAdoptionTests {
         }
     }
 
-    // SEC-600
     @Test func `a store that cannot be written is reported before the user signs in`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = FullStore()
@@ -253,7 +251,6 @@ struct SessionAdoptionTests {
         }
     }
 
-    // SEC-601
     @Test func `the program gets the credentials that cannot be stored, and can store or revoke them`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = FullStore()
@@ -315,7 +312,6 @@ struct SessionAdoptionTests {
 
     // MARK: Command line
 
-    // SEC-156
     @Test func `a second login revokes the first, and keeps a refresh token that is not issued again`() async throws {
         var script = ServerScript(.noPushedRequests)
         script.refreshTokens.rotation = .never

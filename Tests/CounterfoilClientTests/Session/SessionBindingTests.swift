@@ -11,7 +11,6 @@ import Testing
 struct SessionBindingTests {
     private static func client(_ id: String) throws -> ClientIdentifier { try #require(ClientIdentifier(id)) }
 
-    // SEC-150, R342
     @Test func `a session uses no credentials of another issuer`() async throws {
         try await ScriptedAuthorizationServer.run { photos in
             try await ScriptedAuthorizationServer.run { ledger in
@@ -39,7 +38,6 @@ struct SessionBindingTests {
         }
     }
 
-    // SEC-150
     @Test func `a session uses no credentials of another client`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -95,7 +93,6 @@ struct SessionBindingTests {
         }
     }
 
-    // SEC-151
     @Test func `a session calls the APIs that the sign-in named`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             try await ScriptedAuthorizationServer.run { other in
@@ -114,7 +111,6 @@ struct SessionBindingTests {
         }
     }
 
-    // SEC-151
     @Test func `a session that takes the API of its first call uses no other afterwards`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             try await ScriptedAuthorizationServer.run { other in

@@ -50,7 +50,7 @@ struct SessionCallTests {
         }
     }
 
-    // B-22; RFC 9449 §4.2, RFC 9449 §5: the proof of a call contains the URL without its query.
+    // RFC 9449 §4.2, RFC 9449 §5: the proof of a call contains the URL without its query.
     @Test func `a token that is bound to a key stays bound when it is refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             let store: any TokenStore = MemoryTokenStore()

@@ -67,7 +67,6 @@ struct SharedFailureTests {
         }
     }
 
-    // SEC-583
     @Test(
         arguments: [
             (.trouble(503), 1), (.trouble(429, retryAfter: "120"), 1), (.closed, 3), (.html(), 3), (.silent, 3),
@@ -90,7 +89,7 @@ struct SharedFailureTests {
         }
     }
 
-    // SEC-583; RFC 6749 §5.2
+    // RFC 6749 §5.2
     @Test func `every session says why it has ended, until the next sign-in`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = WatchedStore()
@@ -140,7 +139,7 @@ struct SharedFailureTests {
         }
     }
 
-    // SEC-584; RFC 9110 §10.2.3
+    // RFC 9110 §10.2.3
     @Test func `Retry-After holds for every later call of a session whose store keeps no failures`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = WatchedStore(keepsFailures: false)
@@ -167,7 +166,7 @@ struct SharedFailureTests {
             ofAnyClientIn: EncryptedFileTokenStore(file: directory.file("tokens"), placement: .besideTheFile), now: now)
     }
 
-    // SEC-584; RFC 9110 §10.2.3
+    // RFC 9110 §10.2.3
     @Test(arguments: [("120", 100...121), ("86400", 3500...3600)] as [(String, ClosedRange<Int>)])
     func `Retry-After holds for processes that start later, for an hour at most`(
         field: String, expected: ClosedRange<Int>
@@ -216,7 +215,6 @@ struct SharedFailureTests {
         }
     }
 
-    // SEC-584
     @Test func `a pause that began in the future of the clock, or before a new sign-in, does not hold`() async throws {
         let directory = try TemporaryDirectory()
         try await ScriptedAuthorizationServer.run { server in
@@ -293,7 +291,6 @@ struct SharedFailureTests {
         }
     }
 
-    // SEC-583
     @Test func `services share the failure of a request`() async throws {
         var script = ServerScript()
         script.clients.authentication = .basic

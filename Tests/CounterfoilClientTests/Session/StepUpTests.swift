@@ -36,7 +36,7 @@ struct StepUpTests {
         }
     }
 
-    // R350; RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
+    // RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
     @Test func `a step-up requests the scope of the API in addition to the granted one`() async throws {
         try await Self.withReader { server, store, session in
             let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
@@ -111,7 +111,7 @@ struct StepUpTests {
         }
     }
 
-    // R350: the server never grants what its API requires.
+    // The server never grants what its API requires.
     @Test func `a step-up is not repeated for the same demand and runs at most twice`() async throws {
         for grows in [false, true] {
             var script = ServerScript()

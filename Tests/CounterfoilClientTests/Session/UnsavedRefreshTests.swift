@@ -175,7 +175,7 @@ struct UnsavedRefreshTests {
         }
     }
 
-    // SEC-596: the new refresh token is in memory only, and the next refresh stores and sends it.
+    // The new refresh token is in memory only, and the next refresh stores and sends it.
     @Test func `a refresh token beside a refused access token survives a store that is full`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = FillingStore()

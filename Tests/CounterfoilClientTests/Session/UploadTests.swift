@@ -45,7 +45,6 @@ struct UploadTests {
         }
     }
 
-    // SEC-607
     @Test func `a body that can be read only once is not sent again`() async throws {
         let pipe = Pipe()
         let count = Mutex(0)

@@ -56,7 +56,6 @@ struct ApplicationStoreTests {
         #expect(outcome.errors.contains("No user is signed in"))
     }
 
-    // SEC-153
     @Test func `apps of one user do not see each other's tokens in files`() async throws {
         let directory = try TemporaryDirectory()
         try await Self.checkSeparation(["HOME": directory.url.path, "PATH": "/usr/bin:/bin"])
@@ -65,7 +64,6 @@ struct ApplicationStoreTests {
     }
 
     #if os(Linux)
-        // SEC-153
         @Test(.enabled(if: SecretServiceSession.isWanted, "the Secret Service is not installed"))
         func `apps of one user do not see each other's tokens in the Secret Service`() async throws {
             let session = try await SecretServiceSession()

@@ -29,7 +29,6 @@ struct EncryptedFileTokenStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
     }
 
-    // R042, CL-36, SEC-89, SEC-90
     @Test func `credentials are read back from files that only the user can read`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("new/folder/tokens")
@@ -53,7 +52,6 @@ struct EncryptedFileTokenStoreTests {
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
     }
 
-    // R042, CL-36, SEC-89
     @Test func `the file contains no token in clear, and no refresh token of a client that does not refresh`()
         async throws
     {
@@ -69,7 +67,6 @@ struct EncryptedFileTokenStoreTests {
         #expect(!plain.contains("refresh"))
     }
 
-    // SEC-90
     @Test(arguments: ["tokens", "tokens.key"], [0o640, 0o604, 0o620, 0o666])
     func `a file that other users can access is refused with a remedy`(name: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()

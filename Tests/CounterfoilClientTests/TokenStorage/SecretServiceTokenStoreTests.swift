@@ -25,7 +25,6 @@
             return "\(directory.url.path):/usr/bin:/bin"
         }
 
-        // SEC-91
         @Test func `tokens appear in no argument and no environment variable of secret-tool`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()

@@ -35,7 +35,6 @@ struct TokenStoreChoiceTests {
         #expect("\(opened)" == "tokens are stored in memory: they are lost when this program ends")
     }
 
-    // SEC-89
     @Test func `without a Secret Service auto uses the encrypted file and says why`() async throws {
         let directory = try TemporaryDirectory()
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
@@ -57,7 +56,6 @@ struct TokenStoreChoiceTests {
         private static let needsService = ConditionTrait.enabled(
             if: SecretServiceSession.isWanted, "the Secret Service is not installed")
 
-        // R042, SEC-89
         @Test(needsService) func `auto uses an unlocked Secret Service and keeps using it`() async throws {
             let session = try await SecretServiceSession()
             let opened = try await TokenStoreChoice.automatic.open(

@@ -11,7 +11,6 @@ struct VendorProfileTests {
         SignedIn.refreshes(at: server)
     }
 
-    // R089
     @Test(arguments: PlayedVendor.all)
     func `a sign-in, a call and a refresh need nothing but the profile`(vendor: PlayedVendor) async throws {
         try await vendor.run { server in
@@ -96,7 +95,7 @@ struct VendorProfileTests {
         }
     }
 
-    // OK-23; RFC 8628 §3.5
+    // RFC 8628 §3.5
     @Test(arguments: ["eu", "nowhere"])
     func `the device flow of Zoho continues in the user's data center if the profile lists it`(
         place: String
@@ -130,7 +129,6 @@ struct VendorProfileTests {
         }
     }
 
-    // SEC-84
     @Test func `the code of Zoho is redeemed in the user's data center, and so is every refresh`() async throws {
         var first = ServerScript.zohoForUserElsewhere
         first.publicOrigin = "https://accounts.zoho.com"
@@ -169,7 +167,6 @@ struct VendorProfileTests {
         }
     }
 
-    // CL-07, SEC-84
     @Test(arguments: [
         "https://accounts.zoho.example.com", "https://accounts.zoho.eu.example.com", "http://127.0.0.1:1",
     ])
@@ -267,7 +264,6 @@ struct VendorProfileTests {
         }
     }
 
-    // R226 R323
     @Test func `the issuer of Auth0 keeps its slash, and Microsoft's multi-tenant issuer is refused`() async throws {
         try await PlayedVendor.auth0.run { server in
             let credentials = try await PlayedVendor.auth0.signIn(over: LeadingTransport(to: server)).run()

@@ -17,7 +17,7 @@ struct AccountAppTests {
         return (attempt, try await attempt.authorize(with: &browser).code)
     }
 
-    // R320: the page lists each app with its permissions, dates and sessions, unmasked.
+    // The page lists each app with its permissions, dates and sessions, unmasked.
     @Test func `the account lists the permissions that a user has granted`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -56,7 +56,7 @@ struct AccountAppTests {
         #expect(Set(permissions) == Set(standard + ["See your photos and albums"]))
     }
 
-    // SEC-372: neither the client nor the consent is read.
+    // Neither the client nor the consent is read.
     @Test func `an app with a value of a newer version is disconnected`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -74,7 +74,7 @@ struct AccountAppTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 
-    // R320: a revoked permission is removed from every grant; codes with it are revoked, and codes without
+    // A revoked permission is removed from every grant; codes with it are revoked, and codes without
     // it stay valid.
     @Test func `revoking one permission keeps the others`() async throws {
         let test = try await TestServer()
@@ -101,7 +101,7 @@ struct AccountAppTests {
         #expect(refused.error == "invalid_grant")
     }
 
-    // R320: disconnecting revokes pending codes and deletes the consent; other clients keep theirs.
+    // Disconnecting revokes pending codes and deletes the consent; other clients keep theirs.
     @Test func `disconnecting revokes everything`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -130,7 +130,7 @@ struct AccountAppTests {
         #expect(await test.redeem(attempt.exchange(bobsCode)).status == .ok)
     }
 
-    // SEC-561: access tokens outlive the disconnection until they expire, as the page says before and after it.
+    // Access tokens outlive the disconnection until they expire, as the page says before and after it.
     @Test func `the page states how long access tokens stay valid`() async throws {
         let test = try await TestServer()
         var policy = test.lightbox.policy

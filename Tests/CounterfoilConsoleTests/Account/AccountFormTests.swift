@@ -80,7 +80,7 @@ struct AccountFormTests {
 
     private struct AttemptFailed: Error {}
 
-    // R329, SEC-20: no token, a forged one, one of another page, and one of another session.
+    // No token, a forged one, one of another page, and one of another session.
     @Test(arguments: Form.allCases)
     func `a form without its own anti-CSRF token changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -100,7 +100,7 @@ struct AccountFormTests {
         #expect(try await browser.send(.post, to: form.path, form: fields).status == .seeOther)
     }
 
-    // R311, R329: a form from another site, even with the right token.
+    // A form from another site, even with the right token.
     @Test(arguments: Form.allCases)
     func `a form from another site changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -139,7 +139,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R329, SEC-19: a GET changes nothing, whatever the URL contains, and other methods are refused.
+    // A GET changes nothing, whatever the URL contains, and other methods are refused.
     @Test(arguments: Form.allCases)
     func `opening a URL changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -155,7 +155,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R335: without a session, a form leads to the sign-in page and has no effect after it.
+    // Without a session, a form leads to the sign-in page and has no effect after it.
     @Test(arguments: Form.allCases)
     func `a form without a session changes nothing`(form: Form) async throws {
         var world = try await World()

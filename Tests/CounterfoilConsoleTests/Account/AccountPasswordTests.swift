@@ -17,7 +17,7 @@ struct AccountPasswordTests {
         return try await browser.send(.post, to: page.action, form: page.form(from: current, to: new))
     }
 
-    // R333, UI-05, TK-31, SEC-74: the new password works, this browser gets a new session cookie,
+    // The new password works, this browser gets a new session cookie,
     // everything else is revoked.
     @Test func `a new password ends everything except this browser's session`() async throws {
         let test = try await TestServer()
@@ -54,7 +54,7 @@ struct AccountPasswordTests {
         #expect(try await again.signInToConsole(username: "alice", password: Self.chosen).accountPage.notice == nil)
     }
 
-    // R330: the page requires the current password, and neither password is sent back.
+    // The page requires the current password, and neither password is sent back.
     @Test(arguments: ["", "wrong", TestServer.password + " ", String(repeating: "x", count: 5000)])
     func `without the current password nothing changes`(current: String) async throws {
         let test = try await TestServer()
@@ -71,7 +71,7 @@ struct AccountPasswordTests {
         #expect(try await browser.open("/account").accountPage.person.username == "alice")
     }
 
-    // R330: passwords that are too short, too long or common; no rule requires kinds of characters.
+    // Passwords that are too short, too long or common; no rule requires kinds of characters.
     @Test(arguments: [
         "", "short", "1234567", String(repeating: "x", count: 1025), TestServer.password, "password", "PASSWORD1",
         "12345678", "qwertyuiop", "iloveyou", "qwerty123456", "1234567aa", "greyhoun", "sunshine", "1qaz2wsx",
@@ -87,7 +87,6 @@ struct AccountPasswordTests {
         #expect(try await test.store.person(test.alice.id)?.passwordHash == test.alice.passwordHash)
     }
 
-    // R330
     @Test(arguments: [
         "onlysmallletters", "73918462", "        x         ", "слова которых никто не ставит рядом", "🦊🦊🐢🌲🚲🪁🧭🪨",
         String(repeating: "long and odd ", count: 70),
@@ -104,7 +103,6 @@ struct AccountPasswordTests {
     /// The cookie of a browser in which a user has signed in before.
     private static let earlier = "__Host-counterfoil-earlier"
 
-    // SEC-52
     // With a stolen session, guesses are as slow as at the sign-in page, and both count together.
     @Test func `wrong current passwords are throttled as at the sign-in page`() async throws {
         let test = try await TestServer()
@@ -132,7 +130,6 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // SEC-52, SEC-520
     // In the browser of the user, the guesses of others do not count, and there are ten of its own.
     @Test func `wrong passwords at another browser do not throttle the password change`() async throws {
         let test = try await TestServer()
@@ -148,7 +145,6 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // SEC-52
     // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in.
     @Test func `wrong passwords at the sign-in page throttle the password change`() async throws {
         let test = try await TestServer()

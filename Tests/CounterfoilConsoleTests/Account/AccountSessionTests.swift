@@ -55,7 +55,6 @@ struct AccountSessionTests {
         #expect(!page.hasOthers)
     }
 
-    // SEC-54
     @Test func `a fiftieth session ends none, and each further one ends the least recently used`() async throws {
         let test = try await TestServer()
         let first = try await Self.signedIn("alice", to: test)
@@ -94,7 +93,6 @@ struct AccountSessionTests {
         #expect(again.location == "/account/sessions?done=session-over")
     }
 
-    // R334
     @Test func `ending all other sessions keeps this one`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -149,7 +147,7 @@ struct AccountSessionTests {
         #expect(try await !Self.isSignedIn(thief))
     }
 
-    // R334: signing out ends the session on the server; the page before it is not cached.
+    // Signing out ends the session on the server; the page before it is not cached.
     @Test(arguments: [true, false])
     func `signing out ends the session for every holder of its cookie`(byHead: Bool) async throws {
         let test = try await TestServer()

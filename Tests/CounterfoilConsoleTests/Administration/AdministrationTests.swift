@@ -8,7 +8,7 @@ import Testing
 
 /// The decisions of administrators: policies and branding.
 struct AdministrationTests {
-    // B-04, R082, SEC-06: the page shows the risk, the number of uses, and the last use.
+    // The page shows the risk, the number of uses, and the last use.
     @Test func `an exemption from PKCE is shown as a risk, with its use`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
@@ -89,7 +89,7 @@ struct AdministrationTests {
         }
     }
 
-    // SEC-124: the mark is the same as that of app links; a loopback URI cannot be verified.
+    // The mark is the same as that of app links; a loopback URI cannot be verified.
     @Test func `an administrator verifies the https redirect URIs of a single-page app`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)

@@ -35,7 +35,6 @@ struct UnregisteredClientsTests {
 
     private static let page = path(of: url, below: "/admin/unregistered/clients")
 
-    // SEC-622
     @Test(arguments: [
         "/admin/unregistered?after=%00", "/admin/unregistered?after=a&after=b", "/admin/unregistered?after=%ZZ",
         "/admin/unregistered/clients?host=%00", "/admin/unregistered/clients?host=a%20b",
@@ -147,7 +146,7 @@ struct UnregisteredClientsTests {
         #expect(try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage.hosts.isEmpty)
     }
 
-    // R320 for an identifier with slashes: the address of the page contains it in one segment.
+    // For an identifier with slashes: the address of the page contains it in one segment.
     @Test mutating func `a user disconnects an app whose identifier is a URL`() async throws {
         _ = try await allow()
         var browser = test.browser()

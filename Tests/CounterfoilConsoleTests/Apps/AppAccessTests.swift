@@ -9,7 +9,6 @@ import Testing
 struct AppAccessTests {
     static let pages = ["", "/edit", "/connect", "/logo", "/policy", "/secrets", "/association", "/delete"]
 
-    // SEC-10
     // The same response as for a client that does not exist.
     @Test(arguments: pages)
     func `another developer finds no client`(page: String) async throws {
@@ -26,7 +25,7 @@ struct AppAccessTests {
         #expect(try await other.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // UI-39, SEC-10: even with an anti-CSRF token of their own for that URL.
+    // Even with an anti-CSRF token of their own for that URL.
     @Test(arguments: ["/edit", "/secrets", "/delete", "/policy"])
     func `another developer changes nothing`(page: String) async throws {
         let test = try await TestServer()
@@ -45,7 +44,6 @@ struct AppAccessTests {
         #expect(try await test.store.clientSecrets(of: client.id).count == 1)
     }
 
-    // SEC-06, SEC-11
     // Fields that the form does not contain are ignored.
     @Test func `a developer can neither see nor change the policy`() async throws {
         let test = try await TestServer()
@@ -71,7 +69,6 @@ struct AppAccessTests {
         }
     }
 
-    // SEC-20
     // The anti-CSRF token belongs to this session and this page.
     @Test func `a form from another page registers nothing`() async throws {
         let test = try await TestServer()

@@ -26,7 +26,6 @@ struct AppAssociationTests {
         .adding("android_apps", "com.example.one:\(fingerprint)")
     }
 
-    // SEC-30
     // Each file is fetched once for all apps that it should list, and skipped hosts are named.
     @Test func `each file is fetched once, and hosts beyond the limit are named`() async throws {
         let fetcher = Nothing()

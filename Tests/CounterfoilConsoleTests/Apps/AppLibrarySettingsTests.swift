@@ -35,7 +35,6 @@ struct AppLibrarySettingsTests {
         #expect(try await test.store.client(client.id)?.redirectURIs.map(\.rawValue) == [uri])
     }
 
-    // B-19
     @Test(arguments: [
         ("native", ["s256"], "s256", "ES256", "true"), ("spa", ["s256"], "s256", "ES256", "false"),
         ("web", ["s256-or-nonce", "s256"], "s256-or-nonce", "RS256", "true"),
@@ -93,7 +92,7 @@ struct AppLibrarySettingsTests {
         #expect(try reply.applicationFormPage.problems.map(\.field) == [field])
     }
 
-    // SEC-11: an administrator's exception stays, and the developer can end it.
+    // An administrator's exception stays, and the developer can end it.
     @Test func `a developer can keep or end an exemption from PKCE, but not make one`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)

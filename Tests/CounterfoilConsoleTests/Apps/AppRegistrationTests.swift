@@ -9,7 +9,7 @@ import Testing
 
 /// Registering clients at My Apps, and changing registrations.
 struct AppRegistrationTests {
-    // R007, R065: the types are offered, and the list shows the client identifier of the new client.
+    // The types are offered, and the list shows the client identifier of the new client.
     @Test func `a developer registers a native app and finds its client identifier`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
@@ -27,7 +27,7 @@ struct AppRegistrationTests {
         #expect(client.policy == ClientPolicy.standard(for: .native))
     }
 
-    // R008, R122, R239, B-27: no secret is displayed or stored, and no URL creates one.
+    // No secret is displayed or stored, and no URL creates one.
     @Test(arguments: ["native", "spa", "device"])
     func `a public client gets no secret`(type: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -41,7 +41,7 @@ struct AppRegistrationTests {
         #expect(secrets.status == .notFound)
     }
 
-    // R174, UI-39: shown once, stored as a digest; two secrets can overlap.
+    // Shown once, stored as a digest; two secrets can overlap.
     @Test func `a web client's secret is shown once`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(
@@ -88,7 +88,7 @@ struct AppRegistrationTests {
         for part in [hexadecimal.prefix(12), Base64URL.encode(digest).prefix(12)] { #expect(!page.contains(part)) }
     }
 
-    // UI-32: all mistakes are reported at once, at their fields, and the input is kept.
+    // All mistakes are reported at once, at their fields, and the input is kept.
     @Test func `a form with mistakes is shown again with its input`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         var form = Developer.form(
@@ -265,7 +265,7 @@ struct AppRegistrationTests {
         _ = try await administrator.registered()
     }
 
-    // R067, R321: a client can request only the scopes that were assigned at registration.
+    // A client can request only the scopes that were assigned at registration.
     @Test func `assigned scopes are registered, and unknown ones are refused`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -338,7 +338,7 @@ struct AppRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // SEC-12, SEC-124: an administrator verified the redirect URIs that were registered.
+    // An administrator verified the redirect URIs that were registered.
     @Test func `a developer who moves a single-page app loses the verification of its redirect URIs`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)

@@ -31,7 +31,6 @@ struct AppTrustTests {
         return try #require(try await developer.test.store.client(client.id)).policy
     }
 
-    // SEC-12
     // Users are not signed in silently to a redirect URI, or for a scope, that no administrator has seen.
     @Test(arguments: [
         Developer.form("Google", redirectURIs: redirectURI),
@@ -139,7 +138,6 @@ struct AppTrustTests {
     ]
     private static let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
 
-    // SEC-12
     // Trust depends on everything that is registered, also on fields that no page shows.
     @Test(arguments: unseen.indices)
     func `a developer who changes an invisible field loses the trust of the administrator`(index: Int) async throws {
@@ -185,7 +183,6 @@ struct AppTrustTests {
         #expect(try await Self.change(client, by: &developer, form).isVouchedFor)
     }
 
-    // SEC-12
     // A logo identifies a client as much as its name does.
     @Test func `a developer who changes the logo makes users consent again`() async throws {
         let test = try await TestServer()
@@ -215,7 +212,6 @@ struct AppTrustTests {
         #expect(policy.isFirstParty && policy.isVouchedFor)
     }
 
-    // SEC-10
     // Each page shows to which part of the console the client belongs for its reader.
     @Test(arguments: ["", "/edit", "/connect", "/logo", "/delete"])
     func `another developer's client is shown in the administration`(page: String) async throws {

@@ -141,7 +141,7 @@ struct RedirectURIVerdictPageTests {
         }
     }
 
-    // R101: the page of the client repeats the warning of the form.
+    // The page of the client repeats the warning of the form.
     @Test func `a scheme of another client gets a warning after saving too`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         _ = try await developer.registered()

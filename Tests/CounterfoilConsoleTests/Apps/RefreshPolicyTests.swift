@@ -85,7 +85,6 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored() == before)
     }
 
-    // SEC-66
     // RFC 9700 §2.2.2
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `a public client cannot keep its refresh tokens`(type: ClientType) async throws {
@@ -107,7 +106,6 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored().refreshTokenLife.lifetime == 86_400)
     }
 
-    // SEC-11
     @Test func `only administrators change the policy`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

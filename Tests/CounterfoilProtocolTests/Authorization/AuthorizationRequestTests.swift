@@ -39,7 +39,7 @@ struct AuthorizationRequestTests {
         }
     }
 
-    // R055, R064, R085: exactly the parameters of a native app, in the order of the standard.
+    // Exactly the parameters of a native app, in the order of the standard.
     @Test func `the URL that a browser opens has the parameters of the standard`() throws {
         let verifier = try #require(CodeVerifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
         let request = AuthorizationRequest(
@@ -57,7 +57,6 @@ struct AuthorizationRequestTests {
         #expect(request.url(at: withQuery) == "https://id.example.com/authorize?tenant=1&" + query)
     }
 
-    // AZ-46, AZ-47, AZ-48, B-01
     @Test(arguments: [
         (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
         ("id_token token", .unsupportedResponseType), ("code token", .unsupportedResponseType),
@@ -68,7 +67,6 @@ struct AuthorizationRequestTests {
         #expect(Self.error(Self.form("response_type", value))?.code == code)
     }
 
-    // R213, R214
     @Test(arguments: [
         ("code_challenge_method", "s256"), ("code_challenge_method", "S512"), ("code_challenge_method", "S256 "),
         ("code_challenge_method", "S256\0"), ("code_challenge", nil), ("code_challenge", ""),
@@ -81,7 +79,7 @@ struct AuthorizationRequestTests {
         #expect(Self.error(Self.form(name, value))?.code == .invalidRequest)
     }
 
-    // AZ-53, AZ-54; RFC 7636 §4.3: a challenge without a method means plain. The server decides whether to
+    // RFC 7636 §4.3: a challenge without a method means plain. The server decides whether to
     // accept it.
     @Test(arguments: [("plain", true), (nil, false), ("", false)])
     func `a plain challenge is read as one, and kept as the SHA-256 that it stands for`(
@@ -130,7 +128,7 @@ struct AuthorizationRequestTests {
         #expect(Self.error(form)?.code == .invalidRequest)
     }
 
-    // AZ-57, AZ-60: a repeated state is never returned.
+    // A repeated state is never returned.
     @Test func `a repeated state is not returned`() {
         var form = Self.form()
         form.append("state", "other")
@@ -139,7 +137,6 @@ struct AuthorizationRequestTests {
         #expect(AuthorizationRequest.returnableState(in: Self.form("state", "")) == nil)
     }
 
-    // AZ-49, AZ-72, AZ-75
     @Test(arguments: [
         ("response_mode", "fragment.jwt", OAuthError.Code.invalidRequest),
         ("response_mode", "query.jwt", .invalidRequest), ("response_mode", "web_message", .invalidRequest),
@@ -159,7 +156,6 @@ struct AuthorizationRequestTests {
         #expect(Self.error(Self.form(name, value))?.code == code)
     }
 
-    // AZ-79
     @Test func `what is unknown is ignored`() throws {
         #expect(try Self.parse(Self.form("extra", "foobar")) == Self.parse(Self.form()))
         #expect(try Self.parse(Self.form("prompt", "login dance")).prompt == [.login])
@@ -167,7 +163,6 @@ struct AuthorizationRequestTests {
         #expect(try Self.parse(Self.form("max_age", "0")).maxAge == 0)
     }
 
-    // AZ-02, AZ-28, AZ-29
     @Test func `without a valid response target no response is sent`() throws {
         typealias ResponseTarget = AuthorizationRequest.ResponseTarget
         #expect(throws: ResponseTarget.Refusal.clientIDMissing) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct AuthorizationResponseTests {
-    // R025: code, state and iss are in the query, unchanged.
+    // Code, state and iss are in the query, unchanged.
     @Test(arguments: SeededGenerator.seeds)
     func `any response is unchanged after encoding and parsing its URL`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -18,7 +18,6 @@ struct CodeVerifierTests {
         #expect(CodeChallenge.method == "S256")
     }
 
-    // OK-10
     @Test(arguments: SeededGenerator.seeds)
     func `a verifier has 43 to 128 unreserved characters, and its challenge 43 characters`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -56,7 +55,6 @@ struct CodeVerifierTests {
         #expect(CodeChallenge(text) == nil)
     }
 
-    // R088
     @Test func `a new verifier is 32 random bytes in 43 characters`() {
         let known = CodeVerifier(random: RandomBytes { [UInt8](repeating: 0xFF, count: $0) })
         #expect(known.exposed == String(repeating: "_", count: 42) + "8")
@@ -72,7 +70,6 @@ struct CodeVerifierTests {
         #expect(end.isEmpty || CodeVerifier(String(repeating: "a", count: 43) + end) == nil)
     }
 
-    // R049
     @Test(arguments: [
         String(repeating: "a", count: 43) + "===", "=" + String(repeating: "a", count: 43),
         String(repeating: "a", count: 20) + "=" + String(repeating: "a", count: 23), String(repeating: "=", count: 43),

@@ -13,7 +13,7 @@ struct SecretTests {
         return made.compactMap { $0 }
     }
 
-    // SEC-77: interpolation, description, debug description, dump and reflection do not reveal a secret.
+    // Interpolation, description, debug description, dump and reflection do not reveal a secret.
     @Test func `a secret prints as redacted, however it is printed`() {
         #expect(Self.secrets.count == 8)
         for secret in Self.secrets {
@@ -36,7 +36,7 @@ struct SecretTests {
         #expect(!String(reflecting: request).contains(Self.text))
     }
 
-    // R216, SEC-78: comparison covers all bytes.
+    // Comparison covers all bytes.
     @Test(arguments: [
         ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true),
     ])
@@ -44,7 +44,7 @@ struct SecretTests {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
-    // SEC-78: a comparison that stopped at the first difference would read fewer bytes.
+    // A comparison that stopped at the first difference would read fewer bytes.
     @Test(arguments: [0, 1, 30, 31])
     func `a comparison reads every byte, wherever two secrets differ`(place: Int) {
         let secret = [UInt8](repeating: 0x61, count: 32)
@@ -56,7 +56,7 @@ struct SecretTests {
         #expect(counted.reads.count == 2 * secret.count)
     }
 
-    // SEC-01: the default state is random; RFC 6749 §10.10 for codes.
+    // The default state is random; RFC 6749 §10.10 for codes.
     @Test func `new values are never repeated`() {
         #expect(Set((0..<256).map { _ in OAuthState().exposed }).count == 256)
         #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)

@@ -23,7 +23,6 @@ struct TokenRequestTests {
         }
     }
 
-    // R057
     @Test func `the body has the parameters of the standard`() throws {
         let exchange = TokenRequest.CodeExchange(
             code: try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA")),
@@ -37,7 +36,6 @@ struct TokenRequestTests {
                 + "&client_id=lightbox")
     }
 
-    // TK-05, TK-06, TK-07
     @Test(arguments: [
         ("code=a", OAuthError.Code.invalidRequest), ("grant_type=&code=a", .invalidRequest),
         ("grant_type=password&username=a&password=b", .unsupportedGrantType),
@@ -62,7 +60,7 @@ struct TokenRequestTests {
         #expect(error?.code == code)
     }
 
-    // TK-11: a verifier without a value counts as omitted.
+    // A verifier without a value counts as omitted.
     @Test func `an empty verifier is absent`() throws {
         let form = try FormParameters(parsing: "grant_type=authorization_code&code=a&code_verifier=&redirect_uri=")
         guard case .authorizationCode(let exchange) = try TokenRequest(parsing: form) else { return }

@@ -21,7 +21,7 @@ struct TokenResponseTests {
         }
     }
 
-    // R040, B-21: responses contain Bearer, and parsing ignores case.
+    // Responses contain Bearer, and parsing ignores case.
     @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
     func `the type bearer matches in any case`(type: String) throws {
         let response = try TokenResponse(parsing: Array(#"{"access_token":"a","token_type":"\#(type)"}"#.utf8))

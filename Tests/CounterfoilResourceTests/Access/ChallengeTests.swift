@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct ChallengeTests {
-    // R198, R199, RS-01, R270, R275. RFC 6750 §3 and §3.1, RFC 9449 §7.1: Bearer is first.
+    // RFC 6750 §3 and §3.1, RFC 9449 §7.1: Bearer is first.
     @Test func `a request without a token gets a challenge without an error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    // R275, R349, RS-30. RFC 9728 §5.1: clients find the metadata and the scope in 401 and 403, and `Bearer` first.
+    // RFC 9728 §5.1: clients find the metadata and the scope in 401 and 403, and `Bearer` first.
     @Test func `each challenge names the metadata, and always a scope`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // R347, R352. RFC 9068 §4, RFC 3986 §6.2.2.1 and §6.2.3: another spelling of the URL names the same API.
+    // RFC 9068 §4, RFC 3986 §6.2.2.1 and §6.2.3: another spelling of the URL names the same API.
     @Test(arguments: [
         ("https://photos.example", "https://photos.example/", true),
         ("https://photos.example/", "HTTPS://Photos.Example:443", true),
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    // R200. RFC 6750 §3.1.
+    // RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    // R200, RS-15. Scope names must match completely.
+    // Scope names must match completely.
     @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
     func `a missing or merely similar scope is insufficient`(granted: String) async throws {
         try await Authority.run { authority async throws in
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    // RS-15. RFC 8693 §4.2: `scope` is a single string; an array grants nothing.
+    // RFC 8693 §4.2: `scope` is a single string; an array grants nothing.
     @Test func `a scope claim that is a list grants nothing`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    // R201. RFC 6750 §3, RFC 9470 §3. The challenge also contains the requirement of the API, with invalid
+    // RFC 6750 §3, RFC 9470 §3. The challenge also contains the requirement of the API, with invalid
     // characters removed.
     @Test func `each parameter is in a challenge once, in allowed characters`() async throws {
         try await Authority.run { authority async throws in

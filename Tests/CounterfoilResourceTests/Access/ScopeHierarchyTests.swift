@@ -5,7 +5,7 @@ import Testing
 
 /// Scope tokens that include others, by a rule of the API.
 @Suite struct ScopeHierarchyTests {
-    // R349. Model Context Protocol, Authorization: a broader scope stands for the narrower ones.
+    // Model Context Protocol, Authorization: a broader scope stands for the narrower ones.
     @Test(arguments: [
         ("photos.read", "photos.read", true), ("photos.write", "photos.read", true),
         ("photos.admin", "photos.read photos.write", true), ("photos.admin", "photos.delete", true),

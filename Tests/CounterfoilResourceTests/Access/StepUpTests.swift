@@ -35,7 +35,7 @@ import Testing
         return try authority.signingKey.sign(claims)
     }
 
-    // R209, R326, RS-28: RFC 9470 §3
+    // RFC 9470 §3
     @Test func `a sign-in that is too old is insufficient, and the challenge states the requirement`() async throws {
         try await Authority.run { authority async throws in
             let requirement = AuthenticationRequirement(maxAge: 300, contexts: ["urn:example:mfa", "urn:example:key"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    // R209: nothing is checked that is not required.
+    // Nothing is checked that is not required.
     @Test func `a maximum age alone accepts any authentication method`() async throws {
         try await Authority.run { authority async throws in
             let token = try Self.token(of: authority, signedIn: 10, nil)

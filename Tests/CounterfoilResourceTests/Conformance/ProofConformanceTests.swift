@@ -119,7 +119,7 @@ struct ProofConformanceTests {
         },
     ]
 
-    // RS-23, SEC-245. RFC 9449 §4.3 and §7.1.
+    // RFC 9449 §4.3 and §7.1.
     @Test(arguments: headerSteps + claimSteps + requestSteps) func `dpop-negative-tests`(step: Step) async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()
@@ -139,7 +139,7 @@ struct ProofConformanceTests {
         }
     }
 
-    // SEC-246. RFC 9449 §11.1.
+    // RFC 9449 §11.1.
     @Test func `dpop-negative-tests, a jti used twice`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()

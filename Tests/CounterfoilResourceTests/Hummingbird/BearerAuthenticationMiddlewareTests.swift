@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    // RS-18. RFC 6750 §2.
+    // RFC 6750 §2.
     @Test func `a form with a second token is refused if forms are checked`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)

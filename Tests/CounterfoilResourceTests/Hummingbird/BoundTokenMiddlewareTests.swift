@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    // OK-25. RFC 9449 §7 and §9.
+    // RFC 9449 §7 and §9.
     @Test func `every response to a request with a proof has one nonce`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(proofs: ProofPolicy(nonces: .required()))

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    // RS-16, RFC 7662 §4
+    // RFC 7662 §4
     @Test func `a revoked token is accepted until the cached response is stale, and no longer`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)

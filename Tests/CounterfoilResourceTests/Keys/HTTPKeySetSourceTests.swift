@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    // R192. RFC 8725 §3.10.
+    // RFC 8725 §3.10.
     @Test(arguments: ["http://192.0.2.1/jwks", "file:///etc/passwd", "https://user@id.example.com/jwks", "jwks", ""])
     func `keys are fetched only over https or from this machine`(uri: String) async throws {
         #expect(throws: KeySetFailure.self) { try HTTPKeySetSource(jwksURI: uri) }

@@ -28,7 +28,7 @@ import Testing
         #expect(MCPServerCommand.message(for: error).contains(words))
     }
 
-    // R351: clients differ in what they request if `scopes_supported` is missing.
+    // Clients differ in what they request if `scopes_supported` is missing.
     @Test(arguments: [([], ["notes.read"]), (["--without-scopes"], [])] as [([String], [String])])
     func `the metadata can omit the scopes`(options: [String], scopes: [String]) throws {
         let command = try MCPServerCommand.parse(Self.good.flatMap { [$0.key, $0.value] } + options)

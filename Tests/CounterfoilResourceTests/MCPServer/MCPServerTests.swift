@@ -71,7 +71,7 @@ import Testing
         try #require(try members(of: response)["error"] as? [String: Any])
     }
 
-    // RS-01, R338: what a client needs to sign in, on its first request.
+    // What a client needs to sign in, on its first request.
     @Test func `a request without a token is told where to get one`() async throws {
         try await Authority.run { authority async throws in
             try await visit(authority, scope: nil) { visitor async throws in
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    // R349. Model Context Protocol, Authorization: all scopes at once, and a broader scope stands for the narrower one.
+    // Model Context Protocol, Authorization: all scopes at once, and a broader scope stands for the narrower one.
     @Test(arguments: [("notes.read", false), ("notes.write", true), ("notes.read notes.write", true)])
     func `a tool with a second scope asks for both`(scope: String, isAllowed: Bool) async throws {
         try await Authority.run { authority async throws in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    // R352, RS-20, RS-21: a token of another API, and a token without a user.
+    // A token of another API, and a token without a user.
     @Test func `only a user with a token for this server has notes`() async throws {
         try await Authority.run { authority async throws in
             let other = try authority.token(scope: "notes.read")
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    // RS-30. Streamable HTTP: a page that reaches the server by DNS rebinding has the origin of its own host.
+    // Streamable HTTP: a page that reaches the server by DNS rebinding has the origin of its own host.
     @Test(arguments: [
         ("http://localhost:6274", HTTPResponse.Status.unauthorized), ("http://rebound.example:8091", .forbidden),
         ("null", .forbidden),

@@ -32,7 +32,7 @@ import Testing
             try JSONSerialization.jsonObject(with: Data(response.body.readableBytesView)) as? [String: Any])
     }
 
-    // R273, R338, R351, B-13. RFC 9728 §2, §3: built from the settings of the API alone.
+    // RFC 9728 §2, §3: built from the settings of the API alone.
     @Test func `the document names the API, its issuer and the scope to start with`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    // R273, B-20. RFC 9728 §3, §3.1: the path of the API follows the well-known path; a slash alone is removed.
+    // RFC 9728 §3, §3.1: the path of the API follows the well-known path; a slash alone is removed.
     @Test(arguments: [
         ("https://notes.example", "https://notes.example", ""),
         ("https://notes.example/", "https://notes.example", ""),
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    // RS-30. Fetch §3.2: MCP clients in a browser read the document without a token, and send MCP-Protocol-Version.
+    // Fetch §3.2: MCP clients in a browser read the document without a token, and send MCP-Protocol-Version.
     @Test func `scripts of every origin can read the document`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    // R078, RS-21. A valid token of another user is not sufficient.
+    // A valid token of another user is not sufficient.
     @Test func `the photo of another user is 403 and an unknown one is 404`() async throws {
         try await Authority.run { authority async throws in
             let anna = try authority.token(subject: "anna")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    // RS-20. RFC 9700 §4.15: a client with the identifier of a user cannot access the photos of that user.
+    // RFC 9700 §4.15: a client with the identifier of a user cannot access the photos of that user.
     @Test func `a token without a user sees no photos`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    // R198. Each route requires its own scope.
+    // Each route requires its own scope.
     @Test func `reading and writing need separate scopes`() async throws {
         try await Authority.run { authority async throws in
             let reading = try authority.token(scope: "photos.read")
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    // RS-29. Every spelling of a path that reaches a photo passes the same check.
+    // Every spelling of a path that reaches a photo passes the same check.
     @Test(arguments: [
         "//photos", "/photos/", "/photos;x", "/photos%2f..", "/healthz/../photos", "/./photos", "/Photos",
         "/photos?x=/healthz",
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    // R196, RS-17. A valid token in the query is ignored and not logged.
+    // A valid token in the query is ignored and not logged.
     @Test func `a token in the query is ignored and never logged`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token()

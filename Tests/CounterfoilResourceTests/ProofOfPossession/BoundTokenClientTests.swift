@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    // OK-25. RFC 9449 §7.1 and §9.
+    // RFC 9449 §7.1 and §9.
     @Test(arguments: [
         (ProofPolicy(), [200, 200]), (ProofPolicy(requiresBoundTokens: true, nonces: .offered()), [200, 200]),
         (ProofPolicy(nonces: .required()), [401, 200, 200]),

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // R269, RS-22, SEC-245. RFC 9449 §7.2.
+    // RFC 9449 §7.2.
     @Test func `a bound token as Bearer is refused, also beside a valid proof`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    // RS-23. RFC 9449 §7.1: the proof is valid, and the token is not one of its key.
+    // RFC 9449 §7.1: the proof is valid, and the token is not one of its key.
     @Test func `a bound token with the proof of another key is refused`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(boundTo: Prover())

@@ -7,7 +7,7 @@ import Testing
 
 /// The nonces of an API (RFC 9449 §9).
 @Suite struct ProofNonceTests {
-    // R269. RFC 9449 §9.
+    // RFC 9449 §9.
     @Test func `a required nonce is demanded with status 401 and sent in the response`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(proofs: ProofPolicy(nonces: .required()))

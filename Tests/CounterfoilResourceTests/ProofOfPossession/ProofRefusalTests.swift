@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    // R266. RFC 9449 §4.3.
+    // RFC 9449 §4.3.
     @Test(arguments: [
         (#""typ":"dpop+jwt","#, ""), (#""dpop+jwt""#, #""JWT""#), (#""ES256""#, #""none""#), (#""ES256""#, #""HS256""#),
         (#""ES256""#, #""RS256""#), (#""jwk":JWK"#, #""leak":JWK"#), (#""kty":"EC""#, #""kty":"EC","d":"AAAA""#),
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    // OK-25: the window is 300 seconds in either direction.
+    // The window is 300 seconds in either direction.
     @Test(arguments: [10, -10, 299, -299]) func `clocks may differ`(offset: TimeInterval) async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    // R272, SEC-246. RFC 9449 §11.1.
+    // RFC 9449 §11.1.
     @Test func `a proof is accepted once, also of two requests at once`() async throws {
         try await Authority.run { authority async throws in
             let prover = try Prover()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    // SEC-246: one user has an eighth, with any number of keys.
+    // One user has an eighth, with any number of keys.
     @Test func `one user cannot fill the memory of proofs with several keys`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(proofs: ProofPolicy(proofLimit: 16))
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    // SEC-246: a full memory refuses; a request that is refused uses no memory.
+    // A full memory refuses; a request that is refused uses no memory.
     @Test func `a full memory of proofs is 503, and only good requests fill it`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()

@@ -30,7 +30,6 @@ import Testing
         return (try? await server.access(for: request)) != nil
     }
 
-    // B-22.
     @Test func `the origin of the audience and the path of the request are compared`() async throws {
         try await Authority.run { authority async throws in
             for (audience, url, path, expected) in [
@@ -65,7 +64,7 @@ import Testing
         }
     }
 
-    // SEC-247: the sender of a stolen proof chooses these fields.
+    // The sender of a stolen proof chooses these fields.
     @Test func `Host and Forwarded have no influence`() async throws {
         try await Authority.run { authority async throws in
             for (url, expected) in [("https://evil.example/photos", false), (Prover.url, true)] {

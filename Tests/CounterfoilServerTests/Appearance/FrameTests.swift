@@ -15,7 +15,7 @@ struct FrameTests {
         #expect(try await browser.open(Attempt(test).url).frame?.language == .french)
     }
 
-    // R280: the request of the client takes precedence over the preference of the browser.
+    // The request of the client takes precedence over the preference of the browser.
     @Test func `ui_locales overrides the language of the browser on every page of the authorization`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -39,7 +39,7 @@ struct FrameTests {
         #expect(try await browser.decide(.allow, on: consent).frame?.language == .german)
     }
 
-    // AZ-85: an unknown language is no reason to refuse a request.
+    // An unknown language is no reason to refuse a request.
     @Test(arguments: ["../../etc/passwd", "{", "%00", ""])
     func `garbage in ui_locales is ignored`(garbage: String) async throws {
         let test = try await TestServer()

@@ -3,7 +3,7 @@ import CounterfoilServerTesting
 import Testing
 
 struct AuditPseudonymTests {
-    // SEC-342: the pseudonym of an identifier can be neither computed nor tested without the server key.
+    // The pseudonym of an identifier can be neither computed nor tested without the server key.
     @Test func `the pseudonym of a user depends on the server key, and is always the same with it`() throws {
         let (ada, bob) = (PersonIdentifier(), PersonIdentifier())
         let keys = try [UInt8(1), 2].map { byte in

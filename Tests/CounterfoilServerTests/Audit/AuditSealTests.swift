@@ -129,7 +129,6 @@ struct AuditSealTests {
         }
     }
 
-    // SEC-485
     @Test func `an event is found that was changed together with everything that needs no key`() async throws {
         let key = try Self.key(7)
         var log = try Log(["a", "b", "c", "d", "e"], with: [key])
@@ -160,7 +159,6 @@ struct AuditSealTests {
         #expect(found.findings.map(\.seal) == [2, 3])
     }
 
-    // SEC-486
     @Test func `a noted head shows that the end was cut, or that the log was made again with the server key`()
         async throws
     {

@@ -157,7 +157,6 @@ struct AuditTests {
         }
     }
 
-    // SEC-40
     @Test func `events with older times count in the current minute, and a clock that was set back begins a new one`() {
         let flood = AuditRateLimiter()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -172,7 +171,6 @@ struct AuditTests {
         #expect(flood.takeSummaries(at: now - 3600).map(\.kind) == [.signIn])
     }
 
-    // SEC-40
     @Test func `refusals without a user do not suppress those of known users, which have limits of their own`() {
         let flood = AuditRateLimiter()
         let now = test.clock.now
@@ -188,7 +186,6 @@ struct AuditTests {
         #expect(perPerson.reduce(limit, +) == AuditRateLimiter.limitPerKind)
     }
 
-    // SEC-40
     @Test func `refusals are recorded up to a limit for each source and kind, and the rest is counted`() {
         let flood = AuditRateLimiter()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -209,7 +206,6 @@ struct AuditTests {
         #expect(flood.takeSummaries(at: now + 61).isEmpty)
     }
 
-    // SEC-41
     @Test func `replays of an issued code are recorded even if other refusals reach the limit`() {
         let flood = AuditRateLimiter()
         let now = test.clock.now
@@ -224,7 +220,6 @@ struct AuditTests {
         }
     }
 
-    // SEC-40, SEC-41
     @Test func `wrong client secrets from twenty addresses hide neither a failed sign-in nor a replayed code`()
         async throws
     {
@@ -261,7 +256,6 @@ struct AuditTests {
         #expect(summary.detail == "\(leftOut) more events of this kind in one minute were not recorded")
     }
 
-    // SEC-625
     @Test func `an event has at most 128 bytes of a client_id, and the whole one finds it`() async throws {
         let ids = ["1", "2"].map { String(repeating: "a", count: 2000) + $0 }
         for id in ids {

@@ -82,7 +82,6 @@ struct RefusalReasonTests {
         }
     }
 
-    // SEC-620
     @Test(arguments: Failure.allCases)
     func `the reference on the page leads to the reason in the audit log and in the log`(_ failure: Failure)
         async throws
@@ -111,7 +110,6 @@ struct RefusalReasonTests {
         #expect(!test.log.lines.contains { $0.contains("hunter2") })
     }
 
-    // SEC-621
     @Test func `the page of a disabled account is that of a wrong password and of an unknown user`() async throws {
         var pages: [SignInPage] = []
         for failure in [Failure.wrongPassword, .unknownUser, .disabled] {
@@ -125,7 +123,6 @@ struct RefusalReasonTests {
         #expect(Set(pages).count == 1)
     }
 
-    // SEC-624
     @Test(arguments: [
         (Failure.foreignForm, "host=none origin=none sec_fetch_site=cross-site cookies=1"),
         (.cookie, "host=none origin=none sec_fetch_site=same-origin cookies=0"),
@@ -139,7 +136,6 @@ struct RefusalReasonTests {
         #expect(event.explanation == sent)
     }
 
-    // SEC-624
     @Test func `what a browser sent is escaped and cut in the event, without the values of cookies`() async throws {
         let test = try await TestServer()
         let long = String(repeating: "a b", count: 1000)
@@ -157,7 +153,6 @@ struct RefusalReasonTests {
         #expect(explanation.split(separator: " ").count == 4 && (event.detail?.utf8.count ?? 0) < 200)
     }
 
-    // SEC-620
     @Test func `beyond the limit of the audit log, refusals have no line at the default level`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test).with("client_id", "app_unknown")

@@ -7,7 +7,6 @@ import Testing
 
 // No secret is written to the log or to the audit log.
 struct SecretLogTests {
-    // TK-53, SEC-79
     @Test func `a complete flow, including refusals, writes no secret to any log`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()

@@ -29,7 +29,7 @@ struct AuthorizationAnswerTests {
         try await test.register("Darkroom", redirectURIs: [address], isFirstParty: isFirstParty)
     }
 
-    // R149; RFC 6749 §3.1: a parameter without a value is treated as absent.
+    // RFC 6749 §3.1: a parameter without a value is treated as absent.
     @Test(arguments: [
         "redirect_uri", "scope", "state", "nonce", "prompt", "max_age", "login_hint", "acr_values", "response_mode",
         "ui_locales", "claims_locales", "display", "id_token_hint", "claims", "resource", "request", "request_uri",
@@ -46,7 +46,7 @@ struct AuthorizationAnswerTests {
         #expect(tokens.scope?.description == (name == "scope" ? "photos.read photos.write" : "photos.read"))
     }
 
-    // R149, R153: a required parameter without a value is missing.
+    // A required parameter without a value is missing.
     @Test(arguments: ["response_type", "code_challenge", "code_challenge_method"])
     func `a required parameter without a value is missing`(name: String) async throws {
         let attempt = Attempt(try await TestServer())
@@ -55,7 +55,7 @@ struct AuthorizationAnswerTests {
         #expect(refusals[0].description == refusals[1].description)
     }
 
-    // R155; RFC 6749 §4.1.2.1: for every error, however the state is written.
+    // RFC 6749 §4.1.2.1: for every error, however the state is written.
     @Test(
         arguments: [
             ("response_type", nil), ("response_type", "tok\"en\\é"), ("scope", "é\"\\"), ("scope", "photos.delete"),
@@ -84,7 +84,7 @@ struct AuthorizationAnswerTests {
         #expect(description.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     }
 
-    // R161: a response contains the code, the state and the issuer; the code is random bytes and encodes no
+    // A response contains the code, the state and the issuer; the code is random bytes and encodes no
     // challenge.
     @Test(arguments: ["query", "form_post"])
     func `a response does not reveal the challenge`(mode: String) async throws {
@@ -100,7 +100,7 @@ struct AuthorizationAnswerTests {
         #expect(try again.code != reply.code)
     }
 
-    // R163, B-23; RFC 9700 §4.12: with 307 or 308, a browser would send the form with the password to the
+    // RFC 9700 §4.12: with 307 or 308, a browser would send the form with the password to the
     // redirect URI.
     @Test func `a redirect never repeats a form`() async throws {
         let test = try await TestServer()
@@ -123,7 +123,7 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    // R163: also without a page, and for refusals.
+    // Also without a page, and for refusals.
     @Test func `a response without a page is a 303`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, by: try await Self.client(test, isFirstParty: true), at: Self.address)
@@ -156,7 +156,7 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    // R157; RFC 6749 §4.1.2.1: a failed page can be loaded again; where no page may be shown, the client
+    // RFC 6749 §4.1.2.1: a failed page can be loaded again; where no page may be shown, the client
     // gets the error.
     @Test(arguments: [
         (StoreFault.unavailable("the disk /var/lib/x is full"), OAuthError.Code.temporarilyUnavailable),

@@ -22,7 +22,6 @@ struct ChallengeWatchTests {
         try await test.store.audit(AuditQuery(kind: .challengeReuse)).map(\.event)
     }
 
-    // R218
     @Test func `a challenge used for two sign-ins is reported with its client`() async throws {
         let test = try await TestServer()
         try await Self.signIn(test)
@@ -73,7 +72,7 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).isEmpty)
     }
 
-    // R218: a constant challenge would fill the log with every sign-in, so it is reported once an hour.
+    // A constant challenge would fill the log with every sign-in, so it is reported once an hour.
     @Test func `a constant challenge is reported once an hour, and no request is refused`() async throws {
         let test = try await TestServer()
         for _ in 0..<10 { try await Self.signIn(test) }

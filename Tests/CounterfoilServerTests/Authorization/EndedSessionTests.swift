@@ -34,7 +34,6 @@ struct EndedSessionTests {
         }
     }
 
-    // SEC-75
     // The user signs in again, and the client gets no error.
     @Test func `a request whose session ends meanwhile leads to the sign-in page`() async throws {
         var visit = try await Visit()
@@ -67,7 +66,6 @@ struct EndedSessionTests {
         #expect(try await visit.browser.open(try #require(reply.location)).signInPage.applicationName == "Darkroom")
     }
 
-    // SEC-76
     @Test func `a request whose remembered consent is revoked meanwhile asks the user`() async throws {
         for isSilent in [true, false] {
             var visit = try await Visit()

@@ -22,7 +22,7 @@ struct NonceInsteadOfPKCETests {
         return policy
     }
 
-    // R045, B-17: the default of web clients.
+    // The default of web clients.
     @Test func `a web client gets tokens with a nonce and without a challenge`() async throws {
         let party = try await RelyingParty()
         #expect(party.client.policy.pkce == .s256OrNonce)
@@ -43,7 +43,6 @@ struct NonceInsteadOfPKCETests {
         #expect(try await party.redeem(code, of: attempt).tokenResponse.isBearer)
     }
 
-    // B-17, SEC-100
     @Test(
         arguments: [
             (nil, "openid", "code_challenge and nonce are missing"),
@@ -70,7 +69,7 @@ struct NonceInsteadOfPKCETests {
         #expect(error.description?.hasPrefix("code_challenge is missing: this client must use PKCE (S256); ") == true)
     }
 
-    // R021, R137, B-17, SEC-05: whatever the store says, a client that does not authenticate must use PKCE.
+    // Whatever the store says, a client that does not authenticate must use PKCE.
     @Test(arguments: [ClientType.native, .singlePage])
     func `a public client cannot replace PKCE by a nonce`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -96,7 +95,7 @@ struct NonceInsteadOfPKCETests {
         #expect(try await Self.redeem(code, of: attempt, by: party).tokenError.error == "invalid_grant")
     }
 
-    // R180; RFC 9700 §4.8.2: the client uses PKCE, so an attacker has removed the challenge from its request.
+    // RFC 9700 §4.8.2: the client uses PKCE, so an attacker has removed the challenge from its request.
     @Test func `a nonce does not let an attacker remove the challenge`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -131,7 +130,7 @@ struct NonceInsteadOfPKCETests {
 
     // MARK: - Code injection (RFC 9700 §4.5)
 
-    // SEC-101: an attacker puts a stolen code of alice into a session of their own at the client.
+    // An attacker puts a stolen code of alice into a session of their own at the client.
     @Test func `with PKCE the server refuses a code that was injected into another session`() async throws {
         let party = try await RelyingParty()
         let victim = party.attempt(usesPKCE: true, with: ["nonce": "nonce-of-alice"])
@@ -140,7 +139,7 @@ struct NonceInsteadOfPKCETests {
         #expect(try await party.redeem(stolen, of: attacker).tokenError.error == "invalid_grant")
     }
 
-    // SEC-102: without PKCE the server cannot notice the injection; the client does, by the nonce.
+    // Without PKCE the server cannot notice the injection; the client does, by the nonce.
     @Test func `without PKCE the client refuses a code that was injected, because its nonce is another`() async throws {
         let party = try await RelyingParty()
         let victim = party.attempt(with: ["nonce": "nonce-of-alice"])
@@ -160,7 +159,7 @@ struct NonceInsteadOfPKCETests {
         #expect(try verify("nonce-of-alice").subject.isEmpty == false)
     }
 
-    // SEC-103: the secret keeps other clients from redeeming a stolen code, in both modes.
+    // The secret keeps other clients from redeeming a stolen code, in both modes.
     @Test(arguments: [true, false])
     func `another client cannot redeem a stolen code`(withChallenge: Bool) async throws {
         let party = try await RelyingParty()

@@ -8,7 +8,7 @@ import Testing
 
 /// The parameters that OpenID Connect adds to an authorization request.
 struct OpenIDParameterTests {
-    // R322: OAuth 2.0 Form Post Response Mode §2
+    // OAuth 2.0 Form Post Response Mode §2
     @Test func `a code can be returned in a form`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(with: ["response_mode": "form_post"])
@@ -37,7 +37,7 @@ struct OpenIDParameterTests {
         #expect(fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 
-    // AZ-50: a form cannot be posted to a private-use scheme, so the error is in the query.
+    // A form cannot be posted to a private-use scheme, so the error is in the query.
     @Test func `a private-use scheme gets no form`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])
@@ -47,7 +47,7 @@ struct OpenIDParameterTests {
         #expect(reply.location?.hasPrefix("com.example.app:/callback?") == true)
     }
 
-    // R280, AZ-86: an ID token of another user, or of an unknown one.
+    // An ID token of another user, or of an unknown one.
     @Test func `a hint of another user requires that user`() async throws {
         let party = try await RelyingParty()
         _ = try await party.test.addPerson("bob")
@@ -87,7 +87,7 @@ struct OpenIDParameterTests {
         #expect(try await alices.open(none.url).redirectedError.code == .loginRequired)
     }
 
-    // AZ-87: OpenID Connect Core §3.1.2.1
+    // OpenID Connect Core §3.1.2.1
     @Test func `a hint that this server did not issue is refused`() async throws {
         let party = try await RelyingParty()
         let now = party.test.clock.now
@@ -106,14 +106,14 @@ struct OpenIDParameterTests {
         #expect(try await silent.error().code == .loginRequired)
     }
 
-    // R278: `none` allows no page, so no other value beside it; a browser has one account, so there is none
+    // `none` allows no page, so no other value beside it; a browser has one account, so there is none
     // to select.
     @Test(arguments: ["none select_account", "none login", "none consent"])
     func `prompt=none excludes other values`(prompt: String) async throws {
         #expect(try await RelyingParty().attempt(with: ["prompt": prompt]).error().code == .invalidRequest)
     }
 
-    // R279: `prompt=consent` asks again, even if consent is remembered.
+    // `prompt=consent` asks again, even if consent is remembered.
     @Test func `consent is asked again with prompt=consent`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -122,7 +122,7 @@ struct OpenIDParameterTests {
         _ = try await browser.open(party.attempt(with: ["prompt": "select_account"]).url).signInPage
     }
 
-    // R210: RFC 9470 §5, OpenID Connect Core §5.5.1.1
+    // RFC 9470 §5, OpenID Connect Core §5.5.1.1
     @Test func `a required authentication method that does not exist is reported`() async throws {
         let party = try await RelyingParty()
         let required = #"{"id_token":{"acr":{"essential":true,"values":["urn:example:mfa"]}}}"#
@@ -135,7 +135,7 @@ struct OpenIDParameterTests {
         }
     }
 
-    // R210: the access token contains the same claims.
+    // The access token contains the same claims.
     @Test func `both tokens state when and how the user signed in`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(with: ["max_age": "60"])
@@ -153,7 +153,7 @@ struct OpenIDParameterTests {
         #expect(try await RelyingParty().attempt(with: ["claims": claims]).error().code == .invalidRequest)
     }
 
-    // R289: OpenID Connect Core §11: only with consent, and never for a client without refresh tokens.
+    // OpenID Connect Core §11: only with consent, and never for a client without refresh tokens.
     @Test func `offline access is shown on the consent page`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(for: "openid offline_access")

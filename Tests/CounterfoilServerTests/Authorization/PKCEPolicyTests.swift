@@ -34,7 +34,7 @@ struct PKCEPolicyTests {
         test.log.lines.filter { $0.hasPrefix("notice issued code without S256") && $0.contains("app_darkroom") }
     }
 
-    // B-04, SEC-05: without an exemption, every other challenge method is refused with the same error.
+    // Without an exemption, every other challenge method is refused with the same error.
     @Test func `without an exemption only S256 is accepted`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256)
@@ -50,7 +50,7 @@ struct PKCEPolicyTests {
         #expect(try await test.store.pkceExceptionUse(of: client.id) == nil)
     }
 
-    // B-04; RFC 7636 §4.3: also when the method is absent, which means plain.
+    // RFC 7636 §4.3: also when the method is absent, which means plain.
     @Test(arguments: [true, false])
     func `a client without SHA-256 may send its verifier as the challenge`(named: Bool) async throws {
         let test = try await TestServer()
@@ -68,7 +68,7 @@ struct PKCEPolicyTests {
         #expect(missing == Self.challengeMissing.replacing("(S256)", with: "(S256 or plain)"))
     }
 
-    // R086, R090, SEC-07: a plain challenge is the verifier itself, so only its SHA-256 digest is stored.
+    // A plain challenge is the verifier itself, so only its SHA-256 digest is stored.
     @Test func `a plain challenge is never stored in clear text`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
@@ -91,7 +91,7 @@ struct PKCEPolicyTests {
         #expect(try await attempt.with("code_challenge", challenge).error().code == .invalidRequest)
     }
 
-    // AZ-55: an exemption allows no other method.
+    // An exemption allows no other method.
     @Test(arguments: ["PLAIN", "s256", "S512", "plain "])
     func `an exemption allows no other method`(method: String) async throws {
         let test = try await TestServer()
@@ -99,7 +99,7 @@ struct PKCEPolicyTests {
         #expect(try await attempt.with("code_challenge_method", method).error().code == .invalidRequest)
     }
 
-    // R082, B-04, B-17: the last day is included.
+    // The last day is included.
     @Test(arguments: [0.0, 1, 365])
     func `an exempt client gets a token without a challenge`(days: Double) async throws {
         let test = try await TestServer()
@@ -112,7 +112,7 @@ struct PKCEPolicyTests {
         #expect(try await Self.plain(test, client).error().code == .invalidRequest)
     }
 
-    // R082, SEC-06: an exemption expires.
+    // An exemption expires.
     @Test func `an exemption ends after its last day`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 1)))
@@ -169,7 +169,7 @@ struct PKCEPolicyTests {
         #expect(problems.problems.map(\.field) == [.pkce])
     }
 
-    // R180, TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that an attacker removed the challenge.
+    // RFC 9700 §4.8.2: a verifier without a challenge means that an attacker removed the challenge.
     @Test func `a verifier for a code without a challenge is refused`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
@@ -179,7 +179,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenResponse.isBearer)
     }
 
-    // TK-10: the exemption is for requests without a challenge; a challenge that was sent is enforced.
+    // The exemption is for requests without a challenge; a challenge that was sent is enforced.
     @Test func `an exempt client that sent a challenge needs its verifier`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
@@ -188,7 +188,6 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
     }
 
-    // SEC-06
     // Every use is logged and counted, without secrets.
     @Test func `every use of an exemption is logged`() async throws {
         let test = try await TestServer()

@@ -25,7 +25,6 @@ struct PostedRequestTests {
         return try await browser.send(.get, to: try #require(reply.location))
     }
 
-    // R147, AZ-80
     @Test func `a request that another site posts finds the session`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -35,7 +34,7 @@ struct PostedRequestTests {
         #expect(try await test.redeem(attempt.exchange(browser.decide(.allow, on: consent).code)).status == .ok)
     }
 
-    // AZ-70, AZ-71: the answer is that for the session of the browser.
+    // The answer is that for the session of the browser.
     @Test(arguments: [(false, OAuthError.Code.consentRequired), (true, nil)])
     func `with prompt=none a posted request gets the same answer as by GET`(
         isFirstParty: Bool, error: OAuthError.Code?
@@ -64,7 +63,7 @@ struct PostedRequestTests {
         #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // AZ-63: a request that no page can carry is not redirected; parameters of the query and of the form count.
+    // A request that no page can carry is not redirected; parameters of the query and of the form count.
     @Test func `a posted request is checked before it is redirected`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

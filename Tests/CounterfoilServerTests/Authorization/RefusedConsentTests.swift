@@ -17,7 +17,7 @@ struct RefusedConsentTests {
             policy: ClientPolicy(isFirstParty: isFirstParty, isVouchedFor: isVouchedFor, requiresState: false))
     }
 
-    // R164, B-24, AZ-97; RFC 9700 §4.11.2
+    // RFC 9700 §4.11.2
     @Test(arguments: [
         ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil),
     ])
@@ -44,7 +44,7 @@ struct RefusedConsentTests {
         #expect(test.log.lines.contains { $0.contains("400") })
     }
 
-    // B-24; RFC 9700 §4.11.2: no person has registered the client.
+    // RFC 9700 §4.11.2: no person has registered the client.
     @Test func `an invalid request of a client with a document shows a page with a button`() async throws {
         let address = "https://apps.viewer.co.uk/callback"
         let viewer = try await DocumentClient(redirectURIs: [address])
@@ -57,7 +57,7 @@ struct RefusedConsentTests {
         #expect(page.destination.hasPrefix(address + "?error=unsupported_response_type"))
     }
 
-    // AZ-97: also if the request became invalid while a page was open.
+    // Also if the request became invalid while a page was open.
     @Test func `a request that became invalid on a page waits for the user too`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
@@ -71,7 +71,7 @@ struct RefusedConsentTests {
         #expect(try reply.goOnPage.host == "phish.example")
     }
 
-    // R164; RFC 6749 §4.1.2.1: verified clients, and redirect URIs on the device itself, get the error immediately.
+    // RFC 6749 §4.1.2.1: verified clients, and redirect URIs on the device itself, get the error immediately.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb", true, false),
         ("https://app.example/cb", "https://app.example/cb", false, true),
@@ -89,7 +89,7 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .invalidScope)
     }
 
-    // R164, B-24; RFC 9700 §4.11.2: a request with prompt=none that needs a page can redirect users just
+    // RFC 9700 §4.11.2: a request with prompt=none that needs a page can redirect users just
     // like an invalid one, with or without a session.
     @Test func `a valid request of an unverified client without interaction waits for the user`() async throws {
         let test = try await TestServer()

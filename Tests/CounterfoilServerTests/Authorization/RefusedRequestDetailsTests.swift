@@ -69,7 +69,7 @@ struct RefusedRequestDetailsTests {
         #expect(developer.differences == ["The port differs.", "The path differs."])
     }
 
-    // SEC-141: a stranger who sends one request does not see every redirect URI of the client.
+    // A stranger who sends one request does not see every redirect URI of the client.
     @Test func `no other redirect URI of the client is shown or logged`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: Self.registered)
@@ -92,7 +92,7 @@ struct RefusedRequestDetailsTests {
         #expect(refusals(test).last?.contains("are not interchangeable. The path differs.") == true)
     }
 
-    // SEC-142: the received text cannot change the page or forge a log line.
+    // The received text cannot change the page or forge a log line.
     @Test(arguments: [
         ("https://app.example/\u{202E}gpj", #"https://app.example/\u{202E}gpj"#),
         ("https://app.example/a\r\nlevel=error x", #"https://app.example/a\u{D}\u{A}level=error\u{20}x"#),
@@ -110,7 +110,6 @@ struct RefusedRequestDetailsTests {
         #expect(refusals(test).last?.contains("\"redirect_uri\": \(shown)") == true)
     }
 
-    // SEC-142
     @Test(arguments: [200, 201, 20_000]) func `a long redirect URI is cut`(length: Int) async throws {
         let test = try await TestServer()
         let sent = "http://localhost/" + String(repeating: "a", count: length - 17)
@@ -126,7 +125,7 @@ struct RefusedRequestDetailsTests {
         #expect(escaped.hasSuffix("}…"))
     }
 
-    // AZ-44: the limit of the request answers first.
+    // The limit of the request answers first.
     @Test func `of a redirect URI of 100 KB nothing is shown or logged`() async throws {
         let test = try await TestServer()
         let shown = try await page(Attempt(test, at: "http://127.0.0.1/" + String(repeating: "a", count: 100_000)))

@@ -19,7 +19,6 @@ struct RequestObjectTests {
         return attempt
     }
 
-    // SEC-26
     // OpenID Connect Core §3.1.2.6
     @Test(arguments: [#"{"alg":"none"}"#, #"{"alg":"RS256","kid":"k"}"#])
     func `the error goes to the redirect URI of the object, with its state`(header: String) async throws {
@@ -39,7 +38,6 @@ struct RequestObjectTests {
         #expect(mixed.fields.contains { $0.name == "state" && $0.value == "outside" })
     }
 
-    // SEC-27
     @Test func `no other member of an object is used`() async throws {
         let object = Self.object(
             #"{"redirect_uri":"https://evil.example/","client_id":"x","response_mode":"query","state":"s"}"#)
@@ -48,7 +46,6 @@ struct RequestObjectTests {
         #expect(reply.location?.contains("evil") == false)
     }
 
-    // SEC-27
     @Test func `an object is not read for any other error`() async throws {
         let object = Self.object(#"{"response_mode":"form_post","state":"s-1"}"#)
         let reply = try await Self.attempt(object).adding("request", object).firstReply()

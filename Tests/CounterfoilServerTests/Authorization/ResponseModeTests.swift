@@ -15,7 +15,7 @@ struct ResponseModeTests {
         return try FormParameters(parsing: String(destination.dropFirst(address.utf8.count + 1)))
     }
 
-    // AZ-49: where the page or the app gets the whole URL.
+    // Where the page or the app gets the whole URL.
     @Test(arguments: [
         (ClientType.singlePage, "https://app.example/cb"), (.singlePage, "https://app.example/cb?tenant=1"),
         (.singlePage, "http://localhost:5173/cb"), (.native, "com.example.app:/cb"),
@@ -39,7 +39,7 @@ struct ResponseModeTests {
         #expect(try error.single("state") == "af0ifjsldkj")
     }
 
-    // AZ-49: RFC 3986 §3.5; a browser sends no fragment to a server, so the client would wait for nothing.
+    // RFC 3986 §3.5; a browser sends no fragment to a server, so the client would wait for nothing.
     @Test(arguments: [
         (ClientType.web, "https://app.example/cb"), (.native, "http://127.0.0.1:51004/callback"),
         (.native, "http://[::1]:51004/callback"),

@@ -54,7 +54,7 @@ struct SilentFrameTests {
         #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
     }
 
-    // SEC-122: OpenID Connect Core §3.1.2.6
+    // OpenID Connect Core §3.1.2.6
     @Test(arguments: ["iframe", "frame"])
     func `in a frame an unverified app gets login_required`(destination: String) async throws {
         var visit = try await Visit()
@@ -75,7 +75,7 @@ struct SilentFrameTests {
         #expect(try await visit.test.redeem(silent.exchange(try reply.code)).tokenResponse.isBearer)
     }
 
-    // R164, B-24, SEC-123: RFC 9700 §4.11.2; only the destination of a frame changes the response.
+    // RFC 9700 §4.11.2; only the destination of a frame changes the response.
     @Test(arguments: ["document", "empty", "", "IFRAME", "iframe, document", "embed", "object"])
     func `outside a frame a user must press a button`(destination: String) async throws {
         var visit = try await Visit()
@@ -99,7 +99,7 @@ struct SilentFrameTests {
         _ = try await visit.open(visit.attempt).signInPage
     }
 
-    // SEC-122: RFC 6749 §4.1.2.1; no redirect to an address that is not registered.
+    // RFC 6749 §4.1.2.1; no redirect to an address that is not registered.
     @Test(
         arguments: [
             ("client_id", "app_unknown"), ("client_id", nil), ("redirect_uri", "https://evil.example/cb"),
@@ -114,7 +114,7 @@ struct SilentFrameTests {
         _ = try reply.problemPage
     }
 
-    // SEC-122: every other error is a redirect, also if the parameters cannot be parsed.
+    // Every other error is a redirect, also if the parameters cannot be parsed.
     @Test(
         arguments: [
             ("scope", "nonsense", OAuthError.Code.invalidScope), ("response_type", "token", .unsupportedResponseType),
@@ -177,7 +177,6 @@ struct SilentFrameTests {
         #expect(try await visit.open(attempt, in: "document").goOnPage.fields.contains { $0.name == "code" })
     }
 
-    // R157
     @Test(arguments: [StoreOperation.session, .consent, .recordConsent, .resource])
     func `in a frame a store fault gets an error response`(operation: StoreOperation) async throws {
         var visit = try await Visit.remembered()
@@ -195,7 +194,6 @@ struct SilentFrameTests {
         #expect(reply.status == .serviceUnavailable && reply.location == nil)
     }
 
-    // SEC-75
     @Test func `in a frame a session that ends meanwhile gets login_required`() async throws {
         var visit = try await Visit.remembered()
         let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)

@@ -124,7 +124,7 @@ struct ClientAssertionTests {
         if let reason { #expect(error.errorDescription?.contains(reason) == true) }
     }
 
-    // B-25: the audience is the endpoint URL or the issuer, as one text or in a list, with or without `kid`.
+    // The audience is the endpoint URL or the issuer, as one text or in a list, with or without `kid`.
     @Test(arguments: SigningAlgorithm.allCases)
     func `a client authenticates with its key`(algorithm: SigningAlgorithm) async throws {
         let signing = try await Signing(try await TestServer(), algorithm)
@@ -140,7 +140,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask(type: .clientAuthentication).status == .ok)
     }
 
-    // TK-40; RFC 7523 §3, CVE-2025-27370: for another server, or for this one and another.
+    // RFC 7523 §3, CVE-2025-27370: for another server, or for this one and another.
     @Test(arguments: [
         Claim.text("https://other.example.com"), .text("https://id.example.com/"), .list([]),
         .list(["https://id.example.com", "https://other.example.com"]), .text("https://id.example.com/oauth2/revoke"),
@@ -152,7 +152,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-40: the issuer and subject, the validity period, and the `jti`.
+    // The issuer and subject, the validity period, and the `jti`.
     @Test func `an assertion with a missing or wrong claim is refused`() async throws {
         let signing = try await Signing(try await TestServer())
         let now = signing.now
@@ -171,7 +171,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask(["exp": .seconds(now + 3600)]).status == .ok)
     }
 
-    // TK-40: once, even when sent concurrently.
+    // Once, even when sent concurrently.
     @Test func `an assertion is used once`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion())
@@ -208,7 +208,6 @@ struct ClientAssertionTests {
         #expect(error.errorDescription?.contains("client assertions of this client") == true)
     }
 
-    // SEC-610
     @Test func `the used assertions of one client leave room for those of others`() async throws {
         let test = try await TestServer { $0.usedAssertionLimit = 32 }
         let signing = try await Signing(test)
@@ -227,7 +226,6 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // SEC-611
     @Test func `clients that register themselves leave half of the room for used assertions`() async throws {
         let desk = try await RegistrationDesk(configure: { $0.usedAssertionLimit = 64 })
         let (one, two) = (try await Signing(desk), try await Signing(desk))
@@ -256,7 +254,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask(["jti": .text("1"), "iss": id, "sub": id]).status == .ok)
     }
 
-    // TK-40: no signature, an HMAC by a secret, an HMAC by the public key, and the key of another client.
+    // No signature, an HMAC by a secret, an HMAC by the public key, and the key of another client.
     @Test func `an assertion that was not signed by the client's key is refused`() async throws {
         let signing = try await Signing(try await TestServer())
         let payload = Base64URL.encode(try JSONEncoder().encode(signing.claims()))
@@ -278,7 +276,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-24: the right assertion type, and no other authentication beside it.
+    // The right assertion type, and no other authentication beside it.
     @Test func `an assertion needs its type and excludes other authentication`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion())
@@ -292,7 +290,7 @@ struct ClientAssertionTests {
         #expect(await signing.test.redeem(form).status == .ok)
     }
 
-    // TK-41: a client has one authentication method, whatever else the store contains.
+    // A client has one authentication method, whatever else the store contains.
     @Test func `a client with keys cannot authenticate with a secret`() async throws {
         let signing = try await Signing(try await TestServer())
         let secret = ClientSecret()
@@ -311,7 +309,6 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-41
     @Test func `a client with secrets cannot authenticate with a key`() async throws {
         let signing = try await Signing(try await TestServer())
         var client = try #require(try await signing.test.store.client(signing.client.id))

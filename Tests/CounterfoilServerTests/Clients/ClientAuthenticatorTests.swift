@@ -24,7 +24,7 @@ struct ClientAuthenticatorTests {
         return reply
     }
 
-    // R001, R059, TK-34: a secret that every copy of an app contains proves nothing.
+    // A secret that every copy of an app contains proves nothing.
     @Test(arguments: [("client_secret", "anything"), ("client_assertion", "e30.e30.e30")])
     func `a secret of a public client is refused`(name: String, value: String) async throws {
         let reply = try await Self.refused { $0.adding(name, value) }
@@ -39,7 +39,7 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R168, TK-23: without a secret, the field is another form of `client_id`. RFC 9110 §11.4
+    // Without a secret, the field is another form of `client_id`. RFC 9110 §11.4
     @Test(arguments: ["Basic", "basic", "BASIC", "Basic  "])
     func `the Authorization field may also name the client`(scheme: String) async throws {
         let test = try await TestServer()
@@ -55,7 +55,6 @@ struct ClientAuthenticatorTests {
         }
     }
 
-    // R168, TK-24
     @Test(arguments: ["client_secret", "client_assertion"])
     func `two authentication methods at once are refused`(name: String) async throws {
         let reply = try await Self.refused(Self.basic("app_lightbox:")) { $0.adding(name, "x") }
@@ -68,7 +67,6 @@ struct ClientAuthenticatorTests {
         #expect(try reply.tokenError.error == "invalid_request")
     }
 
-    // TK-39
     @Test(arguments: [
         "", "Basic", "Basic ", "Basic !!!", "Basic YXBw", "Basic YXBwX2xpZ2h0Ym94", "Bearer x", "Basic Og==",
         "Negotiate abc",
@@ -81,7 +79,6 @@ struct ClientAuthenticatorTests {
         #expect(reply.fields[.wwwAuthenticate] != nil)
     }
 
-    // TK-39
     @Test func `two Authorization fields are refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

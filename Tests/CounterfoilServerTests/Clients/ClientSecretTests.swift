@@ -69,14 +69,14 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(named, fields: fields).tokenResponse.isBearer)
     }
 
-    // R169, TK-38: the standard form-encodes the field, and many clients do not; both are read alike.
+    // The standard form-encodes the field, and many clients do not; both are read alike.
     @Test func `a form-encoded secret in the Authorization field is the same secret`() async throws {
         let web = try await WebApplication(try await TestServer())
         let fields = Self.basic(Self.encoded(web.client.id.rawValue), Self.encoded(web.secrets[0].exposed))
         #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
     }
 
-    // R177: a code is bound to its client, whichever other client authenticates.
+    // A code is bound to its client, whichever other client authenticates.
     @Test func `another authenticated client cannot redeem a code`() async throws {
         let web = try await WebApplication(try await TestServer())
         let secret = ClientSecret()
@@ -92,7 +92,7 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form, fields: own).status == .ok)
     }
 
-    // R169: issued identifiers and secrets are the same encoded and raw, so either form works.
+    // Issued identifiers and secrets are the same encoded and raw, so either form works.
     @Test func `issued identifiers and secrets need no encoding`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         for _ in 0..<20 {
@@ -105,7 +105,7 @@ struct ClientSecretTests {
         }
     }
 
-    // TK-35; RFC 6749 §3.2.1
+    // RFC 6749 §3.2.1
     @Test func `a confidential client without authentication is refused`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
@@ -127,7 +127,7 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form.adding("client_secret", web.secrets[0].exposed)).status == .ok)
     }
 
-    // TK-36; RFC 6749 §5.2: the same response for every wrong secret, with a challenge in HTTP authentication only, and
+    // RFC 6749 §5.2: the same response for every wrong secret, with a challenge in HTTP authentication only, and
     // the code stays valid.
     @Test func `a wrong secret is refused and consumes nothing`() async throws {
         let web = try await WebApplication(try await TestServer())
@@ -190,7 +190,7 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(theirs).tokenError.error == "invalid_grant")
     }
 
-    // R084, R122, R123, R143, B-27: even a secret stored by mistake does not authenticate a public client.
+    // Even a secret stored by mistake does not authenticate a public client.
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `a public client cannot authenticate with a secret`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -216,7 +216,7 @@ struct ClientSecretTests {
         }
     }
 
-    // TK-04: a secret in the URL is ignored.
+    // A secret in the URL is ignored.
     @Test func `a secret in the URL is ignored`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()

@@ -16,8 +16,7 @@ struct ClientThrottleTests {
             form.adding("token", "x"), to: endpoint, fields: .basic(service.client.id, secret), source: source)
     }
 
-    // SEC-55
-    // R172, TK-37: after too many wrong secrets the next is throttled at every endpoint for a short time;
+    // After too many wrong secrets the next is throttled at every endpoint for a short time;
     // the right one is accepted.
     @Test func `guesses at a secret are throttled`() async throws {
         let service = try await TestServer().addService()
@@ -35,7 +34,6 @@ struct ClientThrottleTests {
         #expect(await Self.ask(service, ClientSecret()).status == .unauthorized)
     }
 
-    // SEC-55
     // Throttling one source does not throttle the client elsewhere.
     @Test func `the client is not throttled at another address, nor another client at the same one`() async throws {
         let service = try await TestServer().addService()
@@ -45,7 +43,6 @@ struct ClientThrottleTests {
         #expect(await Self.ask(other, ClientSecret()).status == .unauthorized)
     }
 
-    // SEC-55
     // Using many client identifiers does not avoid the limit.
     @Test func `guesses with many client identifiers are throttled too`() async throws {
         let service = try await TestServer().addService()
@@ -58,7 +55,7 @@ struct ClientThrottleTests {
         #expect(await Self.ask(service, service.secret).status == .ok)
     }
 
-    // R172: only failures count.
+    // Only failures count.
     @Test func `a client with the right secret is never throttled`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<300 { #expect(await Self.ask(service, service.secret).status == .ok) }
@@ -74,7 +71,7 @@ struct ClientThrottleTests {
         #expect(try await Attempt(service.test).tokens().isBearer)
     }
 
-    // R172: guesses at the secret of an API are throttled as well.
+    // Guesses at the secret of an API are throttled as well.
     @Test func `guessing the secret of an API is throttled as well`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()

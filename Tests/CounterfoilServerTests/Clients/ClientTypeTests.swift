@@ -6,7 +6,7 @@ import Testing
 
 /// Permissions of a client by its type (RFC 6749 §2.1).
 struct ClientTypeTests {
-    // R140: a program without a user and a device without a browser get no code, whatever their redirect URIs.
+    // A program without a user and a device without a browser get no code, whatever their redirect URIs.
     @Test(arguments: [ClientType.service, .device])
     func `a client type without browser sign-in gets no code`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -29,7 +29,7 @@ struct ClientTypeTests {
         }
     }
 
-    // R307: a code with PKCE at an exact https redirect URI, no token in any URL, and no secret.
+    // A code with PKCE at an exact https redirect URI, no token in any URL, and no secret.
     @Test func `a single-page app is a public client with a code and PKCE`() async throws {
         let test = try await TestServer()
         let address = "https://app.example.com/callback"
@@ -54,7 +54,7 @@ struct ClientTypeTests {
         #expect(try await test.redeem(form).tokenResponse.idToken != nil)
     }
 
-    // R176, R315: every client has the grants of its type and no other.
+    // Every client has the grants of its type and no other.
     @Test func `a client type without the grant is refused whatever it presents`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()

@@ -11,7 +11,6 @@ import Testing
 /// Requests have the parameters of the plan: a nonce and no PKCE, unless a module is about them.
 @Suite("OpenID conformance: basic")
 struct BasicConformanceTests {
-    // R277, R281, R283
     @Test func `oidcc-server`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -54,7 +53,7 @@ struct BasicConformanceTests {
         #expect(SigningAlgorithm(rawValue: "none") == nil)
     }
 
-    // R286, R287: OpenID Connect Core §5.3.1
+    // OpenID Connect Core §5.3.1
     @Test func `oidcc-userinfo-get`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()
@@ -63,7 +62,6 @@ struct BasicConformanceTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R286
     @Test func `oidcc-userinfo-post-header`() async throws {
         let party = try await RelyingParty()
         let reply = await party.userInfo(try await party.tokens().accessToken, method: .post)
@@ -80,7 +78,7 @@ struct BasicConformanceTests {
         #expect(try RelyingParty.members(of: reply)["sub"] as? String == party.test.alice.id.rawValue)
     }
 
-    // R281; RFC 9700 §2.1.1: the request has neither nonce nor PKCE, which only an exemption allows.
+    // RFC 9700 §2.1.1: the request has neither nonce nor PKCE, which only an exemption allows.
     @Test func `oidcc-ensure-request-without-nonce-succeeds-for-code-flow`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(with: ["nonce": nil])
@@ -94,7 +92,7 @@ struct BasicConformanceTests {
         #expect(try party.claims(try await party.tokens(attempt, in: &browser))["nonce"] == nil)
     }
 
-    // R288: OpenID Connect Core §5.4
+    // OpenID Connect Core §5.4
     @Test(arguments: [
         ("profile", ["name", "given_name", "family_name", "preferred_username", "updated_at"]),
         ("email", ["email", "email_verified"]), ("address", ["address"]),
@@ -138,13 +136,11 @@ struct BasicConformanceTests {
 
     @Test func `oidcc-claims-locales`() async throws { try await expectSignIn(with: "claims_locales", "se") }
 
-    // R280
     @Test(arguments: ["1 2", "urn:counterfoil:acr:password"])
     func `oidcc-ensure-request-with-acr-values-succeeds`(values: String) async throws {
         try await expectSignIn(with: "acr_values", values)
     }
 
-    // R279
     @Test func `oidcc-prompt-login`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -159,12 +155,10 @@ struct BasicConformanceTests {
         #expect(try #require(second["sid"] as? String) == (try #require(first["sid"] as? String)))
     }
 
-    // R278
     @Test func `oidcc-prompt-none-not-logged-in`() async throws {
         #expect(try await RelyingParty().attempt(with: ["prompt": "none"]).error().code == .loginRequired)
     }
 
-    // R278
     @Test func `oidcc-prompt-none-logged-in`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -177,7 +171,6 @@ struct BasicConformanceTests {
         #expect(second["auth_time"] as? Int == first["auth_time"] as? Int)
     }
 
-    // R279
     @Test func `oidcc-max-age-1`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -189,7 +182,6 @@ struct BasicConformanceTests {
         #expect(try #require(second["auth_time"] as? Int) > (try #require(first["auth_time"] as? Int)))
     }
 
-    // R279
     @Test func `oidcc-max-age-10000`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -239,7 +231,6 @@ struct BasicConformanceTests {
         _ = try reply.problemPage
     }
 
-    // R277
     @Test func `oidcc-ensure-post-request-succeeds`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -250,7 +241,6 @@ struct BasicConformanceTests {
         #expect(try await party.redeem(try reply.code, of: attempt).tokenResponse.idToken != nil)
     }
 
-    // B-25
     @Test func `oidcc-server-client-secret-post`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -259,14 +249,12 @@ struct BasicConformanceTests {
         #expect(try await party.test.redeem(form).tokenResponse.idToken != nil)
     }
 
-    // R282
     @Test func `oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported`() async throws {
         let party = try await RelyingParty()
         let error = try await party.attempt(with: ["request_uri": "https://rp.example.net/request"]).error()
         #expect(error.code == .requestURINotSupported)
     }
 
-    // R282
     @Test func `oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported`() async throws {
         let party = try await RelyingParty()
         #expect(

@@ -8,7 +8,6 @@ import Testing
 /// The assertions of the module of `oidcc-config-certification-test-plan`, under its name.
 @Suite("OpenID conformance: configuration")
 struct ConfigurationConformanceTests {
-    // R224, R227
     @Test func `oidcc-discovery-endpoint-verification`() async throws {
         let party = try await RelyingParty()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))

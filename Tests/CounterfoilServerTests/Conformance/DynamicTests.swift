@@ -74,7 +74,6 @@ struct DynamicConformanceTests {
         #expect(try RelyingParty.members(of: reply)["sub"] as? String == party.test.alice.id.rawValue)
     }
 
-    // R277
     @Test func `oidcc-ensure-redirect-uri-in-authorization-request`() async throws {
         let party = try await Self.party(["redirect_uris": [RelyingParty.callback, "https://rp.example.net/other"]])
         let reply = try await Attempt(party.test, by: party.client, at: nil, for: "openid").firstReply()
@@ -111,7 +110,6 @@ struct DynamicConformanceTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R151
     @Test(arguments: ["#foobar", "#", "?foo=bar#foobar"])
     func `oidcc-redirect-uri-regfrag`(end: String) async throws {
         let desk = try await RegistrationDesk()
@@ -121,7 +119,7 @@ struct DynamicConformanceTests {
 
     // MARK: - What is registered and shown
 
-    // SEC-31: the picture is fetched, encoded again and served by the server.
+    // The picture is fetched, encoded again and served by the server.
     @Test func `oidcc-registration-logo-uri`() async throws {
         let url = "https://rp.example.net/logo.png"
         let files = RegistrantFiles()
@@ -192,7 +190,6 @@ struct DynamicConformanceTests {
         let jti: String
     }
 
-    // R240
     @Test func `oidcc-registration-jwks-uri`() async throws {
         let signing = try await Signing()
         #expect(signing.party.client.authenticationMethods == ["private_key_jwt"])
@@ -237,7 +234,6 @@ struct DynamicConformanceTests {
         #expect(subject?.isEmpty == false && subject != party.test.alice.id.rawValue)
     }
 
-    // EP-22
     @Test func `oidcc-registration-sector-bad`() async throws {
         let files = RegistrantFiles()
         await files.publish(#"["https://other.example.net/cb"]"#, at: Self.sector)
@@ -269,7 +265,6 @@ struct DynamicConformanceTests {
 
     // MARK: - Keys of the server
 
-    // R291
     @Test func `oidcc-server-rotate-keys`() async throws {
         let party = try await RelyingParty()
         func keys() async throws -> Set<String> {
@@ -293,7 +288,6 @@ struct DynamicConformanceTests {
 
     // MARK: - Requests by reference
 
-    // SEC-31
     @Test(arguments: [
         "oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported",
         "oidcc-request-uri-signed-rs256-supported-correctly-or-rejected-as-unsupported",

@@ -46,7 +46,6 @@ struct LogoutConformanceTests {
         }
     }
 
-    // R293, R295
     @Test func `oidcc-rp-initiated-logout`() async throws {
         var person = try await SignedIn()
         let reply = try await person.logOut([
@@ -57,7 +56,7 @@ struct LogoutConformanceTests {
         #expect(try await !person.isSignedIn())
     }
 
-    // R295, LO-01: the session of the hint ends, and the browser is redirected nowhere.
+    // The session of the hint ends, and the browser is redirected nowhere.
     @Test func `oidcc-rp-initiated-logout-bad-post-logout-redirect-uri`() async throws {
         var person = try await SignedIn()
         let reply = try await person.logOut([
@@ -76,7 +75,6 @@ struct LogoutConformanceTests {
         try await person.expectConfirmationWithoutRedirect(reply)
     }
 
-    // R294
     @Test func `oidcc-rp-initiated-logout-bad-id-token-hint`() async throws {
         var person = try await SignedIn()
         let key = try SigningKey.generate(.es256)
@@ -98,7 +96,6 @@ struct LogoutConformanceTests {
             try await person.logOut(["post_logout_redirect_uri": RelyingParty.afterLogout]))
     }
 
-    // R295
     @Test func `oidcc-rp-initiated-logout-query-added`() async throws {
         var person = try await SignedIn()
         let reply = try await person.logOut([
@@ -107,7 +104,6 @@ struct LogoutConformanceTests {
         #expect(try reply.signedOutPage.destination == nil)
     }
 
-    // R296, LO-04
     @Test func `oidcc-rp-initiated-logout-no-params`() async throws {
         var person = try await SignedIn()
         try await person.expectConfirmationWithoutRedirect(try await person.browser.open("/oauth2/logout"))

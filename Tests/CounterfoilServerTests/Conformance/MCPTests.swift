@@ -45,7 +45,7 @@ struct MCPConformanceTests {
         }
     }
 
-    // R254: the suite warns if the member is absent, so it warns until the owner accepts client documents.
+    // The suite warns if the member is absent, so it warns until the owner accepts client documents.
     @Test(arguments: [Set<UnregisteredClientKind>([]), [.registration], [.document], [.document, .registration]])
     func `authorization-server-metadata-endpoint, authorization-server-metadata-cimd`(
         kinds: Set<UnregisteredClientKind>
@@ -59,7 +59,7 @@ struct MCPConformanceTests {
 
     // MARK: - Code grant
 
-    // R345: the request has neither scope nor resource, so the token has the default scope and audience.
+    // The request has neither scope nor resource, so the token has the default scope and audience.
     @Test(arguments: SuiteClient.Origin.allCases)
     func `authorization-code-grant`(origin: SuiteClient.Origin) async throws {
         let suite = try await SuiteClient(origin, defaultScope: "photos.read")

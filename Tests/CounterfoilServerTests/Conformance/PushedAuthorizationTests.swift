@@ -45,14 +45,12 @@ struct PushedAuthorizationConformanceTests {
         try pushed.expectGone(try await pushed.firstReply())
     }
 
-    // OK-24
     @Test func `par-ensure-reused-request-uri-prior-to-auth-completion-succeeds`() async throws {
         let pushed = try await PushedAttempt(try await Self.attempt())
         _ = try await pushed.firstReply().signInPage
         _ = try await pushed.authorize().code
     }
 
-    // AZ-78
     @Test func `par-attempt-to-use-expired-request_uri`() async throws {
         let pushed = try await PushedAttempt(try await Self.attempt())
         pushed.test.clock.advance(by: 61)
@@ -66,14 +64,12 @@ struct PushedAuthorizationConformanceTests {
         try pushed.expectGone(try await pushed.with("client_id", other.id.rawValue).firstReply())
     }
 
-    // EP-09
     @Test func `par-pushed-authorization-url-request-containing-request_uri-form-param`() async throws {
         let pushed = try await PushedAttempt(try await Self.attempt())
         let nested = pushed.attempt.with("request_uri", pushed.requestURI)
         #expect(try await nested.pushError() == .invalidRequest)
     }
 
-    // EP-10
     @Test func `par-attempt-invalid-http-method`() async throws {
         let attempt = try await Self.attempt()
         let reply = await attempt.test.send(.put, to: .pushedAuthorization, body: Array(attempt.request.encoded.utf8))

@@ -9,7 +9,6 @@ import Testing
 struct ApprovalLimitTests {
     private static let callback = "https://darkroom.example/cb"
 
-    // SEC-53
     @Test func `after sixty approvals in a minute a user is throttled, and another one is not`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -35,7 +34,6 @@ struct ApprovalLimitTests {
         #expect(try await alice.open(attempt.url).code.exposed.utf8.count == 43)
     }
 
-    // SEC-53
     @Test func `a consent form counts as well`() async throws {
         let test = try await TestServer { $0.approvalsPerMinute = 1 }
         var browser = test.browser()

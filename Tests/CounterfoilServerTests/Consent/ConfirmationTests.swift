@@ -41,7 +41,7 @@ struct ConfirmationTests {
         return browser
     }
 
-    // R121, R144, B-05, SEC-17: RFC 8252 §8.6: each time, and the page names the user and the client.
+    // RFC 8252 §8.6: each time, and the page names the user and the client.
     @Test(arguments: unassured)
     func `a first-party client gets no code without an interaction of the user`(address: Address) async throws {
         let test = try await TestServer()
@@ -60,7 +60,7 @@ struct ConfirmationTests {
         }
     }
 
-    // R278, SEC-17: RFC 8252 §8.6; OpenID Connect Core §3.1.2.6.
+    // RFC 8252 §8.6; OpenID Connect Core §3.1.2.6.
     @Test(arguments: unassured)
     func `prompt=none at an unassured redirect URI is interaction_required`(address: Address) async throws {
         let test = try await TestServer()
@@ -146,7 +146,6 @@ struct ConfirmationTests {
         #expect(crossed.status == .forbidden)
     }
 
-    // SEC-16
     // Every combination: only https is safe.
     @Test(arguments: ClientType.allCases)
     func `no policy makes a loopback URI or a private-use scheme safe`(type: ClientType) async throws {

@@ -27,7 +27,7 @@ struct ConsentByResourceTests {
         return attempt
     }
 
-    // R061: allowed at one API, and asked about at another, marked as new; the claims about the user stay allowed.
+    // Allowed at one API, and asked about at another, marked as new; the claims about the user stay allowed.
     @Test func `a scope that was allowed at one API is asked about at another`() async throws {
         var browser = test.browser()
         _ = try await attempt("openid photos.read", at: Self.first).authorize(with: &browser)
@@ -60,7 +60,7 @@ struct ConsentByResourceTests {
         #expect(try await browser.open(attempt("photos.write", at: Self.first).url).status == .ok)
     }
 
-    // AZ-89, R325: the page names the APIs that get access.
+    // The page names the APIs that get access.
     @Test func `the page names the APIs`() async throws {
         let (_, reply) = try await attempt("photos.read", at: Self.first, Self.second).afterSignIn()
         #expect(

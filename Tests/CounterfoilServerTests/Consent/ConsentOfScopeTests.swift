@@ -24,7 +24,7 @@ struct ConsentOfScopeTests {
         return attempt
     }
 
-    // AZ-89, R325: the name of the API and that of the service, as the owner has set it.
+    // The name of the API and that of the service, as the owner has set it.
     @Test func `the page names the API of the scope, and the service by its name`() async throws {
         let test = try await TestServer()
         _ = try await test.addAPI(Self.api)
@@ -106,7 +106,7 @@ struct ConsentOfScopeTests {
                 == [try Resource(Self.api): try Scope(parsing: "photos.read")])
     }
 
-    // R061: a request that names the API asks; the permission is one that the user knows.
+    // A request that names the API asks; the permission is one that the user knows.
     @Test func `what was allowed without an API is not new where the request names one`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test)

@@ -10,7 +10,7 @@ struct ConsentPageTests {
     private static let words =
         "# Lightbox\n\nKeeps **copies** of\n\n- albums\n- [pictures](https://lightbox.example/what)"
 
-    // R005, R053, R054, OK-15: name, logo, permissions, the client's text, privacy policy and terms, before
+    // Name, logo, permissions, the client's text, privacy policy and terms, before
     // the buttons.
     @Test func `the page shows everything that is registered for the client`() async throws {
         let test = try await TestServer()
@@ -52,7 +52,7 @@ struct ConsentPageTests {
         }
     }
 
-    // R325, R355: the scopes, the API that gets access, the client, the redirect URI, and the lifetime.
+    // The scopes, the API that gets access, the client, the redirect URI, and the lifetime.
     @Test(arguments: [
         (nil, "It is valid at <bdi>Example Photos</bdi>."),
         ("https://api.photos.example/v1", "It is valid at: <bdi>api.photos.example</bdi>"),
@@ -108,7 +108,7 @@ struct ConsentPageTests {
         #expect(places == places.sorted())
     }
 
-    // R243, R318: the developer's statements are unverified, and the page says so.
+    // The developer's statements are unverified, and the page says so.
     @Test func `the page warns about an unverified client`() async throws {
         let test = try await TestServer()
         let warning = "<bdi>Example Photos</bdi> has not verified who makes <bdi>Darkroom</bdi>."

@@ -11,7 +11,7 @@ struct ConsentTests {
         return try await browser.signIn(on: first, username: "alice", password: TestServer.password)
     }
 
-    // R005, R070, R357: name, initials in place of a logo, publisher, redirect URI, descriptions of permissions,
+    // Name, initials in place of a logo, publisher, redirect URI, descriptions of permissions,
     // lifetime.
     @Test func `the page names the client and the requested permissions`() async throws {
         let test = try await TestServer()
@@ -30,7 +30,7 @@ struct ConsentTests {
         #expect(page.lifetime.contains("one hour"))
     }
 
-    // B-14, OK-03: the page shows the redirect URI, with a warning for a name that may not lead to this device.
+    // The page shows the redirect URI, with a warning for a name that may not lead to this device.
     @Test(arguments: [
         (
             "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb",
@@ -51,7 +51,7 @@ struct ConsentTests {
         #expect(page.redirectDestination == destination)
     }
 
-    // R024, UI-36: the response is a page of the server that continues; `form-action` would block a redirect.
+    // The response is a page of the server that continues; `form-action` would block a redirect.
     @Test func `an approval is sent to the client by a page that continues`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -65,7 +65,6 @@ struct ConsentTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R156, UI-21
     @Test func `a denial is sent to the client`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).authorize(decision: .deny)
@@ -77,7 +76,6 @@ struct ConsentTests {
         #expect(response.issuer == "https://id.example.com")
     }
 
-    // OK-17
     @Test func `after a denial a new request can be allowed`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -87,7 +85,7 @@ struct ConsentTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    // UI-15: a double click or the back button gives no second code, and does not invalidate the first.
+    // A double click or the back button gives no second code, and does not invalidate the first.
     @Test func `a page accepts one decision`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -100,7 +98,6 @@ struct ConsentTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    // UI-15
     @Test func `twenty concurrent submissions give one code`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -119,7 +116,7 @@ struct ConsentTests {
         #expect(replies.filter { $0.status == .badRequest }.count == 19)
     }
 
-    // R357: a ticket belongs to one browser, one request and one page, and the code is issued after the approval.
+    // A ticket belongs to one browser, one request and one page, and the code is issued after the approval.
     @Test func `a decision with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -159,7 +156,6 @@ struct ConsentTests {
         #expect(try await browser.submit(page.form(.allow), to: page.action).code.exposed.isEmpty == false)
     }
 
-    // UI-14, SEC-19
     @Test func `a decision by GET is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -168,7 +164,7 @@ struct ConsentTests {
         #expect(reply.status == .methodNotAllowed)
     }
 
-    // UI-22; RFC 8252 §8.6: the identity of a public client is not assured, so the user is asked each time.
+    // RFC 8252 §8.6: the identity of a public client is not assured, so the user is asked each time.
     @Test func `a client that was allowed before is asked about again`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -221,7 +217,7 @@ struct ConsentTests {
         #expect(sent.location?.contains("\r") != true && sent.location?.contains("\n") != true)
     }
 
-    // UI-25, SEC-08: a client name is truncated, stripped of control and invisible characters, and never empty.
+    // A client name is truncated, stripped of control and invisible characters, and never empty.
     @Test(arguments: [
         ("<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"), ("Pho\u{202E}tos", "Photos"),
         ("\u{2066}Photos\u{2069}", "Photos"), ("Pho\u{200B}tos", "Photos"), ("  Photos \n App ", "Photos App"),
@@ -249,7 +245,7 @@ struct ConsentTests {
         #expect(page.applicationName.description.hasSuffix("…"))
     }
 
-    // R193, UI-34: an error page reflects nothing of the request.
+    // An error page reflects nothing of the request.
     @Test(arguments: ["client_id", "redirect_uri", "error_description", "error", "state", "client_name"])
     func `an error page reflects nothing of the request`(name: String) async throws {
         let attempt = Attempt(try await TestServer(), at: "https://unregistered.example/cb").with(

@@ -30,7 +30,7 @@ struct DevelopmentConsentTests {
         return browser
     }
 
-    // SEC-110: RFC 8252 §8.6: a web client with a secret is asked about as well, each time.
+    // RFC 8252 §8.6: a web client with a secret is asked about as well, each time.
     @Test(arguments: [ClientType.web, .singlePage])
     func `consent at a development redirect URI is asked for each time`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -48,7 +48,7 @@ struct DevelopmentConsentTests {
         }
     }
 
-    // SEC-110: OpenID Connect Core §3.1.2.6. The request never leaves the device, so the error needs no button.
+    // OpenID Connect Core §3.1.2.6. The request never leaves the device, so the error needs no button.
     @Test(arguments: [ClientType.web, .singlePage], [true, false])
     func `prompt=none at a development redirect URI is consent_required`(
         type: ClientType, isVouchedFor: Bool
@@ -63,7 +63,7 @@ struct DevelopmentConsentTests {
         #expect(reply.location?.hasPrefix(Self.uri + "?error=consent_required") == true)
     }
 
-    // SEC-110: registration refuses such a client; the sign-in does not rely on it.
+    // Registration refuses such a client; the sign-in does not rely on it.
     @Test(arguments: [ClientType.web, .singlePage])
     func `a first-party client needs consent at a development redirect URI`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -102,7 +102,7 @@ struct DevelopmentConsentTests {
         #expect(html.contains("on <b>this device</b> (\(host))"))
     }
 
-    // SEC-111: a registered URI that is switched off gives no code, no redirect, and an error that says so.
+    // A registered URI that is switched off gives no code, no redirect, and an error that says so.
     @Test(arguments: [ClientType.web, .singlePage])
     func `a development redirect URI that is switched off matches no request`(type: ClientType) async throws {
         let test = try await TestServer { $0.allowsDevelopmentRedirectURIs = false }

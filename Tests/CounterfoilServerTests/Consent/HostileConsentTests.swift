@@ -24,7 +24,7 @@ struct HostileConsentTests {
         }
     }
 
-    // R243, UI-25: a name or a publisher is plain text, whatever it contains, and never reverses the text
+    // A name or a publisher is plain text, whatever it contains, and never reverses the text
     // direction.
     @Test(arguments: [
         "<img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\"><svg onload=alert(1)>",
@@ -75,7 +75,6 @@ struct HostileConsentTests {
         #expect(html.matches(of: /<form\b/).count == 2)
     }
 
-    // SEC-09
     // A link that executes, reads a file or hides its host is not rendered as a link.
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,hello", "file:///etc/passwd", "http://darkroom.example/privacy",
@@ -87,7 +86,6 @@ struct HostileConsentTests {
         #expect(!html.contains(address))
     }
 
-    // SEC-09
     // The host is shown beside the link, with escaped attribute values.
     @Test func `the host of a privacy policy is shown`() async throws {
         let html = try await Self.html(privacy: "https://privacy.example:8443/a?b=c&d='e'")

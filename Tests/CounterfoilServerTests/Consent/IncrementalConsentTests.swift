@@ -29,7 +29,7 @@ struct IncrementalConsentTests {
         try await test.redeem(attempt.exchange(reply.code)).tokenResponse
     }
 
-    // UI-24: the new scope is a question, and the earlier ones are listed; the new token has all of them.
+    // The new scope is a question, and the earlier ones are listed; the new token has all of them.
     @Test func `a request for the union of scopes asks about the new one only`() async throws {
         var browser = test.browser()
         _ = try await attempt("offline_access photos.read").authorize(with: &browser)
@@ -50,7 +50,7 @@ struct IncrementalConsentTests {
         #expect(refreshed.scope?.description == "offline_access photos.read photos.write")
     }
 
-    // SEC-270: an optional scope that was allowed before stays allowed without a box; a declined one has a box.
+    // An optional scope that was allowed before stays allowed without a box; a declined one has a box.
     @Test(arguments: [[], ["photos.write"]])
     func `an optional scope that was allowed before is kept without a box`(leavingOut: [String]) async throws {
         var browser = test.browser()

@@ -18,7 +18,6 @@ struct OptionalConsentTests {
         return Attempt(test, by: client, at: address, for: scope)
     }
 
-    // SEC-23
     // Only optional scopes have check boxes.
     @Test func `an optional permission has a check box that is clear at first`() async throws {
         let test = try await TestServer()
@@ -30,7 +29,6 @@ struct OptionalConsentTests {
         #expect(html.contains("Select what you want to share."))
     }
 
-    // SEC-23
     // CJEU C-673/17: a preselected check box is the responsibility of the operator.
     @Test func `an administrator can have the check box of a scope preselected`() async throws {
         let test = try await TestServer()
@@ -45,7 +43,7 @@ struct OptionalConsentTests {
                 "<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
     }
 
-    // UI-22, SEC-23: the user's last decision is preselected, whatever the default of the scope.
+    // The user's last decision is preselected, whatever the default of the scope.
     @Test(arguments: [true, false], [true, false])
     func `a check box starts with the user's last decision`(wasAllowed: Bool, startsTicked: Bool) async throws {
         let test = try await TestServer()
@@ -64,7 +62,7 @@ struct OptionalConsentTests {
         #expect(try reply.consentPage.permissions.map(\.isTicked).last == false)
     }
 
-    // R159, R321, UI-20; RFC 6749 §3.3 and §5.1: the token response states the granted scope.
+    // RFC 6749 §3.3 and §5.1: the token response states the granted scope.
     @Test(arguments: [
         ([], "openid photos.read photos.write"), (["photos.write"], "openid photos.read"),
         // Scopes that are not optional are granted, whatever the form contains.
@@ -97,7 +95,7 @@ struct OptionalConsentTests {
         #expect(try await test.store.consent(of: test.alice.id, to: attempt.client.id) == nil)
     }
 
-    // R067: a form cannot add a scope that was not requested or does not exist.
+    // A form cannot add a scope that was not requested or does not exist.
     @Test(arguments: ["photos.delete", "photos.write", "admin", "profile", ""])
     func `a form cannot extend the requested scope`(scope: String) async throws {
         let test = try await TestServer()

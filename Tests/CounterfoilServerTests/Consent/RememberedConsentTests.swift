@@ -72,7 +72,7 @@ struct RememberedConsentTests {
         try await attempt(kinds[0], test, for: scope)
     }
 
-    // R061, R121, R144, R325, OK-16, AZ-71, B-05, SEC-16, SEC-124; RFC 8252 §8.6
+    // RFC 8252 §8.6
     @Test(arguments: kinds)
     func `a consent is remembered only if the identity of the client is assured`(kind: Kind) async throws {
         let test = try await TestServer()
@@ -91,7 +91,7 @@ struct RememberedConsentTests {
         }
     }
 
-    // OK-16: the code of a remembered consent gives valid tokens.
+    // The code of a remembered consent gives valid tokens.
     @Test func `a remembered consent gives a code that can be redeemed`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()
@@ -117,7 +117,7 @@ struct RememberedConsentTests {
         #expect(try reply.goOnPage.kind == .allowed(codeLifetime: 60))
     }
 
-    // R357: a consent belongs to one user.
+    // A consent belongs to one user.
     @Test func `another user is asked for consent`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -138,7 +138,7 @@ struct RememberedConsentTests {
         #expect(page.earlierConsent == "You allowed this on 15 January 2027.")
     }
 
-    // UI-24: more scopes are requested, and marked.
+    // More scopes are requested, and marked.
     @Test func `a new scope is asked for and marked as new`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -158,7 +158,7 @@ struct RememberedConsentTests {
         #expect(try await browser.open(try await Self.web(test).url).status == .seeOther)
     }
 
-    // UI-23: everything by which a user recognizes a client.
+    // Everything by which a user recognizes a client.
     @Test(arguments: ["name", "publisher", "logo", "text", "privacy", "terms", "redirect"])
     func `a change of the client's appearance invalidates the consent`(what: String) async throws {
         let test = try await TestServer()

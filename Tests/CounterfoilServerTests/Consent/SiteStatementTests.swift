@@ -12,7 +12,6 @@ struct SiteStatementTests {
         return test
     }
 
-    // R052, R053, R054
     @Test func `the consent page shows the texts of the service in their own frame`() async throws {
         let test = try await Self.serve([
             .english: SiteStatement(

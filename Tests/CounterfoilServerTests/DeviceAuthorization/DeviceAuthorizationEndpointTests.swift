@@ -7,7 +7,6 @@ import Testing
 
 /// The device authorization endpoint (RFC 8628 §3.1 and §3.2).
 struct DeviceAuthorizationEndpointTests {
-    // R256
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the response has the members of the standard`(issuer: String) async throws {
         let device = try await TestDevice(try await TestServer(issuer: issuer))
@@ -84,7 +83,6 @@ struct DeviceAuthorizationEndpointTests {
         #expect(try reply.tokenError.error == error)
     }
 
-    // SEC-254
     // A flood from one address neither fills the store nor keeps a device at another address from its codes.
     @Test func `ten thousand requests from one address leave a hundred pending codes`() async throws {
         let device = try await TestDevice(try await TestServer())
@@ -99,7 +97,6 @@ struct DeviceAuthorizationEndpointTests {
         #expect(await device.request().status == .ok)
     }
 
-    // SEC-254, SEC-521
     @Test func `an IPv6 network of 48 bits has at most four hundred pending codes`() async throws {
         let device = try await TestDevice(try await TestServer())
         var statuses: [HTTPResponse.Status: Int] = [:]

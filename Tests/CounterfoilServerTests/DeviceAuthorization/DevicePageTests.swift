@@ -7,8 +7,7 @@ import Testing
 
 /// The pages on which a user answers the request of a device (RFC 8628 §3.3).
 struct DevicePageTests {
-    // SEC-250
-    // R260, EP-16: the complete URL only fills in the form; the code and the place are shown before the permissions.
+    // The complete URL only fills in the form; the code and the place are shown before the permissions.
     @Test func `the complete URL shows the code and asks, and approves nothing`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -34,7 +33,7 @@ struct DevicePageTests {
         #expect(await device.poll(codes).status == .ok)
     }
 
-    // EP-16: no answer without the form of the page in the same session.
+    // No answer without the form of the page in the same session.
     @Test func `an answer without a form ticket of the session is refused`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -129,8 +128,7 @@ struct DevicePageTests {
         #expect(try await device.poll(second).tokenError.error == "access_denied")
     }
 
-    // SEC-251
-    // R260: consent is never remembered silently, not even for a client of the owner.
+    // Consent is never remembered silently, not even for a client of the owner.
     @Test func `every request of a device is asked, also of a first-party client`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
@@ -215,8 +213,7 @@ struct DevicePageTests {
         #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
     }
 
-    // SEC-253
-    // R259, EP-13: RFC 8628 §5.1. The guesses of a stranger do not invalidate the code of another user.
+    // RFC 8628 §5.1. The guesses of a stranger do not invalidate the code of another user.
     @Test func `a thousand guesses are throttled and leave the pending code alone`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -240,7 +237,6 @@ struct DevicePageTests {
         #expect(await device.poll(codes).status == .ok)
     }
 
-    // R259
     @Test func `guesses with many accounts from one address are throttled`() async throws {
         let device = try await TestDevice(try await TestServer())
         var wrong = 0

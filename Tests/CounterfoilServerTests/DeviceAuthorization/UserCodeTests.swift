@@ -6,7 +6,6 @@ import Testing
 
 /// The codes that devices show and users type (RFC 8628 §6.1).
 struct UserCodeTests {
-    // R259
     @Test func `a user code has eight of twenty letters and is shown in two groups`() throws {
         var letters: [Character: Int] = [:]
         for _ in 0..<1000 {
@@ -24,7 +23,7 @@ struct UserCodeTests {
         #expect(code.letters == "ZZZZZZZZ")
     }
 
-    // R259: case and punctuation do not matter.
+    // Case and punctuation do not matter.
     @Test(arguments: [
         "WDJB-MJHT", "wdjb-mjht", "WDJBMJHT", " wdjb mjht ", "w d j b m j h t", "WDJB–MJHT", "W.D.J.B_M/J:H,T",
         "ＷＤＪＢ－ＭＪＨＴ", "ｗｄｊｂｍｊｈｔ", "wdjb\u{200B}-mjht\u{A0}", "“WDJB-MJHT”",

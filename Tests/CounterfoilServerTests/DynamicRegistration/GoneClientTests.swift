@@ -66,7 +66,7 @@ struct GoneClientTests {
         #expect(try await subject.client.read().status == .unauthorized)
     }
 
-    // R248: RFC 6749 §5.2
+    // RFC 6749 §5.2
     @Test(arguments: [true, false])
     func `a deleted client gets invalid_client at every endpoint`(isPublic: Bool) async throws {
         let desk = try await RegistrationDesk()
@@ -75,7 +75,7 @@ struct GoneClientTests {
         try await Self.expectGone(subject, desk)
     }
 
-    // R173: RFC 6749 §5.2: a challenge answers HTTP authentication only. The client registers again in both cases.
+    // RFC 6749 §5.2: a challenge answers HTTP authentication only. The client registers again in both cases.
     @Test func `a deleted client that posts its secret gets invalid_client without a challenge`() async throws {
         let desk = try await RegistrationDesk()
         let subject = try await Subject(desk, isPublic: false)
@@ -95,7 +95,6 @@ struct GoneClientTests {
         #expect(try refused.tokenError.error == "invalid_client")
     }
 
-    // EP-24, B-28
     @Test(arguments: [true, false])
     func `a client that no user has used for 90 days is deleted`(isPublic: Bool) async throws {
         let desk = try await RegistrationDesk()

@@ -18,7 +18,7 @@ struct RegisteredClientTests {
         try await RegistrationDesk().registered(metadata)
     }
 
-    // R246: RFC 7592 §2.1
+    // RFC 7592 §2.1
     @Test func `a client reads its registration, without its secret`() async throws {
         let client = try await Self.client()
         let reply = try await client.read()
@@ -31,7 +31,7 @@ struct RegisteredClientTests {
         #expect(read["client_secret"] == nil && read["client_secret_expires_at"] == nil)
     }
 
-    // EP-25, R246, SEC-288: RFC 7592 §2
+    // RFC 7592 §2
     @Test func `a request without the token of the client gets 401 and changes nothing`() async throws {
         let client = try await Self.client()
         let other = try await client.desk.registered(Self.metadata)
@@ -57,7 +57,7 @@ struct RegisteredClientTests {
         #expect(try await client.stored == before)
     }
 
-    // R246: RFC 7592 §2: 401 and not 404.
+    // RFC 7592 §2: 401 and not 404.
     @Test func `an unknown client and one that a person registered get 401`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered(Self.metadata)
@@ -69,7 +69,7 @@ struct RegisteredClientTests {
         #expect(try await client.read().status == .unauthorized)
     }
 
-    // R246: RFC 6749 §2.3.1
+    // RFC 6749 §2.3.1
     @Test func `too many wrong tokens from one address are refused without a check`() async throws {
         let client = try await Self.client()
         for _ in 0..<200 { #expect(try await client.read(token: "invented").status == .unauthorized) }
@@ -77,7 +77,7 @@ struct RegisteredClientTests {
         #expect(try await client.read().status == .ok)
     }
 
-    // R247: RFC 7592 §2.2
+    // RFC 7592 §2.2
     @Test func `a change replaces the registration and deletes what it omits`() async throws {
         let client = try await Self.client()
         client.desk.test.clock.advance(by: 60)
@@ -101,7 +101,7 @@ struct RegisteredClientTests {
         #expect(try await client.tokens(at: "https://rp.example.net/new").idToken != nil)
     }
 
-    // R247, EP-26: RFC 7592 §2.2
+    // RFC 7592 §2.2
     @Test(arguments: [
         (#""client_id": "app_other""#, "client_id"), (#""client_id": null"#, "client_id"),
         (#""registration_access_token": "x""#, "registration_access_token"),
@@ -129,7 +129,7 @@ struct RegisteredClientTests {
         #expect(try await client.stored == before)
     }
 
-    // SEC-289: a decision of an administrator covers only the registration that the administrator saw.
+    // A decision of an administrator covers only the registration that the administrator saw.
     @Test func `a change keeps the settings of an administrator and ends the trust`() async throws {
         let client = try await Self.client()
         var policy = try await client.registration().policy
@@ -173,7 +173,7 @@ struct RegisteredClientTests {
         #expect(reply.fields[.retryAfter] == "1")
     }
 
-    // R248: RFC 7592 §2.3
+    // RFC 7592 §2.3
     @Test func `a deletion ends the client, its secret, its grants and its tokens`() async throws {
         let client = try await RegistrationDesk().registered([
             "redirect_uris": [RegistrationDesk.callback], "grant_types": ["authorization_code", "refresh_token"],

@@ -14,7 +14,7 @@ struct RegistrationPolicyTests {
         return try await test.send(.get, to: .metadata).members
     }
 
-    // B-28, SEC-285: nothing is registered unless the owner allows it.
+    // Nothing is registered unless the owner allows it.
     @Test func `registrations are refused until the policy accepts them`() async throws {
         let desk = try await RegistrationDesk { $0.kinds = [] }
         #expect(try await Self.members(of: desk.test)["registration_endpoint"] == nil)
@@ -34,7 +34,7 @@ struct RegistrationPolicyTests {
         #expect(try await client.delete().status == .noContent)
     }
 
-    // B-28: `serve --unregistered-clients` replaces the kinds of the stored policy.
+    // `serve --unregistered-clients` replaces the kinds of the stored policy.
     @Test(arguments: [Set<UnregisteredClientKind>([]), [.registration]])
     func `the option of the server decides instead of the policy`(kinds: Set<UnregisteredClientKind>) async throws {
         let stored: Set<UnregisteredClientKind> = kinds.isEmpty ? [.registration] : []
@@ -50,7 +50,6 @@ struct RegistrationPolicyTests {
         #expect(try await client.replace(Self.metadata).status == .ok)
     }
 
-    // R254
     @Test func `the metadata announce client documents only if the server can fetch them`() async throws {
         for files in [nil, RegistrantFiles()] {
             let desk = try await RegistrationDesk(files: files) { $0.kinds = [.document, .registration] }
@@ -117,7 +116,7 @@ struct RegistrationPolicyTests {
         }
     }
 
-    // EP-24, R243, SEC-287, SEC-526: ASVS 10.4.7
+    // ASVS 10.4.7
     // Fifty addresses get half of the limit, and the rest is for those that have few registrations.
     @Test func `a flood of registrations is stopped, and unused clients are deleted`() async throws {
         let desk = try await RegistrationDesk()
@@ -140,7 +139,6 @@ struct RegistrationPolicyTests {
         #expect(try await desk.test.store.clients().map(\.id) == [desk.test.lightbox.id])
     }
 
-    // EP-24
     @Test func `one address can register fifty clients in an hour, and one with a token more`() async throws {
         let desk = try await RegistrationDesk()
         for _ in 0..<50 { _ = try await desk.registered(Self.metadata) }
@@ -160,7 +158,7 @@ struct RegistrationPolicyTests {
         #expect(try await desk.register(Self.metadata).status == .created)
     }
 
-    // SEC-521: a household has 256 networks of 64 bits, and an organization 65,536.
+    // A household has 256 networks of 64 bits, and an organization 65,536.
     @Test func `one IPv6 network of 48 bits cannot use up the registrations of an hour`() async throws {
         let desk = try await RegistrationDesk()
         var statuses: [HTTPResponse.Status: Int] = [:]
@@ -187,7 +185,6 @@ struct RegistrationPolicyTests {
         #expect(try await desk.register(Self.metadata, source: "2001:db8:2:120::/64").status == .created)
     }
 
-    // SEC-287
     @Test func `the limits of registrations are settings`() async throws {
         let desk = try await RegistrationDesk(configure: { settings in
             settings.registrationsPerSource = 2
@@ -201,7 +198,7 @@ struct RegistrationPolicyTests {
         #expect(try await desk.register(Self.metadata, source: "198.51.100.9").status == .tooManyRequests)
     }
 
-    // SEC-525: the time is that in which registrations at their limit take the other half, but at least an hour.
+    // The time is that in which registrations at their limit take the other half, but at least an hour.
     @Test(arguments: [
         (0, 1000, 604_800), (4999, 1000, 604_800), (5000, 1000, 18_000), (10_000, 1000, 18_000),
         (5000, 1_000_000, 3600), (5000, 2, 604_800),

@@ -22,7 +22,7 @@ struct RegistrationRefusalTests {
         return ["redirect_uris": [RegistrationDesk.callback]].merging(members) { _, sent in sent }
     }
 
-    // R239, R240, R242, R245, R318, B-11, SEC-286: RFC 7591 §2 and §3.2.2
+    // RFC 7591 §2 and §3.2.2
     @Test(arguments: [
         Case(members: #""redirect_uris": "https://rp.example.net/cb""#, reason: "redirect_uris must be an array"),
         Case(members: #""redirect_uris": [7]"#, reason: "redirect_uris must be an array of strings"),
@@ -144,7 +144,6 @@ struct RegistrationRefusalTests {
     private static let nested =
         #"{"redirect_uris": ["https://rp.example.net/cb"], "x": "# + String(repeating: "[", count: 100_000)
 
-    // EP-23
     @Test(arguments: [
         (#"{"redirect_uris": ["https://rp.example.net/cb"]}"#, "text/plain"),
         (#"{"redirect_uris": ["https://rp.example.net/cb"]}"#, "application/x-www-form-urlencoded"),
@@ -161,7 +160,7 @@ struct RegistrationRefusalTests {
 
     private static let json = "application/json"
 
-    // EP-23: the web layer answers 413 to a body beyond the limit.
+    // The web layer answers 413 to a body beyond the limit.
     @Test func `unknown members have no effect, and the size of a registration is limited`() async throws {
         let desk = try await RegistrationDesk()
         let reply = try await desk.send(

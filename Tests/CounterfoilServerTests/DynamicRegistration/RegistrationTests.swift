@@ -10,7 +10,7 @@ import Testing
 struct RegistrationTests {
     private static let device = "urn:ietf:params:oauth:grant-type:device_code"
 
-    // R239, R241, B-19: RFC 7591 §2 and §3.2.1
+    // RFC 7591 §2 and §3.2.1
     @Test func `the response contains the defaults and a secret that does not expire`() async throws {
         let desk = try await RegistrationDesk()
         let reply = try await desk.register(["redirect_uris": [RegistrationDesk.callback]])
@@ -34,7 +34,7 @@ struct RegistrationTests {
         #expect(!members.values.contains { $0 is NSNull })
     }
 
-    // R240, R241: RFC 7591 §2
+    // RFC 7591 §2
     @Test func `everything that is registered is in the response, and an unknown member is not`() async throws {
         let desk = try await RegistrationDesk()
         let sent: [String: Any] = [
@@ -78,7 +78,7 @@ struct RegistrationTests {
 
     private static let loopback = "http://127.0.0.1:33418/"
 
-    // R239, B-25, SEC-286: OpenID Connect Registration §2, RFC 8252 §8.5
+    // OpenID Connect Registration §2, RFC 8252 §8.5
     @Test(arguments: [
         Case(
             testDescription: "a command line",
@@ -192,7 +192,7 @@ struct RegistrationTests {
         }
     }
 
-    // R241: RFC 6749 §2.3.1
+    // RFC 6749 §2.3.1
     @Test func `a registered client authenticates with its secret`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered([
@@ -205,7 +205,7 @@ struct RegistrationTests {
         #expect(try await desk.test.redeem(form).tokenError.error == "invalid_client")
     }
 
-    // B-03, B-11, B-14: RFC 8252 §7.3
+    // RFC 8252 §7.3
     @Test func `a native client gets tokens at any port and without state`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered([
@@ -240,7 +240,6 @@ struct RegistrationTests {
         #expect(elsewhere.fields[.accessControlAllowOrigin] == nil)
     }
 
-    // R310
     @Test func `scripts of every origin can register a client without credentials`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered(["redirect_uris": [RegistrationDesk.callback]])

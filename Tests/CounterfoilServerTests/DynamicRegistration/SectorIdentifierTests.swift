@@ -26,7 +26,7 @@ struct SectorIdentifierTests {
         return try #require(try IssuedTokens.parts(of: idToken.exposed).claims["sub"] as? String)
     }
 
-    // R245: OpenID Connect Core §8.1
+    // OpenID Connect Core §8.1
     @Test func `clients with one sector_identifier_uri get the same subject identifier`() async throws {
         let (desk, files) = try await Self.desk(#"["https://one.example.net/cb", "https://two.example.net/cb"]"#)
         let both = try await desk.registered(Self.metadata())
@@ -52,7 +52,7 @@ struct SectorIdentifierTests {
         #expect(try await Self.subject(pretender, at: Self.uris[0]) != Self.subject(owner, at: Self.uris[0]))
     }
 
-    // EP-22, R245: OpenID Connect Registration §5
+    // OpenID Connect Registration §5
     @Test(arguments: [
         #"["https://one.example.net/cb"]"#, #"["https://one.example.net/cb", "https://two.example.net/cb/"]"#, "[]",
         #"{"uris": ["https://one.example.net/cb", "https://two.example.net/cb"]}"#, "[1]", "",

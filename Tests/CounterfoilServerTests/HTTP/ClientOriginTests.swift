@@ -51,7 +51,6 @@ struct ClientOriginTests {
         reply.fields[.accessControlAllowOrigin] == origin
     }
 
-    // R310, B-02, SEC-120
     @Test func `a token response cannot be read from the origin of another client`() async throws {
         let apps = try await Apps()
         for (origin, isOwn) in [(Self.albumOrigin, true), (Self.gameOrigin, false)] {
@@ -68,7 +67,7 @@ struct ClientOriginTests {
         for field in ["app_album", Self.gameOrigin, Self.albumOrigin, "spa", "token"] { #expect(line.contains(field)) }
     }
 
-    // SEC-120: a thrown error has the client too.
+    // A thrown error has the client too.
     @Test func `a refusal cannot be read from the origin of another client`() async throws {
         let apps = try await Apps()
         let attempt = apps.attempt
@@ -119,7 +118,7 @@ struct ClientOriginTests {
         #expect(apps.notices[0].contains("native") && apps.notices[1].contains("web"))
     }
 
-    // SEC-121: a script can read which parameter of its request is wrong.
+    // A script can read which parameter of its request is wrong.
     @Test func `an error for no known client can be read from every registered origin`() async throws {
         let apps = try await Apps()
         let forms = [
@@ -136,7 +135,6 @@ struct ClientOriginTests {
         }
     }
 
-    // SEC-120
     @Test func `a revocation cannot be read from the origin of another client`() async throws {
         let apps = try await Apps()
         let token = try await apps.attempt.tokens().accessToken.exposed
@@ -151,7 +149,7 @@ struct ClientOriginTests {
         }
     }
 
-    // R286, SEC-120: the client of UserInfo is that of the access token, also when the token is no longer valid.
+    // The client of UserInfo is that of the access token, also when the token is no longer valid.
     @Test func `claims cannot be read from the origin of another client`() async throws {
         let apps = try await Apps()
         let token = try await apps.attempt.tokens().accessToken.exposed

@@ -10,8 +10,7 @@ import Testing
 struct CrossOriginTests {
     private static let origin = "https://app.example.com"
 
-    private static func withSinglePage(_ store: any AuthorizationServerStore = TestStore()) async throws -> TestServer
-    {
+    private static func withSinglePage(_ store: any AuthorizationServerStore = TestStore()) async throws -> TestServer {
         let test = try await TestServer(store: store)
         _ = try await test.register(
             "Album", type: .singlePage, redirectURIs: ["https://app.example.com/callback"],
@@ -37,7 +36,7 @@ struct CrossOriginTests {
         }
     }
 
-    // R029: the preflight response tells a registered origin which requests its scripts may send.
+    // The preflight response tells a registered origin which requests its scripts may send.
     @Test(
         arguments: [Endpoint.token, .pushedAuthorization, .revocation, .userInfo], [origin, "http://localhost:5173"])
     func `a registered origin may send requests`(endpoint: Endpoint, origin: String) async throws {
@@ -69,7 +68,7 @@ struct CrossOriginTests {
         }
     }
 
-    // R310, B-02, RS-30, OK-06: scripts of the origin can read the response itself, also an error.
+    // Scripts of the origin can read the response itself, also an error.
     @Test(arguments: [Endpoint.token, .revocation, .userInfo])
     func `a registered origin may read responses and errors`(endpoint: Endpoint) async throws {
         let test = try await Self.withSinglePage()
@@ -96,7 +95,7 @@ struct CrossOriginTests {
         #expect(reply.fields[.accessControlAllowOrigin] == Self.origin)
     }
 
-    // R029, B-02: no other origin, in any spelling.
+    // No other origin, in any spelling.
     @Test(
         arguments: [Endpoint.token, .revocation, .userInfo],
         [
@@ -139,7 +138,7 @@ struct CrossOriginTests {
         #expect(read.fields[.accessControlAllowCredentials] == nil)
     }
 
-    // R162, R310: never the sign-in page, nor any other endpoint.
+    // Never the sign-in page, nor any other endpoint.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `no other endpoint allows scripts of another origin`(endpoint: Endpoint) async throws {
         let shared: [Endpoint] = [

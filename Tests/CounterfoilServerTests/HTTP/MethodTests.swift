@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 struct MethodTests {
-    // AZ-81, UI-14, TK-01: any other method is refused with the list of allowed methods, and has no effect.
+    // Any other method is refused with the list of allowed methods, and has no effect.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `a method that an endpoint does not support gets 405 with Allow`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
@@ -19,7 +19,7 @@ struct MethodTests {
         }
     }
 
-    // R165, TK-01: a code in the URL of a GET is not consumed.
+    // A code in the URL of a GET is not consumed.
     @Test func `a token request by GET consumes nothing`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -30,7 +30,7 @@ struct MethodTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    // AZ-82: a header field that overrides the method is ignored.
+    // A header field that overrides the method is ignored.
     @Test(arguments: ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
     func `a header field does not override the method`(name: String) async throws {
         let test = try await TestServer()

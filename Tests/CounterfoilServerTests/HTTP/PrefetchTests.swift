@@ -13,7 +13,6 @@ struct PrefetchTests {
         ("X-Purpose", "preview"),
     ]
 
-    // SEC-543
     @Test(arguments: (Endpoint.protocolEndpoints + ServerPages.console.endpoints).filter(\.answersPeople))
     func `no page is shown to a browser ahead of the user`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
@@ -28,7 +27,7 @@ struct PrefetchTests {
         }
     }
 
-    // SEC-543: a program that reads metadata sends no such field, and a response without effect needs no rule.
+    // A program that reads metadata sends no such field, and a response without effect needs no rule.
     @Test func `a document for programs is served`() async throws {
         let test = try await TestServer()
         for endpoint in [Endpoint.metadata, .keySet, .liveness] {
@@ -37,7 +36,7 @@ struct PrefetchTests {
         }
     }
 
-    // SEC-543: what a request uses up is left for the user.
+    // What a request uses up is left for the user.
     @Test func `a request ahead of the user uses nothing up`() async throws {
         let test = try await TestServer()
         let address = "https://app.example/cb"

@@ -69,7 +69,6 @@ struct UploadFormTests {
         }
     }
 
-    // SEC-20
     @Test func `the anti-CSRF token of an upload is checked as in every form`() throws {
         let tickets = TicketAuthority(keys: DerivedKeys(SymmetricKey(size: .bits256)))
         let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -34,7 +34,7 @@ struct IntrospectionTests {
         }
     }
 
-    // R235, R238: all members of RFC 7662 §2.2, for the API of the token only.
+    // All members of RFC 7662 §2.2, for the API of the token only.
     @Test func `an API gets the details of a token for it`() async throws {
         let world = try await World(try await TestServer())
         let reply = await world.api.introspect(world.token)
@@ -59,7 +59,7 @@ struct IntrospectionTests {
         #expect(members["grant_id"] == nil)
     }
 
-    // R171: client_secret_basic and client_secret_post.
+    // client_secret_basic and client_secret_post.
     @Test func `an API may send its secret in the form`() async throws {
         let world = try await World(try await TestServer())
         let form = FormParameters([
@@ -70,7 +70,7 @@ struct IntrospectionTests {
         #expect(try reply.members["active"] as? Bool == true)
     }
 
-    // R235, EP-06: a caller that does not authenticate learns nothing, whatever the request contains.
+    // A caller that does not authenticate learns nothing, whatever the request contains.
     @Test func `introspection requires authentication`() async throws {
         let world = try await World(try await TestServer())
         let (test, api) = (world.test, world.api)
@@ -107,7 +107,7 @@ struct IntrospectionTests {
         #expect(try known.text == unknown.text)
     }
 
-    // R236, R237, EP-07: tokens for other APIs are inactive.
+    // Tokens for other APIs are inactive.
     @Test func `an API sees only tokens that are for it`() async throws {
         let world = try await World(try await TestServer())
         let other = try await world.test.addAPI("https://prints.example.com")
@@ -131,7 +131,7 @@ struct IntrospectionTests {
         }
     }
 
-    // R236, EP-08: every invalid token gets a response with the same bytes.
+    // Every invalid token gets a response with the same bytes.
     @Test func `anything but a valid access token is inactive`() async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
         let api = try await stayed.test.addAPI("https://id.example.com")
@@ -149,7 +149,7 @@ struct IntrospectionTests {
         #expect(try empty.tokenError.error == "invalid_request")
     }
 
-    // EP-08: expiry is by the wall clock, which the readers of tokens share.
+    // Expiry is by the wall clock, which the readers of tokens share.
     @Test func `an expired token is inactive`() async throws {
         let world = try await World(try await TestServer())
         world.test.clock.jump(by: 3599)
@@ -166,7 +166,7 @@ struct IntrospectionTests {
         case revoked, codeReplay, accountOff, applicationGone, apiGone
     }
 
-    // R237, TK-25, EP-08: immediately, not when the token expires.
+    // Immediately, not when the token expires.
     @Test(arguments: End.allCases)
     func `a token becomes inactive as soon as its grant, user, client or API ends`(end: End) async throws {
         let store = TestStore()
@@ -238,7 +238,7 @@ struct IntrospectionTests {
         #expect(try await api.introspect(token).text == Self.inactive)
     }
 
-    // R235: POST only.
+    // POST only.
     @Test func `introspection by GET is refused`() async throws {
         let world = try await World(try await TestServer())
         let reply = await world.test.send(

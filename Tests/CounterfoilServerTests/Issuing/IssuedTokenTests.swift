@@ -7,7 +7,7 @@ import Testing
 
 /// The claims of issued tokens.
 struct IssuedTokenTests {
-    // R203, R204, R205; RFC 9068 §2
+    // RFC 9068 §2
     @Test func `an access token is a signed at+jwt with every claim`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid photos.read").tokens()
@@ -55,7 +55,7 @@ struct IssuedTokenTests {
         #expect(access.expires == test.clock.now.addingTimeInterval(300))
     }
 
-    // R076, B-18: a lifetime that an administrator has set for a client, for each kind of token.
+    // A lifetime that an administrator has set for a client, for each kind of token.
     @Test(arguments: [
         (nil, nil, 300, 900), (600, nil, 600, 900), (nil, 120, 300, 120), (86_400, 60, 86_400, 60),
     ])
@@ -86,7 +86,7 @@ struct IssuedTokenTests {
         #expect(try await test.redeem(form, fields: try test.proving(TestProofKey())).tokenResponse.tokenType == "DPoP")
     }
 
-    // R207, R336: neither is accepted in place of the other.
+    // Neither is accepted in place of the other.
     @Test func `an ID token is not an access token, and a client is not a user`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()
@@ -99,7 +99,7 @@ struct IssuedTokenTests {
         #expect(PersonIdentifier("app_lightbox") == nil)
     }
 
-    // B-19, OK-12: the ID token uses the algorithm of the client; RS256 is supported.
+    // The ID token uses the algorithm of the client; RS256 is supported.
     @Test(arguments: [SigningAlgorithm.es256, .rs256])
     func `an ID token is signed with the algorithm of the client`(algorithm: SigningAlgorithm) async throws {
         let test = try await TestServer()
@@ -125,7 +125,7 @@ struct IssuedTokenTests {
         #expect(try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims["nonce"] == nil)
     }
 
-    // AZ-67: an ID token is issued for openid only.
+    // An ID token is issued for openid only.
     @Test func `without openid there is no ID token`() async throws {
         #expect(try await Attempt(try await TestServer(), for: "profile photos.read").tokens().idToken == nil)
     }

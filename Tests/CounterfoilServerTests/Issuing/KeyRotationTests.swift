@@ -33,7 +33,7 @@ struct KeyRotationTests {
         return try #require(try await rotation.rotate(algorithm, beginning, now: test.clock.now))
     }
 
-    // R291, OK-28: a new key is published before it signs, and the previous one stays published for its signatures.
+    // A new key is published before it signs, and the previous one stays published for its signatures.
     @Test func `no token is refused during a key rotation`() async throws {
         let before = try await Attempt(test, for: "openid").tokens()
         let former = try kid(before.accessToken)
@@ -103,7 +103,7 @@ struct KeyRotationTests {
         #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
     }
 
-    // OK-35: a restarted server signs with the same key as before.
+    // A restarted server signs with the same key as before.
     @Test func `a restart in the middle of a rotation changes nothing`() async throws {
         let former = try kid(try await Attempt(test, for: "photos.read").tokens().accessToken)
         _ = try await rotate()
@@ -123,7 +123,6 @@ struct KeyRotationTests {
         }
     }
 
-    // SEC-362
     // The command `key rotate --withdraw` is another process.
     @Test func `a withdrawn key is used by no later request of any process`() async throws {
         let other = try await TestServer(store: test.store, clock: test.clock)
@@ -160,7 +159,6 @@ struct KeyRotationTests {
         #expect(test.log.lines.count { $0.contains("failed to decrypt a signing key") } == 1)
     }
 
-    // SEC-47
     // A key sealed with another server key cannot be opened by this server, which continues with its own.
     @Test func `no successor is created with another server key`() async throws {
         let other = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))

@@ -8,7 +8,7 @@ import Testing
 
 /// Pairwise identifiers of users and of their sessions (OpenID Connect Core §8).
 struct PairwiseSubjectTests {
-    // R292: OpenID Connect Core §8.1
+    // OpenID Connect Core §8.1
     @Test func `a pairwise subject identifier is stable and reveals nothing`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         let first = try await party.tokens()
@@ -21,7 +21,7 @@ struct PairwiseSubjectTests {
         #expect(try await IssuedTokens(party.test).verified(first.accessToken).subject == name)
     }
 
-    // R292: clients of one host get the same identifier, those of another host a different one.
+    // Clients of one host get the same identifier, those of another host a different one.
     @Test func `the host decides the subject identifier`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var policy = ClientPolicy.standard(for: .native)

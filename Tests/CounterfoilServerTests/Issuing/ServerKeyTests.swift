@@ -19,7 +19,6 @@ struct ServerKeyTests {
         #expect((ServerKey(bytes: [UInt8](repeating: 7, count: count)) != nil) == isKey)
     }
 
-    // SEC-392
     @Test func `refresh tokens of the former key stay valid, and those of the new key are known beforehand`()
         async throws
     {

@@ -37,7 +37,7 @@ struct UserClaimsInIDTokenTests {
         #expect((claims["email_verified"] != nil) == expected)
     }
 
-    // R283: the device grant is not there yet; its clients get the setting all the same.
+    // The device grant is not there yet; its clients get the setting all the same.
     @Test func `clients of the type device get the claims by default`() {
         #expect(ClientPolicy.standard(for: .device).putsUserClaimsInIDToken)
         #expect(!ClientPolicy.standard(for: .service).putsUserClaimsInIDToken)
@@ -76,7 +76,7 @@ struct UserClaimsInIDTokenTests {
         #expect(claims["name"] == nil)
     }
 
-    // B-19: web frameworks accept only RS256 unless configured otherwise.
+    // Web frameworks accept only RS256 unless configured otherwise.
     @Test(arguments: [(ClientType.native, "ES256"), (.web, "RS256"), (.singlePage, "ES256"), (.device, "ES256")])
     func `the algorithm follows the type of the client`(type: ClientType, algorithm: String) {
         #expect(ClientPolicy.standard(for: type).idTokenAlgorithm.rawValue == algorithm)

@@ -19,7 +19,6 @@ struct BackchannelLogoutTests {
         return try party.claims(tokens)
     }
 
-    // SEC-30, SEC-73
     // OpenID Connect Back-Channel Logout §2.4
     @Test(arguments: [(SigningAlgorithm.rs256, SubjectType.public), (.es256, .pairwise)])
     func `a client is notified once of the end of a session`(
@@ -66,7 +65,6 @@ struct BackchannelLogoutTests {
         #expect(header["kid"] as? String == key.id.rawValue)
     }
 
-    // SEC-343
     // OpenID Connect Back-Channel Logout §2.4
     @Test(arguments: [SubjectType.public, .pairwise])
     func `a client is notified of the sessions of a deleted user with the subject that it knows`(
@@ -178,7 +176,6 @@ struct BackchannelLogoutTests {
         #expect(receiver.notices.count == 1)
     }
 
-    // SEC-30
     @Test func `a client without a logout URI gets no notification`() async throws {
         let receiver = NoticeReceiver()
         let party = try await RelyingParty(logoutSender: receiver)

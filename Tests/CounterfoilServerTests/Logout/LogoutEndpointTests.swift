@@ -12,7 +12,7 @@ struct LogoutEndpointTests {
         "/oauth2/logout?" + FormParameters(parameters).encoded
     }
 
-    // R294, OK-30: OpenID Connect RP-Initiated Logout §2
+    // OpenID Connect RP-Initiated Logout §2
     @Test func `an expired hint is accepted`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -23,7 +23,6 @@ struct LogoutEndpointTests {
         #expect(reply.location == RelyingParty.afterLogout)
     }
 
-    // SEC-21
     // A token of another session of the same user does not end this one without confirmation.
     @Test func `a hint of another session needs confirmation`() async throws {
         let party = try await RelyingParty()
@@ -87,7 +86,7 @@ struct LogoutEndpointTests {
         #expect(try good.signedOutPage.developer == nil)
     }
 
-    // LO-05, R324, SEC-21: a URL that some page loads signs no user out.
+    // A URL that some page loads signs no user out.
     @Test func `a GET from another site signs no user out`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -99,7 +98,6 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
     }
 
-    // SEC-21
     // The decision needs the ticket of the page, in this session.
     @Test func `a user is asked again after a decision without the ticket of the page`() async throws {
         let party = try await RelyingParty()
@@ -163,7 +161,7 @@ struct LogoutEndpointTests {
         FormParameters(["request": page.request, "decision": "ask"])
     }
 
-    // R293: POST; a form from another site comes without the cookie. A page of the server posts it again
+    // POST; a form from another site comes without the cookie. A page of the server posts it again
     // with the cookie: the ID token of the hint is never in a URL.
     @Test(arguments: Place.allCases)
     func `a form of the client is accepted`(place: Place) async throws {
@@ -180,7 +178,7 @@ struct LogoutEndpointTests {
         #expect(browser.cookies.keys.contains { $0.hasSuffix("session") } == false)
     }
 
-    // R293, R324: with the cookie, a request without a hint needs confirmation as always.
+    // With the cookie, a request without a hint needs confirmation as always.
     @Test(arguments: Place.allCases)
     func `a form without a hint needs confirmation`(place: Place) async throws {
         let party = try await RelyingParty()
@@ -246,7 +244,6 @@ struct LogoutEndpointTests {
         #expect(reply.location == RelyingParty.afterLogout)
     }
 
-    // LO-06
     @Test func `the cookie of an ended session is invalid`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()

@@ -34,7 +34,6 @@ struct LogoutRedirectTests {
             .post, to: page.action, form: FormParameters(["request": page.request, "decision": "ask"]))
     }
 
-    // SEC-18
     // RFC 9700 §4.11.2: an ID token of the developer's own session redirects no other user.
     @Test func `without a session no user is redirected to an unverified https URI automatically`() async throws {
         let hint = try await hint()
@@ -51,7 +50,6 @@ struct LogoutRedirectTests {
         #expect(!html.contains("http-equiv=\"refresh\""))
     }
 
-    // SEC-18
     // The confirmation is about the session, and not about the redirect.
     @Test func `after confirming another session no user is redirected to an unverified https URI`() async throws {
         let hint = try await hint()
@@ -72,7 +70,6 @@ struct LogoutRedirectTests {
         }
     }
 
-    // SEC-18
     // OpenID Connect RP-Initiated Logout §3: a client that means this very session gets the user back.
     @Test func `with the session of the hint the user is redirected back`() async throws {
         _ = try await hint()

@@ -41,7 +41,7 @@ struct UnregisteredLogoutTests {
         return try #require(stored)
     }
 
-    // SEC-328: RFC 7591 §2, RFC 7592 §2.2
+    // RFC 7591 §2, RFC 7592 §2.2
     @Test func `a logout URI at a host that the policy refuses is not registered`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered(Self.metadata("inside.example.org"))
@@ -59,7 +59,6 @@ struct UnregisteredLogoutTests {
         _ = try await desk.registered(Self.metadata())
     }
 
-    // SEC-327
     @Test(arguments: [false, true])
     func `a private network is open to a client that registered itself only if the policy names the host`(
         isNamed: Bool
@@ -81,7 +80,6 @@ struct UnregisteredLogoutTests {
         case kind, host, logoutHost, unlistedHost
     }
 
-    // SEC-328
     @Test(arguments: PolicyChange.allCases)
     func `a client that the policy no longer accepts is not notified`(_ change: PolicyChange) async throws {
         let receiver = NoticeReceiver()
@@ -115,7 +113,7 @@ struct UnregisteredLogoutTests {
         #expect(try await notifier.deliverDue() == 0)
     }
 
-    // SEC-329: one user of ten clients that registered themselves leaves the notifications of others their places.
+    // One user of ten clients that registered themselves leaves the notifications of others their places.
     @Test func `all clients that registered themselves share the limits of one developer`() async throws {
         let receiver = NoticeReceiver()
         let desk = try await RegistrationDesk(logoutSender: receiver)

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R071, R219, R220, R222, R223, R228, B-25, R337: only S256 is announced, also when exemptions exist.
+    // Only S256 is announced, also when exemptions exist.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the metadata describes the server`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -63,7 +63,7 @@ struct MetadataTests {
         #expect(metadata.scopesSupported == Self.standard)
     }
 
-    // R224: the authentication methods of each endpoint are explicit, without a default.
+    // The authentication methods of each endpoint are explicit, without a default.
     @Test func `the authentication methods of each endpoint are listed`() async throws {
         let test = try await TestServer()
         let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
@@ -83,7 +83,7 @@ struct MetadataTests {
         }
     }
 
-    // R225, R227, R337: the members that OpenID Connect Discovery §3 requires are in each document, at each URL.
+    // The members that OpenID Connect Discovery §3 requires are in each document, at each URL.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1"])
     func `every document is valid OpenID provider metadata`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -99,7 +99,7 @@ struct MetadataTests {
         }
     }
 
-    // R226: a client finds the issuer byte for byte in the metadata, in the response and in both tokens.
+    // A client finds the issuer byte for byte in the metadata, in the response and in both tokens.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the issuer is the same in all documents and tokens`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -117,7 +117,7 @@ struct MetadataTests {
         }
     }
 
-    // R190, R222: no member is empty or null.
+    // No member is empty or null.
     @Test func `absent values are omitted`() async throws {
         let test = try await TestServer()
         let bytes = try await test.send(.get, to: .metadata).json
@@ -132,7 +132,7 @@ struct MetadataTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\"password\""))
     }
 
-    // R219, OK-32: the same bytes at each URL, with the path inserted or appended; a trailing slash is another URL.
+    // The same bytes at each URL, with the path inserted or appended; a trailing slash is another URL.
     @Test func `the metadata has two URLs, and three for an issuer with a path`() throws {
         let plain = try Issuer("https://id.example.com")
         #expect(
@@ -147,7 +147,6 @@ struct MetadataTests {
             ])
     }
 
-    // OK-32
     @Test func `an issuer with a path serves its metadata at three URLs, and a complete sign-in`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant1")
         var browser = test.browser()
@@ -177,7 +176,7 @@ struct MetadataTests {
         }
     }
 
-    // R221: a server needs an issuer in canonical form.
+    // A server needs an issuer in canonical form.
     @Test(arguments: [
         "https://id.example.com/", "https://ID.example.com", "http://id.example.com", "https://id.example.com?x=1",
     ])

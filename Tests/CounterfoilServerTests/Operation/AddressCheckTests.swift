@@ -19,7 +19,6 @@ struct AddressCheckTests {
         return String(decoding: json, as: UTF8.self)
     }
 
-    // SEC-494
     @Test func `only a proof of the server key gets the address of a request, for a minute`() async throws {
         let key = try #require(Self.key)
         let test = try await TestServer(serverKey: key)

@@ -60,7 +60,6 @@ struct BoundedQueueTests {
         BoundedQueue.Party(line: line, limits: [(line, most)])
     }
 
-    // SEC-524
     @Test func `the parties are served in turn`() async {
         let busy = BusyQueue()
         for number in 1...4 { #expect(busy.start("a\(number)", for: Self.party("a"))) }
@@ -70,7 +69,6 @@ struct BoundedQueueTests {
         #expect(order.prefix(4) == ["a1", "b", "c", "a2"])
     }
 
-    // SEC-524
     @Test func `one party cannot fill the queue`() async throws {
         let busy = BusyQueue()
         for number in 1...4 { #expect(busy.start("a\(number)", for: Self.party("a"))) }
@@ -81,7 +79,6 @@ struct BoundedQueueTests {
         _ = await busy.run()
     }
 
-    // SEC-524
     @Test func `a party has a limited number of work items at once`() async {
         let busy = BusyQueue()
         #expect(busy.start("a1", for: Self.party("a", most: 2)))

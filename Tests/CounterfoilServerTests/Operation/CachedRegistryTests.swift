@@ -38,7 +38,6 @@ struct CachedRegistryTests {
         #expect(readCounts == before)
     }
 
-    // SEC-360
     @Test func `a change by another process counts from the next request`() async throws {
         let service = try await test.addService()
         _ = try await service.token()
@@ -55,7 +54,6 @@ struct CachedRegistryTests {
         #expect(try await browser.open(Attempt(test).url).status != .ok)
     }
 
-    // SEC-361
     // The client is in the cache, but it may have been deleted.
     @Test func `nothing is answered from the cache while the revision cannot be read`() async throws {
         let attempt = Attempt(test)
@@ -123,7 +121,6 @@ struct CachedRegistryTests {
 
     // MARK: - Association files
 
-    // SEC-363
     @Test func `the association files are created once for each revision`() async throws {
         let test = test
         func files() async -> Set<HTTPResponse.Status> {
@@ -154,7 +151,6 @@ struct CachedRegistryTests {
         #expect(await test.send(.get, to: .appleAssociation).status == .ok)
     }
 
-    // SEC-363
     @Test(arguments: Endpoint.protocolEndpoints)
     func `no request without a session reads every client`(_ endpoint: Endpoint) async throws {
         for method in [HTTPRequest.Method.get, .post, .put, .delete, .options] {

@@ -58,7 +58,7 @@ struct MaintenanceServiceTests {
         _ = try await Attempt(test).tokens()
     }
 
-    // SEC-341: the process that deletes a user can end before all records are deleted.
+    // The process that deletes a user can end before all records are deleted.
     @Test func `housekeeping deletes the records that are left of a deleted user`() async throws {
         _ = try await Attempt(test).tokens()
         let terms = try World.terms(of: test.alice)
@@ -74,7 +74,7 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
-    // SEC-385: the process that deletes a client can end before all records are deleted.
+    // The process that deletes a client can end before all records are deleted.
     @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
         let world = World(
             test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
@@ -87,7 +87,6 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
-    // SEC-39
     @Test func `audit events are deleted while records of a deleted client are left`() async throws {
         let test = try await TestServer { $0.auditRetention = 30 }
         let world = World(
@@ -107,7 +106,6 @@ struct MaintenanceServiceTests {
         #expect(try await test.store.addClient(test.lightbox) == .added)
     }
 
-    // SEC-39
     @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
         #expect(ServerSettings.standardAuditRetention == 400)
         let test = try await TestServer { $0.auditRetention = 30 }

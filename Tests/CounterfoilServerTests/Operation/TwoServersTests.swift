@@ -23,7 +23,6 @@ struct TwoServersTests {
             on: try await browser.open(Attempt(server).url), username: name, password: password)
     }
 
-    // SEC-48, SEC-389
     @Test func `wrong passwords are counted for both servers together`() async throws {
         for number in 0..<5 {
             let server = number.isMultiple(of: 2) ? first : second
@@ -39,7 +38,6 @@ struct TwoServersTests {
         for _ in 0..<5 { #expect(try await signIn(at: first, password: "wrong").status == .badRequest) }
     }
 
-    // SEC-390
     @Test func `a server that cannot count in the store counts by itself`() async throws {
         store.fail(.admitAttempt, .settleAttempt)
         for _ in 0..<5 { #expect(try await signIn(at: first, password: "wrong").status == .badRequest) }
@@ -49,7 +47,6 @@ struct TwoServersTests {
         #expect(try await signIn(at: first, password: "wrong").status == .badRequest)
     }
 
-    // UI-44, SEC-46
     @Test func `the link for the first administrator works at each server, until one has made the account`()
         async throws
     {
@@ -72,7 +69,7 @@ struct TwoServersTests {
         #expect(try await first.server.openSetup(keepingFor: 3600) == nil)
     }
 
-    // SEC-391: a reader of the database cannot make the link.
+    // A reader of the database cannot make the link.
     @Test func `the link of a server is worth nothing at one with another server key`() async throws {
         // It makes links with the key 8, which the other servers do not have.
         let key = try #require(ServerKey(bytes: [8, 7].flatMap { [UInt8](repeating: $0, count: 32) }))
@@ -86,7 +83,7 @@ struct TwoServersTests {
         #expect(!link.contains(Base64URL.encode(nonce.bytes)))
     }
 
-    // SEC-389: a reader of the database cannot test a name without the server key.
+    // A reader of the database cannot test a name without the server key.
     @Test func `failures under one server key are none under another`() async throws {
         for _ in 0..<5 { #expect(try await signIn(at: first, password: "wrong").status == .badRequest) }
         #expect(try await signIn(at: second, password: "wrong").status == .tooManyRequests)
@@ -98,7 +95,6 @@ struct TwoServersTests {
         #expect(try await signIn(at: stranger, password: "wrong").status == .badRequest)
     }
 
-    // R272, SEC-232
     @Test func `a proof that one server has accepted is refused by the other`() async throws {
         let proof = try TestProofKey().proof(first.issuer.endpoint("/oauth2/token"), at: clock.wall)
         let name = try #require(HTTPField.Name("DPoP"))
@@ -110,7 +106,6 @@ struct TwoServersTests {
         #expect(try reply.tokenError.error == "invalid_dpop_proof")
     }
 
-    // SEC-388
     // A request is refused if it is unknown whether its proof was used before.
     @Test func `without the store a proof is not accepted`() async throws {
         store.fail(.noteProof)

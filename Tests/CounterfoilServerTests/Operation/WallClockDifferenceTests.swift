@@ -32,7 +32,6 @@ struct WallClockDifferenceTests {
         }
     }
 
-    // R314
     @Test(arguments: differences)
     func `a code of one server expires at the other after its lifetime`(ahead: TimeInterval) async throws {
         let pair = try await Pair(ahead: ahead)
@@ -76,7 +75,7 @@ struct WallClockDifferenceTests {
         #expect(try await stayed.refresh(successor).tokenError.error == "invalid_grant")
     }
 
-    // R268: one server makes the nonces that the other one judges.
+    // One server makes the nonces that the other one judges.
     @Test(arguments: differences)
     func `a nonce of one server is accepted by the other for its lifetime`(ahead: TimeInterval) async throws {
         let pair = try await Pair(ahead: ahead) { $0.requiresProofNonce = true }

@@ -23,7 +23,7 @@ struct PublicAddressTests {
         #expect(PublicAddress(try Self.bytes(text)) != nil)
     }
 
-    // CL-42. 169.254.169.254 is where cloud providers serve the secrets of a machine.
+    // 169.254.169.254 is where cloud providers serve the secrets of a machine.
     @Test(arguments: [
         "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "127.0.0.1",
         "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1",

@@ -34,7 +34,7 @@ struct BoundTokenTests {
         return try JSONReader.object(try #require(Base64URL.decode(String(parts[1]))))
     }
 
-    // R267, R322, SEC-230: RFC 9449 §5 and §6.1
+    // RFC 9449 §5 and §6.1
     @Test func `a proof binds the access token to its key`() async throws {
         let test = try await TestServer()
         let key = try TestProofKey()
@@ -56,7 +56,7 @@ struct BoundTokenTests {
         #expect(reply.proofNonce == nil)
     }
 
-    // R267, SEC-230: RFC 9449 §5
+    // RFC 9449 §5
     @Test func `the refresh token of a public client is bound to the key and not rotated`() async throws {
         let test = try await TestServer()
         let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
@@ -99,7 +99,7 @@ struct BoundTokenTests {
         }
     }
 
-    // R267, SEC-230: RFC 9449 §5
+    // RFC 9449 §5
     @Test func `the first refresh with a proof binds the refresh token of a public client to the key`() async throws {
         let test = try await TestServer()
         let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
@@ -123,7 +123,7 @@ struct BoundTokenTests {
         }
     }
 
-    // SEC-67: RFC 9700 §4.14.2: someone has refreshed a stolen token with a key of their own, and the client
+    // RFC 9700 §4.14.2: someone has refreshed a stolen token with a key of their own, and the client
     // presents the same token: without a proof, or with the proof of its key.
     @Test(arguments: [false, true])
     func `a retry of the refresh that bound the token needs the same key, and otherwise revokes the grant`(
@@ -188,7 +188,7 @@ struct BoundTokenTests {
         #expect(try await test.redeem(refresh).tokenResponse.isBearer)
     }
 
-    // R271, SEC-234: RFC 9449 §10
+    // RFC 9449 §10
     @Test func `dpop_jkt binds the code to the key`() async throws {
         let test = try await TestServer()
         let (key, other) = (try TestProofKey(), try TestProofKey())
@@ -202,7 +202,6 @@ struct BoundTokenTests {
         #expect(try await test.redeem(form, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
     }
 
-    // AZ-90
     @Test(arguments: ["short", "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I=", String(repeating: "+", count: 43)])
     func `a malformed dpop_jkt is refused`(_ text: String) async throws {
         let test = try await TestServer()

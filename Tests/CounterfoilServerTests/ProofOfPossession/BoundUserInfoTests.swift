@@ -57,7 +57,7 @@ struct BoundUserInfoTests {
         #expect(challenges.last?["algs"] == "ES256 RS256 Ed25519 EdDSA")
     }
 
-    // R266: RFC 9449 §7.1
+    // RFC 9449 §7.1
     @Test func `a bound token with a proof is accepted`() async throws {
         let bound = try await Bound()
         for scheme in ["DPoP", "dpop"] {
@@ -67,7 +67,7 @@ struct BoundUserInfoTests {
         }
     }
 
-    // R269, RS-22, SEC-231: RFC 9449 §7.2
+    // RFC 9449 §7.2
     @Test func `a bound token is refused as a bearer token, with or without a proof`() async throws {
         let bound = try await Bound()
         for proof in [nil, try bound.proof(carrying: bound.token)] {
@@ -76,7 +76,7 @@ struct BoundUserInfoTests {
         }
     }
 
-    // RS-23: at a resource, a bad proof is answered with 401.
+    // At a resource, a bad proof is answered with 401.
     @Test func `a proof that is missing, of another token, of another key or used is refused with 401`() async throws {
         let bound = try await Bound()
         let other = try await Bound()
@@ -113,7 +113,7 @@ struct BoundUserInfoTests {
         }
     }
 
-    // SEC-231: RFC 9449 §7.1
+    // RFC 9449 §7.1
     @Test func `an unbound token is refused with the scheme DPoP`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "openid").tokens().accessToken
@@ -142,7 +142,7 @@ struct BoundUserInfoTests {
         #expect(try await bound.userInfo(try bound.proof(carrying: bound.token, nonce: nonce)).status == .ok)
     }
 
-    // R270: RFC 9449 §7.1
+    // RFC 9449 §7.1
     @Test func `a request without a token is told both schemes`() async throws {
         let test = try await TestServer()
         let reply = await test.send(.get, to: .userInfo)
@@ -151,7 +151,7 @@ struct BoundUserInfoTests {
             reply.fields[.wwwAuthenticate] == #"Bearer realm="api", DPoP algs="ES256 RS256 Ed25519 EdDSA""#)
     }
 
-    // R238: RFC 9449 §6.2
+    // RFC 9449 §6.2
     @Test func `introspection tells the key of a bound token`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()

@@ -39,7 +39,7 @@ struct ProofTests {
         }
     }
 
-    // R268, RS-23, SEC-232: at the token endpoint, a bad proof is answered with 400, and the code is not used up.
+    // At the token endpoint, a bad proof is answered with 400, and the code is not used up.
     @Test func `a bad proof is refused with 400, and the code stays valid`() async throws {
         let ready = try await Ready()
         let key = try TestProofKey()
@@ -60,7 +60,7 @@ struct ProofTests {
         #expect(try await ready.redeem(try key.proof(Self.url, at: now)).tokenResponse.tokenType == "DPoP")
     }
 
-    // OK-25, SEC-232: RFC 9449 §4.3: the window is 300 seconds in either direction.
+    // RFC 9449 §4.3: the window is 300 seconds in either direction.
     @Test(arguments: [-299.0, -10, 10, 299]) func `a proof within five minutes is accepted`(_ skew: Double) async throws
     {
         let ready = try await Ready()
@@ -68,7 +68,7 @@ struct ProofTests {
         #expect(try await ready.redeem(proof).tokenResponse.tokenType == "DPoP")
     }
 
-    // B-22: RFC 9449 §4.3 check 9
+    // RFC 9449 §4.3 check 9
     @Test(arguments: [
         "https://id.example.com/oauth2/token?a=b#c", "https://ID.example.com:443/oauth2/token",
         "https://id.example.com/oauth2/token/",
@@ -79,7 +79,7 @@ struct ProofTests {
         #expect(try await ready.redeem(proof).tokenResponse.tokenType == "DPoP")
     }
 
-    // R272, SEC-232: RFC 9449 §11.1
+    // RFC 9449 §11.1
     @Test func `a proof counts once`() async throws {
         let ready = try await Ready()
         let proof = try TestProofKey().proof(Self.url, at: ready.test.clock.wall)
@@ -102,7 +102,7 @@ struct ProofTests {
         #expect(try await ready.redeem(proof).tokenResponse.tokenType == "DPoP")
     }
 
-    // R268: RFC 9449 §8
+    // RFC 9449 §8
     @Test func `a required nonce is demanded and supplied`() async throws {
         let ready = try await Ready { $0.requiresProofNonce = true }
         let key = try TestProofKey()

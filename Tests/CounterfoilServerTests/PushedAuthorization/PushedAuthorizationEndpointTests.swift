@@ -7,7 +7,7 @@ import Testing
 
 /// The pushed authorization request endpoint (RFC 9126 §2).
 struct PushedAuthorizationEndpointTests {
-    // R263; RFC 9126 §2.2: the reference cannot be guessed, and is short-lived.
+    // RFC 9126 §2.2: the reference cannot be guessed, and is short-lived.
     @Test func `a pushed request gets a reference of 256 random bits for 60 seconds`() async throws {
         let attempt = Attempt(try await TestServer())
         var references: Set<String> = []
@@ -25,7 +25,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(references.count == 2)
     }
 
-    // R263; RFC 9126 §2: the client authenticates as at the token endpoint.
+    // RFC 9126 §2: the client authenticates as at the token endpoint.
     @Test func `a confidential client must authenticate`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -52,14 +52,14 @@ struct PushedAuthorizationEndpointTests {
         #expect(!parameters.contains("client_secret"))
     }
 
-    // EP-09; RFC 9126 §2.1
+    // RFC 9126 §2.1
     @Test(arguments: ["https://x.example/r", "urn:ietf:params:oauth:request_uri:x"])
     func `a request_uri inside is refused`(reference: String) async throws {
         let attempt = Attempt(try await TestServer()).with("request_uri", reference)
         #expect(try await attempt.pushError() == .invalidRequest)
     }
 
-    // R264, SEC-242; RFC 9126 §2.1 and §2.3: neither endpoint accepts what the other refuses.
+    // RFC 9126 §2.1 and §2.3: neither endpoint accepts what the other refuses.
     @Test(arguments: [
         ("response_type", "token"), ("response_type", nil), ("response_type", "code id_token"),
         ("response_mode", "fragment"), ("scope", "photos.delete"), ("scope", "a\"b"), ("code_challenge", nil),
@@ -82,7 +82,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(try await attempt.pushError() == .invalidRequest)
     }
 
-    // B-29, EP-11; RFC 9126 §2.4: the server does not accept other redirect URIs for pushed requests.
+    // RFC 9126 §2.4: the server does not accept other redirect URIs for pushed requests.
     @Test(arguments: ["https://evil.example/cb", "http://127.0.0.1/other", "javascript:alert(1)", "x"])
     func `a redirect URI that is not registered is refused`(redirectURI: String) async throws {
         let test = try await TestServer()
@@ -127,7 +127,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(await attempt.push(query: "request_uri=x&client_id=app_unknown").status == .created)
     }
 
-    // R264, EP-10; RFC 9126 §2.3
+    // RFC 9126 §2.3
     @Test(arguments: [HTTPRequest.Method.get, .put, .delete, .head])
     func `a method other than POST gets 405`(method: HTTPRequest.Method) async throws {
         let attempt = Attempt(try await TestServer())
@@ -136,7 +136,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(reply.fields[.allow] == "POST")
     }
 
-    // R264; RFC 9126 §2.3: the limit of one address does not affect another one.
+    // RFC 9126 §2.3: the limit of one address does not affect another one.
     @Test func `too many requests that are not completed get 429`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

@@ -24,7 +24,6 @@ struct PushedProofTests {
         #expect(try await test.redeem(form, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
     }
 
-    // R271, SEC-234
     @Test func `a proof binds the code to its key`() async throws {
         let test = try await TestServer()
         let key = try TestProofKey()
@@ -36,7 +35,6 @@ struct PushedProofTests {
         try await Self.expectBound(pushed, to: key)
     }
 
-    // R271, SEC-234
     @Test func `a proof and dpop_jkt must name the same key`() async throws {
         let test = try await TestServer()
         let (key, other) = (try TestProofKey(), try TestProofKey())
@@ -49,7 +47,7 @@ struct PushedProofTests {
         try await Self.expectBound(pushed, to: key)
     }
 
-    // R271: RFC 9449 §4.3
+    // RFC 9449 §4.3
     @Test func `a request with a bad proof is refused and not stored`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -81,7 +79,6 @@ struct PushedProofTests {
         #expect(store.calls(of: .removePushedRequest) == 1)
     }
 
-    // SEC-522
     @Test func `a request beyond the limit uses up no proof`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -93,7 +90,6 @@ struct PushedProofTests {
         #expect(await Attempt(test).push(fields: fields, source: "198.51.100.7").status == .created)
     }
 
-    // SEC-608, SEC-609
     @Test func `the proofs of pushed requests leave room for those of tokens`() async throws {
         let memory = ProcessProofs(capacity: 320)
         let time = Date(timeIntervalSince1970: 1_800_000_000)
@@ -121,7 +117,7 @@ struct PushedProofTests {
         #expect(try await note(.user(bob)) == .new)
     }
 
-    // R268: RFC 9449 §8
+    // RFC 9449 §8
     @Test func `a required nonce is demanded and supplied`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store) { $0.requiresProofNonce = true }

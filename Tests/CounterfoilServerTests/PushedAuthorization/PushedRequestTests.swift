@@ -12,7 +12,7 @@ struct PushedRequestTests {
         try await PushedAttempt(change(Attempt(try await TestServer())))
     }
 
-    // R263: the tokens are those of the pushed request.
+    // The tokens are those of the pushed request.
     @Test func `a pushed request is authorized, and the pages carry only its reference`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
@@ -28,7 +28,7 @@ struct PushedRequestTests {
         #expect(tokens.scope?.description == "photos.read")
     }
 
-    // R265; RFC 9126 §4, RFC 9101 §5: only the pushed parameters count.
+    // RFC 9126 §4, RFC 9101 §5: only the pushed parameters count.
     @Test(arguments: [
         ("scope", "photos.write"), ("redirect_uri", "https://evil.example/cb"), ("state", "outside"),
         ("prompt", "none"), ("response_type", "token"), ("code_challenge", "x"), ("request", "x"),
@@ -44,7 +44,7 @@ struct PushedRequestTests {
         #expect(await pushed.test.redeem(pushed.attempt.exchange(try reply.code)).status == .ok)
     }
 
-    // R263, AZ-78, EP-12, SEC-240: a request yields one response.
+    // A request yields one response.
     @Test func `a completed request cannot be opened again`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
@@ -53,7 +53,7 @@ struct PushedRequestTests {
         try pushed.expectGone(try await pushed.firstReply())
     }
 
-    // R265, EP-12, SEC-240: the request stays usable for its own client.
+    // The request stays usable for its own client.
     @Test func `another client cannot open the request`() async throws {
         let pushed = try await Self.pushed()
         let other = try await pushed.test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
@@ -63,14 +63,14 @@ struct PushedRequestTests {
         _ = try await pushed.authorize().code
     }
 
-    // AZ-76, AZ-78: nothing is fetched.
+    // Nothing is fetched.
     @Test(arguments: ["urn:ietf:params:oauth:request_uri:x", PushedRequestURI().rawValue, PushedRequestURI.prefix])
     func `an unknown reference is refused on a page`(reference: String) async throws {
         let pushed = try await Self.pushed()
         try pushed.expectGone(try await pushed.with("request_uri", reference).firstReply())
     }
 
-    // AZ-78, EP-12, SEC-240; RFC 9126 §2.2: the exact second.
+    // RFC 9126 §2.2: the exact second.
     @Test func `a request that no browser opened expires after 60 seconds`() async throws {
         for (seconds, isOpen) in [(59.0, true), (60.0, false)] {
             let pushed = try await Self.pushed()
@@ -80,7 +80,7 @@ struct PushedRequestTests {
         }
     }
 
-    // OK-24: a user may load the page again, and take half an hour to sign in.
+    // A user may load the page again, and take half an hour to sign in.
     @Test func `an opened request lasts as long as its page`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
@@ -166,7 +166,7 @@ struct PushedRequestTests {
         _ = try await browser.decide(.allow, on: asked).code
     }
 
-    // R116: the page offers the same request in the browser.
+    // The page offers the same request in the browser.
     @Test func `a web view offers the pushed request in the browser`() async throws {
         let pushed = try await Self.pushed()
         var webView = pushed.test.browser()
@@ -213,7 +213,7 @@ struct PushedRequestTests {
     /// The setting that requires pushed requests.
     enum Requirement: CaseIterable, Sendable { case client, server }
 
-    // R265, R322, SEC-241; RFC 9126 §4 and §5
+    // RFC 9126 §4 and §5
     @Test(arguments: Requirement.allCases)
     func `a request in the query is refused where pushed requests are required`(requirement: Requirement) async throws {
         let test = try await TestServer { $0.requiresPushedRequests = requirement == .server }

@@ -42,7 +42,6 @@ struct CallbackOriginTests {
         }
     }
 
-    // SEC-45
     // The host name may have any spelling.
     @Test(arguments: [
         "cb.example.com", "CB.Example.com", "cb.example.com.", "cb.example.com:443", "cb.example.com:8443",
@@ -74,7 +73,6 @@ struct CallbackOriginTests {
         #expect(Self.outcome(host, "/nothing", test) == .noEndpoint)
     }
 
-    // SEC-45
     // RFC 9110 §15.5.20: behind a proxy that replaces the Host field, the second origin would have a sign-in page.
     @Test(arguments: ["127.0.0.1:8080", "localhost", "cb.example.com.evil.example", "", "evil.example", nil])
     func `a request for another host is misdirected, except a health check`(host: String?) async throws {
@@ -157,7 +155,7 @@ struct CallbackOriginTests {
         }
     }
 
-    // SEC-124: only native clients have callback URLs, whatever is in the store.
+    // Only native clients have callback URLs, whatever is in the store.
     @Test(arguments: [issuer, origin])
     func `a single-page app gets no code at an origin of the server`(origin: String) async throws {
         let test = try await Self.server()
@@ -197,7 +195,6 @@ struct CallbackOriginTests {
         (file["webcredentials"] as? [String: [String]])?["apps"]
     }
 
-    // SEC-44
     // An https callback of ASWebAuthenticationSession needs webcredentials.
     @Test func `at the issuer only the owner's verified apps get webcredentials`() async throws {
         let test = try await TestServer(issuer: Self.issuer)

@@ -22,7 +22,7 @@ struct RevocationTests {
         try await IssuedTokens(stayed.test).grant(of: stayed.tokens.accessToken)
     }
 
-    // R231, R234, TK-49, SEC-99: either token revokes the whole grant, for public and confidential clients.
+    // Either token revokes the whole grant, for public and confidential clients.
     @Test(arguments: [ClientType.native, .web], ["refresh_token", "access_token"])
     func `revoking a token revokes the whole grant`(type: ClientType, which: String)
         async throws
@@ -57,7 +57,6 @@ struct RevocationTests {
         #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).reuses == 0)
     }
 
-    // R234
     @Test func `an expired access token still revokes its grant`() async throws {
         let stayed = try await Stayed(try await TestServer())
         stayed.test.clock.advance(by: 7200)
@@ -65,7 +64,7 @@ struct RevocationTests {
         #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
     }
 
-    // R232: the request is refused, and the token stays valid.
+    // The request is refused, and the token stays valid.
     @Test func `a token of another client is refused and stays valid`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let test = stayed.test
@@ -79,7 +78,7 @@ struct RevocationTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R233, EP-01: an unknown token, in any form, gets the same response as a revoked one.
+    // An unknown token, in any form, gets the same response as a revoked one.
     @Test(arguments: [
         "unknown", "e30.e30.e30", "a.b.c", "' OR 1=1 --", "\u{0}", "é", String(repeating: "A", count: 91),
         String(repeating: "x", count: 20_000),
@@ -92,7 +91,7 @@ struct RevocationTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R233: a wrong or unknown hint changes nothing.
+    // A wrong or unknown hint changes nothing.
     @Test(arguments: ["access_token", "refresh_token", "id_token", "bogus", ""])
     func `the hint is ignored`(hint: String) async throws {
         let stayed = try await Stayed(try await TestServer())
@@ -118,7 +117,7 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt == nil)
     }
 
-    // R170, R231: missing and repeated parameters are reported, and the URL is ignored.
+    // Missing and repeated parameters are reported, and the URL is ignored.
     @Test func `an invalid request revokes nothing`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let token = try #require(stayed.tokens.refreshToken).exposed
@@ -140,7 +139,7 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt == nil)
     }
 
-    // EP-05: no GET, and no JSONP callback.
+    // No GET, and no JSONP callback.
     @Test func `revocation by GET or with a callback is refused`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let token = try #require(stayed.tokens.refreshToken).exposed
@@ -155,7 +154,7 @@ struct RevocationTests {
         guard case .none = posted.content else { return #expect(Bool(false), "the answer has no body") }
     }
 
-    // R171, R173, TK-23: the same authentication as at the token endpoint.
+    // The same authentication as at the token endpoint.
     @Test func `a confidential client must authenticate`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         let token = try #require(stayed.tokens.refreshToken).exposed

@@ -17,7 +17,7 @@ struct EarlierSignInTests {
         return browser
     }
 
-    // R120, B-26; draft-ietf-oauth-native-apps-03 §8.3
+    // draft-ietf-oauth-native-apps-03 §8.3
     @Test func `a browser shows who signed in before`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
@@ -45,7 +45,7 @@ struct EarlierSignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.earlier == .init(name: "Bob"))
     }
 
-    // B-26: never from a request or a typed name, so that it does not reveal which accounts exist.
+    // Never from a request or a typed name, so that it does not reveal which accounts exist.
     @Test(arguments: ["alice", "alice@example.com"])
     func `only the cookie gives the hint`(name: String) async throws {
         let test = try await TestServer()
@@ -76,7 +76,7 @@ struct EarlierSignInTests {
         #expect(try consent.consentPage.personName == "Bob")
     }
 
-    // SEC-560: "Not you? Forget this account"
+    // "Not you? Forget this account"
     @Test func `the hint can be removed`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)

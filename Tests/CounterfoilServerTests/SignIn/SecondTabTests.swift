@@ -18,7 +18,7 @@ struct SecondTabTests {
         return try await browser.open(link.address)
     }
 
-    // SEC-541: both tabs show the sign-in page; the second sign-in replaces the session of the first.
+    // Both tabs show the sign-in page; the second sign-in replaces the session of the first.
     @Test func `a consent page stays valid when the user signs in again in another tab`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -33,7 +33,7 @@ struct SecondTabTests {
         #expect(try await test.redeem(first.exchange(browser.decide(.allow, on: other).code)).status == .ok)
     }
 
-    // SEC-541: also the pages of the console, of a device, and the question whether to sign out.
+    // Also the pages of the console, of a device, and the question whether to sign out.
     @Test func `every page stays valid when the user signs in again in another tab`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -55,7 +55,7 @@ struct SecondTabTests {
         _ = try await browser.submit(form, to: signOut.action).signedOutPage
     }
 
-    // SEC-541: a page of another sign-in changes nothing, and leads to the same page for the user of now.
+    // A page of another sign-in changes nothing, and leads to the same page for the user of now.
     @Test func `a consent page of another user is refused, with a link to the request`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")

@@ -8,7 +8,7 @@ import Testing
 
 /// The validity of sessions, and what a client may request of them.
 struct SessionTests {
-    // UI-04: with an https issuer the cookies are bound to the host; on loopback there is no https.
+    // With an https issuer the cookies are bound to the host; on loopback there is no https.
     @Test(arguments: [
         ("https://id.example.com", "__Host-counterfoil-session", true),
         ("https://id.example.com/tenant1", "__Host-counterfoil-session-VVtddVnr", true),
@@ -33,7 +33,7 @@ struct SessionTests {
         #expect(signedIn.cookies.count == 2)
     }
 
-    // SEC-540: a browser sends the cookies of one issuer to every issuer of the host.
+    // A browser sends the cookies of one issuer to every issuer of the host.
     @Test func `two issuers on one host keep separate sessions`() async throws {
         let here = try await TestServer(issuer: "https://id.example.com/a")
         let there = try await TestServer(issuer: "https://id.example.com/b")
@@ -49,7 +49,7 @@ struct SessionTests {
         #expect(try await other.open("/b/account").accountPage.console.personName == "Bob")
     }
 
-    // UI-03: a session identifier from before the sign-in is invalid after it.
+    // A session identifier from before the sign-in is invalid after it.
     @Test func `signing in creates a new session and ends the previous one`() async throws {
         let test = try await TestServer()
         let name = "__Host-counterfoil-session"
@@ -68,7 +68,6 @@ struct SessionTests {
         }
     }
 
-    // UI-05
     @Test func `the cookie of an ended session is invalid`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -81,7 +80,7 @@ struct SessionTests {
         #expect(try await stolen.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // UI-03: a malformed or repeated session cookie is ignored.
+    // A malformed or repeated session cookie is ignored.
     @Test(arguments: [
         "", "x", "' OR 1=1 --", String(repeating: "a", count: 10_000), String(repeating: "A", count: 43), "é",
     ])
@@ -107,7 +106,7 @@ struct SessionTests {
         #expect(try once.consentPage.personName.description == "Alice")
     }
 
-    // R334: a session ends after eight idle hours; a visit before that extends it.
+    // A session ends after eight idle hours; a visit before that extends it.
     @Test(arguments: [(8 * 3600 - 1.0, true), (8 * 3600.0, false)])
     func `an idle session ends`(away: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
@@ -124,7 +123,7 @@ struct SessionTests {
         }
     }
 
-    // R334: a session ends after seven days, however often it is used.
+    // A session ends after seven days, however often it is used.
     @Test func `a session ends after a week at the latest`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -175,7 +174,6 @@ struct SessionTests {
         #expect(try await store.sessions(of: test.alice.id).isEmpty)
     }
 
-    // AZ-70
     @Test(arguments: [false, true])
     func `prompt=none without a session is login_required`(firstParty: Bool) async throws {
         let test = try await TestServer()
@@ -187,7 +185,7 @@ struct SessionTests {
         #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
     }
 
-    // AZ-71; RFC 8252 §8.6: even if the user has allowed it before. A first-party client gets a response.
+    // RFC 8252 §8.6: even if the user has allowed it before. A first-party client gets a response.
     @Test(arguments: [(false, OAuthError.Code.consentRequired), (true, nil)])
     func `prompt=none with a session shows no page`(firstParty: Bool, error: OAuthError.Code?) async throws {
         let test = try await TestServer()
@@ -204,7 +202,7 @@ struct SessionTests {
         }
     }
 
-    // AZ-73: the user signs in again, the sign-in time is new, and the page is shown once.
+    // The user signs in again, the sign-in time is new, and the page is shown once.
     @Test(arguments: ["login", "select_account", "login consent"])
     func `prompt=login asks for the password despite a session`(prompt: String) async throws {
         let test = try await TestServer()
@@ -246,7 +244,6 @@ struct SessionTests {
         #expect(try await browser.open(proof).signInPage.problem == nil)
     }
 
-    // AZ-74
     @Test(arguments: [("0", 0.0, true), ("1", 2, true), ("1", 1, false), ("3600", 3600, false), ("3600", 3601, true)])
     func `max_age asks for the password if the sign-in is older`(maxAge: String, age: TimeInterval, asks: Bool)
         async throws
@@ -291,7 +288,7 @@ struct SessionTests {
         #expect(try await browser.open(address).signInPage.problem == nil)
     }
 
-    // AZ-63: a request that the pages cannot carry is refused before the user types a password.
+    // A request that the pages cannot carry is refused before the user types a password.
     @Test func `a request that is too large for the pages gets no sign-in page`() async throws {
         let test = try await TestServer()
         for attempt in [

@@ -15,7 +15,7 @@ struct SetupTests {
         ])
     }
 
-    // UI-44, SEC-46: there is no account before the link is used, and it is used once.
+    // There is no account before the link is used, and it is used once.
     @Test func `the link creates the first administrator, once`() async throws {
         let test = try await TestServer()
         #expect(try await !test.store.hasAdministrator())

@@ -41,7 +41,6 @@ struct SignInLimitTests {
         return waits
     }
 
-    // SEC-48
     // From the fifth failure on each attempt is delayed, twice as long each time; an unknown name is counted alike.
     @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
     func `ten failures are delayed more and more, for any name`(name: String) async throws {
@@ -63,7 +62,6 @@ struct SignInLimitTests {
         #expect(waiting.status == .tooManyRequests)
     }
 
-    // SEC-48, SEC-51
     // A user's identifiers share ten guesses, in any mixture; from the eleventh on even the right password
     // is refused, with the same response as a wrong one.
     @Test func `a second identifier of a user allows no more guesses`() async throws {
@@ -124,7 +122,6 @@ struct SignInLimitTests {
         return reply
     }
 
-    // SEC-98, SEC-520
     // The attacker uses all guesses of both names again and again, at the address of the user.
     @Test func `guesses of others lock no user out of a browser in which the user signed in before`() async throws {
         let test = try await TestServer()
@@ -143,7 +140,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "alice", TestServer.password).status != .ok)
     }
 
-    // SEC-520: an attacker who knew the former password could have collected any number of such browsers.
+    // An attacker who knew the former password could have collected any number of such browsers.
     @Test func `a sign-in with a former password gives no guesses of its own`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -160,7 +157,6 @@ struct SignInLimitTests {
         #expect(try await Self.signIn(test, with: &browser, password: password).status == .tooManyRequests)
     }
 
-    // SEC-520
     @Test func `a browser in which a user signed in before has ten guesses of its own`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -185,7 +181,7 @@ struct SignInLimitTests {
         #expect(try await Self.signIn(test, with: &browser).status == .tooManyRequests)
     }
 
-    // SEC-523: a success counts, too, for one user from one source.
+    // A success counts, too, for one user from one source.
     @Test func `a user can sign in sixty times in a minute from one source`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -201,7 +197,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "alice", TestServer.password).status == .ok)
     }
 
-    // SEC-521: a household has 256 networks of 64 bits.
+    // A household has 256 networks of 64 bits.
     @Test func `failures of an IPv6 network of 48 bits are counted together`() async throws {
         let test = try await TestServer { $0.signInLimits.failuresPerSource = 2 }
         for number in 1...8 {
@@ -214,7 +210,7 @@ struct SignInLimitTests {
         #expect(other.status == .ok)
     }
 
-    // R331, UI-08: no user is locked out for longer than the window, and the right password then works.
+    // No user is locked out for longer than the window, and the right password then works.
     @Test func `after the window the right password works`() async throws {
         let test = try await TestServer()
         _ = try await Self.failureTimes(test, name: "alice")
@@ -226,7 +222,7 @@ struct SignInLimitTests {
             try await Self.attempt(test, "alice", TestServer.password).consentPage.personName.description == "Alice")
     }
 
-    // R331, UI-08: of 1000 attempts with wrong passwords, ten are checked, and none after them.
+    // Of 1000 attempts with wrong passwords, ten are checked, and none after them.
     @Test func `a thousand wrong passwords on one account are refused`() async throws {
         let verified = Verifications()
         let test = try await TestServer(hasher: PasswordHasher(verified: { _ in verified.note() }))
@@ -254,8 +250,7 @@ struct SignInLimitTests {
         }
     }
 
-    // SEC-48
-    // UI-08: one password on many accounts is counted by source address, which is that of the connection
+    // One password on many accounts is counted by source address, which is that of the connection
     // and not that of a header field.
     @Test func `a hundred failures of one source throttle it, whatever its header fields say`() async throws {
         let test = try await TestServer()
@@ -282,7 +277,7 @@ struct SignInLimitTests {
         #expect(replies.filter { $0.status == .tooManyRequests }.count == 45)
     }
 
-    // UI-09: beyond the queue of the hasher the response is 429, and attempts that were not checked do not count.
+    // Beyond the queue of the hasher the response is 429, and attempts that were not checked do not count.
     @Test func `sign-ins beyond the hasher's queue are told to retry`() async throws {
         // The hasher ends no comparison before most of the attempts are refused.
         let gate = DispatchSemaphore(value: 0)
@@ -312,7 +307,7 @@ struct SignInLimitTests {
         #expect(try other.consentPage.personName.description == "Alice")
     }
 
-    // SEC-96: all requests through an undeclared proxy on this machine come from loopback.
+    // All requests through an undeclared proxy on this machine come from loopback.
     @Test(arguments: ["127.0.0.1", "::1"])
     func `failures from loopback are not counted by source`(source: String) async throws {
         let test = try await TestServer { $0.signInLimits.failuresPerSource = 1 }

@@ -7,7 +7,7 @@ import Testing
 
 /// The sign-in page.
 struct SignInTests {
-    // R004, R022, R073: the page is the server's own, and asks for user name and password.
+    // The page is the server's own, and asks for user name and password.
     @Test func `a browser without a session gets the sign-in page of the server`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).firstReply()
@@ -20,7 +20,7 @@ struct SignInTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R004, R022: a user with a session is not asked to sign in again.
+    // A user with a session is not asked to sign in again.
     @Test func `a browser with a session continues to consent`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -41,7 +41,7 @@ struct SignInTests {
         #expect(try reply.consentPage.personName.description == "Alice")
     }
 
-    // UI-06, UI-10, UI-11, SEC-50: an unknown user and a wrong password get the same response.
+    // An unknown user and a wrong password get the same response.
     @Test(arguments: [
         "alice", "nobody", "bob@example.com", "", " ", " alice", "alice ", "al ice", "a\u{FF4C}ice", "al\u{200D}ice",
         "àlice",
@@ -67,7 +67,7 @@ struct SignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // R331, UI-06, SEC-50, SEC-621: the time does not tell whether there is a user or a disabled one, because each
+    // The time does not tell whether there is a user or a disabled one, because each
     // attempt hashes once, at the same cost.
     @Test func `an unknown user and a disabled account cost the same hash as a wrong password`() async throws {
         let costs = Mutex<[String]>([])
@@ -96,7 +96,7 @@ struct SignInTests {
     /// A password of 1024 bytes, the maximum.
     private static let longest = String(repeating: "long and odd ", count: 78) + "0123456789"
 
-    // UI-09, OK-18: limited in length, never truncated, with any characters.
+    // Limited in length, never truncated, with any characters.
     @Test(arguments: [
         (String(repeating: "p", count: 79) + "a" + "tail", String(repeating: "p", count: 79) + "b" + "tail"),
         ("pass\0word one", "pass\0word two"),
@@ -119,7 +119,7 @@ struct SignInTests {
                 == "Lightbox")
     }
 
-    // SEC-542: RFC 8265 §4.2.2; one keyboard types é as one code point, another as a letter and an accent, and
+    // RFC 8265 §4.2.2; one keyboard types é as one code point, another as a letter and an accent, and
     // Option-Space types a no-break space.
     @Test(arguments: [
         ("crème brûlée à Liège", "cre\u{300}me bru\u{302}le\u{301}e a\u{300} Lie\u{300}ge"),
@@ -141,7 +141,7 @@ struct SignInTests {
         }
     }
 
-    // SEC-542: a hash of the text as typed is found once, and then replaced; the sessions of the user stay.
+    // A hash of the text as typed is found once, and then replaced; the sessions of the user stay.
     @Test func `a password that was hashed as typed is hashed again at the next sign-in`() async throws {
         // The Argon2id hash of a text with a decomposed é, with 8 KiB of memory and one pass.
         let former = PasswordHash(encoded: Self.hashAsTyped)
@@ -164,7 +164,7 @@ struct SignInTests {
         _ = try await here.open("/account").accountPage
     }
 
-    // SEC-542: two sign-ins find the former hash, and each hashes the password again.
+    // Two sign-ins find the former hash, and each hashes the password again.
     @Test func `two sign-ins that hash a password again at once both succeed`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -221,7 +221,7 @@ struct SignInTests {
         #expect(try Password(choosing: text, for: username).exposed.utf8.count == 1010)
     }
 
-    // OK-18: passwords that may be set.
+    // Passwords that may be set.
     @Test(arguments: [
         ("short", Password.Refusal.tooShort), (String(repeating: "x", count: 1025), .tooLong),
         ("carol.smith", .sameAsName),
@@ -237,7 +237,7 @@ struct SignInTests {
         }
     }
 
-    // UI-01, SEC-20: a form without a ticket for this browser and this request signs no user in.
+    // A form without a ticket for this browser and this request signs no user in.
     @Test func `a form with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -260,7 +260,7 @@ struct SignInTests {
         #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
     }
 
-    // UI-02: a form of another site with the attacker's own ticket and password.
+    // A form of another site with the attacker's own ticket and password.
     @Test(arguments: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Site", "none")])
     func `a form from another site is refused`(name: String, value: String) async throws {
         let test = try await TestServer()
@@ -293,7 +293,7 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty == !accepted)
     }
 
-    // UI-01: without the cookie of the browser there is nothing to bind a form to.
+    // Without the cookie of the browser there is nothing to bind a form to.
     @Test func `a form without the browser cookie is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -308,7 +308,7 @@ struct SignInTests {
         #expect(try again.signInPage.request == page.request)
     }
 
-    // R297, UI-12: only the authenticated request on the page decides where the browser continues.
+    // Only the authenticated request on the page decides where the browser continues.
     @Test(arguments: [
         "//evil.example", "https:evil.example", "/\\evil.example", "%2f%2fevil.example", "https://evil.example",
     ])

@@ -45,7 +45,6 @@ struct LostCommitTests {
 
     // MARK: - Codes
 
-    // SEC-350
     @Test(arguments: [true, false], [1, 2])
     func `a redemption is sent again when its answer is lost, and is no replay of itself`(
         isCommitted: Bool, times: Int
@@ -60,7 +59,6 @@ struct LostCommitTests {
         #expect(try await IssuedTokens(issued.test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // SEC-351
     @Test(arguments: [true, false])
     func `a client whose redemption stayed unknown gets tokens for the same request`(isCommitted: Bool) async throws {
         let issued = try await Issued()
@@ -73,7 +71,6 @@ struct LostCommitTests {
         #expect(try await issued.revokedAt != nil)
     }
 
-    // SEC-351
     @Test(arguments: [true, false])
     func `another process gives tokens when the first has recorded that it gave none`(
         isCommitted: Bool
@@ -92,7 +89,6 @@ struct LostCommitTests {
         #expect(try await issued.revokedAt == nil)
     }
 
-    // SEC-352
     @Test func `a process that ends without a record revokes no grant and leaves no second tokens`() async throws {
         let issued = try await Issued()
         issued.store.lose(.consumeCode, committing: true)
@@ -105,7 +101,7 @@ struct LostCommitTests {
         #expect(try await issued.revokedAt == nil)
     }
 
-    // SEC-353: in both orders of the replay and the record that tokens were sent.
+    // In both orders of the replay and the record that tokens were sent.
     @Test(arguments: [true, false])
     func `a replay at another process revokes the tokens`(isRecordedFirst: Bool) async throws {
         let issued = try await Issued()
@@ -124,7 +120,6 @@ struct LostCommitTests {
         #expect(try await issued.revokedAt != nil)
     }
 
-    // SEC-353
     @Test func `a server that shuts down records which codes got their tokens`() async throws {
         let issued = try await Issued()
         #expect(await issued.test.redeem(issued.form).status == .ok)
@@ -180,7 +175,7 @@ struct LostCommitTests {
         #expect(await issued.test.redeem(issued.form).status == .ok)
     }
 
-    // SEC-351: a device sends the same request with each poll.
+    // A device sends the same request with each poll.
     @Test(arguments: [true, false])
     func `a device whose redemption stayed unknown gets tokens at its next poll`(isCommitted: Bool) async throws {
         let store = TestStore()
@@ -198,7 +193,6 @@ struct LostCommitTests {
 
     // MARK: - Refresh tokens
 
-    // SEC-350
     @Test(arguments: [true, false], [1, .max])
     func `a refresh whose answer is lost gets the same successor, at once or for the next request`(
         isCommitted: Bool, times: Int
@@ -239,7 +233,6 @@ struct LostCommitTests {
 
     // MARK: - Approvals
 
-    // SEC-350
     @Test(arguments: [true, false])
     func `an approval is sent again when its answer is lost`(isCommitted: Bool) async throws {
         let store = TestStore()

@@ -118,7 +118,7 @@ struct StoreFaultTests {
         return "\(reply.status.code) " + String(decoding: try reply.json, as: UTF8.self)
     }
 
-    // SEC-614; a load balancer must not send sign-ins to a server that cannot serve them.
+    // A load balancer must not send sign-ins to a server that cannot serve them.
     @Test func `an unavailable store ends readiness, and the process stays ready with its metadata and keys`()
         async throws
     {
@@ -138,7 +138,6 @@ struct StoreFaultTests {
         #expect(try await Self.answer(.readiness, of: test) == #"200 {"status":"ready","store":"available"}"#)
     }
 
-    // SEC-614
     @Test func `a store that refuses commits ends readiness until it takes them again`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -220,7 +219,7 @@ struct StoreFaultTests {
         #expect(!String(decoding: try reply.json, as: UTF8.self).contains("page 7"))
     }
 
-    // SEC-370; a server of the newer version can answer a retry, and requests cannot fill the log with errors.
+    // A server of the newer version can answer a retry, and requests cannot fill the log with errors.
     @Test func `a client with a value of a newer version is unavailable, without an error in the log`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)

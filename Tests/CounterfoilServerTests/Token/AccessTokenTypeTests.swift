@@ -113,7 +113,7 @@ struct AccessTokenTypeTests {
         }
     }
 
-    // R207, SEC-130, SEC-131. RFC 9068 §5: in one direction.
+    // RFC 9068 §5: in one direction.
     @Test func `an ID token is refused wherever an access token is expected`() async throws {
         let pair = try await Pair()
         #expect(try await pair.api.sees(pair.accessToken))
@@ -135,7 +135,7 @@ struct AccessTokenTypeTests {
         #expect(try await pair.api.sees(pair.accessToken) == false)
     }
 
-    // SEC-130, SEC-131. RFC 9068 §5: in the other direction.
+    // RFC 9068 §5: in the other direction.
     @Test func `an access token of the type JWT is refused wherever an ID token is expected`() async throws {
         let pair = try await Pair()
         let hint = Attempt(pair.test, by: pair.client, for: "openid").with("id_token_hint", pair.accessToken)

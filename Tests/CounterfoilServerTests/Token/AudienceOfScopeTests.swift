@@ -45,7 +45,7 @@ struct AudienceOfScopeTests {
 
     // MARK: - One API
 
-    // SEC-501, RFC 9068 §3; OpenID Connect Core §5.3: the same token is accepted at UserInfo.
+    // RFC 9068 §3; OpenID Connect Core §5.3: the same token is accepted at UserInfo.
     @Test func `the scopes of one API give a token for that API, and for UserInfo with openid`() async throws {
         let api = try await Self.addAPIs(test)
         let attempt = try await attempt(for: "openid profile offline_access photos.read")
@@ -202,7 +202,7 @@ struct AudienceOfScopeTests {
 
     // MARK: - Several APIs, and none
 
-    // SEC-502, RFC 9068 §3: `invalid_scope`, which names the APIs and the parameter.
+    // RFC 9068 §3: `invalid_scope`, which names the APIs and the parameter.
     @Test func `the scopes of several APIs are refused without resource`() async throws {
         _ = try await Self.addAPIs(test)
         for scope in ["photos.read photos.write", "openid photos.read photos.write photos.delete"] {
@@ -238,7 +238,7 @@ struct AudienceOfScopeTests {
         }
     }
 
-    // SEC-500, RFC 9068 §2.2.3: every scope of the token has a meaning at its audience.
+    // RFC 9068 §2.2.3: every scope of the token has a meaning at its audience.
     @Test func `a scope of no API is left out beside the scope of an API`() async throws {
         _ = try await Self.addAPIs(test)
         let attempt = try await attempt(for: "openid photos.read photos.delete")

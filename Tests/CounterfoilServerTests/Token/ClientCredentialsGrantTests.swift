@@ -8,7 +8,7 @@ import Testing
 
 /// The client credentials grant (RFC 6749 §4.4).
 struct ClientCredentialsGrantTests {
-    // R189: a confidential client gets a token with itself as subject, and no claims of a user.
+    // A confidential client gets a token with itself as subject, and no claims of a user.
     @Test func `a service gets a token with itself as subject`() async throws {
         let test = try await TestServer()
         let service = try await test.addService(scope: "openid offline_access profile photos.read photos.write")
@@ -24,7 +24,7 @@ struct ClientCredentialsGrantTests {
         #expect(try await service.token(["scope": "photos.read"]).scope?.description == "photos.read")
     }
 
-    // R189, TK-08: no public client, and no client type with sign-ins.
+    // No public client, and no client type with sign-ins.
     @Test(arguments: [ClientType.native, .singlePage, .device, .web])
     func `no other client type has this grant`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -63,7 +63,7 @@ struct ClientCredentialsGrantTests {
         }
     }
 
-    // R189: a client identifier alone is not enough.
+    // A client identifier alone is not enough.
     @Test func `a service must authenticate`() async throws {
         let test = try await TestServer()
         let service = try await test.addService()

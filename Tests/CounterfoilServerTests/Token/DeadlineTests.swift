@@ -36,7 +36,6 @@ struct DeadlineTests {
         #expect(try await stayed.refresh(newest).tokenError.error == "invalid_grant")
     }
 
-    // R181
     @Test func `a second redemption revokes nothing after the deadline of its request`() async throws {
         let test = try await TestServer(store: store)
         let api = try await test.addAPI()

@@ -5,7 +5,6 @@ import Testing
 
 /// A scope that an administrator deletes while users have allowed it.
 struct DeletedScopeTests {
-    // SEC-25
     @Test func `no code, device code or refresh carries a scope after its deletion, even if the name exists again`()
         async throws
     {

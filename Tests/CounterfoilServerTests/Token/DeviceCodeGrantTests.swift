@@ -8,7 +8,7 @@ import Testing
 
 /// The device code grant (RFC 8628 §3.4 and §3.5).
 struct DeviceCodeGrantTests {
-    // OK-23, R256: the user approves between the first and the second poll.
+    // The user approves between the first and the second poll.
     @Test func `a device gets tokens after the approval`() async throws {
         let device = try await TestDevice(
             try await TestServer(), scope: "openid offline_access profile photos.read photos.write")
@@ -31,7 +31,7 @@ struct DeviceCodeGrantTests {
         #expect(refreshed.status == .ok)
     }
 
-    // R257, EP-14: RFC 8628 §3.5, each early poll adds 5 seconds for good.
+    // RFC 8628 §3.5, each early poll adds 5 seconds for good.
     @Test func `a device that polls every tenth of a second gets slow_down and a growing interval`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -52,7 +52,6 @@ struct DeviceCodeGrantTests {
         #expect(await device.poll(codes).status == .ok)
     }
 
-    // EP-15, R257
     @Test func `a device code of another client, after a denial and after its expiry is refused`() async throws {
         let device = try await TestDevice(try await TestServer())
         let test = device.test
@@ -76,8 +75,6 @@ struct DeviceCodeGrantTests {
         #expect(try await device.poll(unknown).tokenError.error == "invalid_grant")
     }
 
-    // SEC-252
-    // EP-15, R260
     @Test func `a device code redeemed twice revokes the tokens`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -126,8 +123,7 @@ struct DeviceCodeGrantTests {
     /// An event between the approval and the poll.
     enum Event: CaseIterable { case signOut, everywhere, password, otherPassword, disabled, idle, clientDeleted }
 
-    // SEC-252
-    // R260: a device code dies with the session that approved it.
+    // A device code dies with the session that approved it.
     @Test(arguments: Event.allCases)
     func `a device gets no tokens after the session of the approval has ended`(event: Event) async throws {
         let device = try await TestDevice(try await TestServer { $0.sessionIdleLifetime = 300 })

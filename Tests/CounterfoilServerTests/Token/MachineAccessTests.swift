@@ -55,7 +55,6 @@ struct MachineAccessTests {
         try await test.store.audit(AuditQuery(kind: .machineAccess)).compactMap(\.event.detail)
     }
 
-    // SEC-14
     // A user without privileges registers a service, which gets no token.
     @Test(arguments: ["photos.read", nil])
     func `a service that its developer registered gets no token`(scope: String?) async throws {
@@ -66,7 +65,6 @@ struct MachineAccessTests {
         #expect(error.errorDescription?.contains(Self.whoDecides) == true)
     }
 
-    // SEC-13
     // The administrator decides about each scope, and the error names the missing one.
     @Test func `an administrator approves scopes one by one`() async throws {
         var developer = try await Developer("dora", of: test)
@@ -153,7 +151,6 @@ struct MachineAccessTests {
         #expect(try await ask(service.fields).tokenResponse.scope?.description == "photos.write")
     }
 
-    // SEC-15
     // An administrator's decision covers the registration of that time.
     @Test(arguments: [
         form(["photos.read", "photos.write"]), form([]), form(name: "Daily"), form().adding("publisher", "Somebody"),

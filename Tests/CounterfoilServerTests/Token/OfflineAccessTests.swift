@@ -37,7 +37,6 @@ struct OfflineAccessTests {
         #expect(next.refreshToken != nil && next.refreshToken != tokens.refreshToken)
     }
 
-    // R354, B-13
     @Test func `a client without openid gets a refresh token with offline_access`() async throws {
         let (_, reply) = try await attempt.afterSignIn()
         #expect(try reply.consentPage.permissions.map(\.scope) == ["photos.read", "offline_access"])

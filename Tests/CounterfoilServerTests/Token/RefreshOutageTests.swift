@@ -54,7 +54,6 @@ struct RefreshOutageTests {
         }
     }
 
-    // SEC-69
     @Test(arguments: [true, false])
     func `a response that was lost before an outage of the store is repeated after it`(
         isRecordedFirst: Bool
@@ -128,7 +127,6 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: true, by: again)
     }
 
-    // SEC-69
     @Test func `a process that starts beside a running one reopens no grace period`() async throws {
         let lost = try await Lost()
         try await lost.serve(for: 11)

@@ -10,7 +10,7 @@ import Testing
 struct RepeatedScopeTests {
     private static let address = "http://127.0.0.1:51004/callback"
 
-    // R079: RFC 6749 §5.1: the response states the granted scope.
+    // RFC 6749 §5.1: the response states the granted scope.
     @Test(arguments: [(RefreshTokenPolicy.offlineAccess, ""), (.never, " offline_access")])
     func `a repeated scope gets the granted scope if the client has no refresh tokens`(
         refreshTokens: RefreshTokenPolicy, registered: String
@@ -27,7 +27,6 @@ struct RepeatedScopeTests {
         #expect(tokens.refreshToken == nil)
     }
 
-    // R079
     @Test func `a repeated scope gets no scope that the user left out`() async throws {
         let test = try await TestServer()
         let client = try await test.register(

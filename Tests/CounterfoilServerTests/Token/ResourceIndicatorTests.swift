@@ -24,7 +24,7 @@ struct ResourceIndicatorTests {
         return [try #require(claims["aud"] as? String)]
     }
 
-    // R150, R261: `resource` is the only parameter that may be repeated; the values pass through every page.
+    // `resource` is the only parameter that may be repeated; the values pass through every page.
     @Test func `the requested resources are the audience of the tokens`() async throws {
         let test = try await Self.withAPIs()
         let one = try await Attempt(test).adding("resource", Self.read).tokens()
@@ -47,7 +47,7 @@ struct ResourceIndicatorTests {
         }
     }
 
-    // R347, B-20. RFC 3986 §6.2.2.1 and §6.2.3: `new URL(resource).href` names the same API. `aud` stays as registered.
+    // RFC 3986 §6.2.2.1 and §6.2.3: `new URL(resource).href` names the same API. `aud` stays as registered.
     @Test(arguments: [
         "https://read.example.com/", "https://READ.example.com", "HTTPS://read.example.com",
         "https://read.example.com:443", "https://Read.Example.com:443/",
@@ -110,7 +110,7 @@ struct ResourceIndicatorTests {
         #expect(try Self.audience(try await test.redeem(refresh).tokenResponse) == [Self.read + "/"])
     }
 
-    // TK-33, R261; RFC 8707 §2: unknown, malformed, or with another path, port or query; the client gets the error.
+    // RFC 8707 §2: unknown, malformed, or with another path, port or query; the client gets the error.
     @Test(arguments: [
         "https://other.example.com", "https://read.example.com//", "http://read.example.com", "read.example.com",
         "/api", "https://read.example.com:8443", "https://read.example.com?", "https://user@read.example.com",
@@ -132,7 +132,7 @@ struct ResourceIndicatorTests {
         #expect(try await attempt.error().code == .invalidTarget)
     }
 
-    // R150: no other parameter may be repeated.
+    // No other parameter may be repeated.
     @Test(arguments: ["scope", "state", "nonce"])
     func `another parameter is not repeated`(name: String) async throws {
         let test = try await Self.withAPIs()
@@ -162,7 +162,7 @@ struct ResourceIndicatorTests {
         #expect(try Self.audience(tokens) == [Self.read])
     }
 
-    // R303: a refresh token is valid for the granted scope and resources only.
+    // A refresh token is valid for the granted scope and resources only.
     @Test func `a refresh token is bound to its grant`() async throws {
         let test = try await Self.withAPIs()
         let client = try await test.register(

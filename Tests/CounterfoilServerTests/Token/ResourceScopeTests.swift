@@ -40,7 +40,7 @@ struct ResourceScopeTests {
         #expect(stated == scope, sourceLocation: sourceLocation)
     }
 
-    // R262, SEC-500: consent covers only what the tokens will contain; RFC 6749 §5.1: the response states the granted
+    // Consent covers only what the tokens will contain; RFC 6749 §5.1: the response states the granted
     // scope.
     @Test func `a token for an API has the scopes of that API and no others`() async throws {
         let attempt = try await attempt(at: [Self.read])
@@ -68,7 +68,7 @@ struct ResourceScopeTests {
         try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
     }
 
-    // R262: a failure consumes nothing.
+    // A failure consumes nothing.
     @Test func `a scope of another API is refused, and the refresh token stays valid`() async throws {
         let attempt = try await attempt(at: [Self.read, Self.write])
         let form = attempt.exchange(try await attempt.authorize().code)

@@ -36,7 +36,6 @@ struct ResourceSpellingTests {
         try await expectRegistered(try await test.redeem(form).tokenResponse)
     }
 
-    // R347
     @Test func `a device names an API in another spelling`() async throws {
         let device = try await TestDevice(test)
         let codes = try await device.codes(["scope": "photos.read", "resource": Self.spelling])
@@ -70,7 +69,7 @@ struct ResourceSpellingTests {
         #expect(try #require(refused.errorDescription).contains("longer than 2048 bytes"))
     }
 
-    // R261; RFC 8707 §2: an absolute URI without a fragment, in every request that can name an API.
+    // RFC 8707 §2: an absolute URI without a fragment, in every request that can name an API.
     @Test(arguments: malformed)
     func `a fragment or a relative URI is refused in every request`(resource: String) async throws {
         #expect(try await Attempt(test).adding("resource", resource).error().code == .invalidTarget)

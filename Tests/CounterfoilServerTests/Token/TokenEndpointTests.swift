@@ -7,7 +7,7 @@ import Testing
 
 /// The format of requests and responses at the token endpoint.
 struct TokenEndpointTests {
-    // R039, R040, R076, R174, B-21, TK-51, TK-52; RFC 6749 §5.1
+    // RFC 6749 §5.1
     @Test func `a redeemed code gives a bearer token for an hour, as JSON that is not stored`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -25,7 +25,7 @@ struct TokenEndpointTests {
         #expect(body["id_token"] == nil)
     }
 
-    // R028: the endpoint is for programs. Without a registered origin it never allows a script, whatever
+    // The endpoint is for programs. Without a registered origin it never allows a script, whatever
     // the request contains.
     @Test(arguments: ["https://app.example", "https://id.example.com", "null", "http://127.0.0.1:3000"])
     func `no response of the token endpoint allows an unregistered origin`(origin: String) async throws {
@@ -43,7 +43,7 @@ struct TokenEndpointTests {
         }
     }
 
-    // R031, R166, TK-02, TK-03: only a form is parsed, and nothing is consumed.
+    // Only a form is parsed, and nothing is consumed.
     @Test(arguments: [
         "application/json", "text/plain", "multipart/form-data; boundary=x", nil,
         "application/x-www-form-urlencoded; charset=utf-16", "application/x-www-form-urlencoded; charset=iso-8859-1",
@@ -64,7 +64,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R166, TK-03: a form may state that it is in UTF-8.
+    // A form may state that it is in UTF-8.
     @Test(arguments: [
         "application/x-www-form-urlencoded;charset=UTF-8", "application/x-www-form-urlencoded; charset=\"utf-8\"",
         "Application/X-WWW-Form-Urlencoded",
@@ -76,7 +76,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form, fields: [.contentType: type]).status == .ok)
     }
 
-    // TK-02: two content types are none.
+    // Two content types are none.
     @Test func `two content types are refused`() async throws {
         let test = try await TestServer()
         var fields = HTTPFields()
@@ -86,7 +86,7 @@ struct TokenEndpointTests {
         #expect(try reply.tokenError.error == "invalid_request")
     }
 
-    // TK-04: the URL is ignored, above all for credentials.
+    // The URL is ignored, above all for credentials.
     @Test func `parameters in the URL are ignored`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -99,7 +99,6 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form, query: "client_secret=x&client_id=app_unknown").status == .ok)
     }
 
-    // TK-05
     @Test(arguments: ["grant_type", "client_id", "code", "code_verifier", "redirect_uri"])
     func `a repeated parameter is refused and consumes nothing`(name: String) async throws {
         let test = try await TestServer()
@@ -111,7 +110,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R032, R033, R034, R176, R190, TK-06, TK-07: unsupported grants and missing parameters.
+    // Unsupported grants and missing parameters.
     @Test(arguments: [
         ("grant_type", nil, "invalid_request"), ("grant_type", "", "invalid_request"),
         ("grant_type", "x", "unsupported_grant_type"),
@@ -136,7 +135,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // EP-32, R167, SEC-31: no URL in a token request is fetched, wherever it leads; unknown parameters are ignored.
+    // No URL in a token request is fetched, wherever it leads; unknown parameters are ignored.
     @Test(arguments: [
         "issuer", "jwks_uri", "token_endpoint", "request_uri", "callback", "host", "registration_client_uri", "sector",
         "client_session_host", "X-Forwarded-Host",
@@ -155,7 +154,7 @@ struct TokenEndpointTests {
         #expect(!String(decoding: try again.json, as: UTF8.self).contains("169.254"))
     }
 
-    // TK-53, SEC-79: a response echoes nothing, and the log contains no secret.
+    // A response echoes nothing, and the log contains no secret.
     @Test func `neither responses nor the log contain a code, a verifier, a token or a password`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid photos.read")

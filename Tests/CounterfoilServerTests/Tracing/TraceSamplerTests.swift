@@ -34,7 +34,7 @@ struct TraceSamplerTests {
         }
     }
 
-    // SEC-490: a method is chosen by the client.
+    // A method is chosen by the client.
     @Test func `a method that is not standard is in no span`() throws {
         let method = try #require(HTTPRequest.Method("SECRET"))
         #expect(TraceAttribute.method(method).value == .text("_OTHER"))

@@ -16,7 +16,6 @@ struct ChangedPolicyTests {
         }
     }
 
-    // SEC-332
     @Test func `a scope that the policy no longer contains is not refreshed`() async throws {
         let world = try await DocumentWorld()
         let tokens = try await world.tokens()
@@ -29,7 +28,7 @@ struct ChangedPolicyTests {
         #expect((claims["scope"] as? String)?.contains("photos.read") != true)
     }
 
-    // SEC-332: RFC 8707 §2
+    // RFC 8707 §2
     @Test func `an API that the policy no longer contains is an invalid target of a refresh`() async throws {
         let world = try await DocumentWorld()
         _ = try await world.test.addAPI()
@@ -42,7 +41,7 @@ struct ChangedPolicyTests {
         _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
     }
 
-    // B-13: RFC 7591 §2
+    // RFC 7591 §2
     @Test func `a client that does not declare refresh tokens gets none`() async throws {
         let world = try await DocumentWorld()
         world.publish(["grant_types": #"["authorization_code"]"#])

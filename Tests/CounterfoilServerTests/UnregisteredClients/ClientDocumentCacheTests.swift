@@ -73,7 +73,7 @@ struct ClientDocumentCacheTests {
         #expect(world.files.requests.map(\.entityTag) == [nil, nil])
     }
 
-    // R250: failures and invalid documents are never kept.
+    // Failures and invalid documents are never kept.
     @Test func `an invalid document replaces a valid one, and is not kept`() async throws {
         let world = try await DocumentWorld()
         world.files.set(DocumentWorld.url, Self.response(entityTag: "\"v1\""))

@@ -9,7 +9,6 @@ import Testing
 
 /// The stored client of a document: when it is stored, what changes it, and when it is deleted.
 struct ClientDocumentChangeTests {
-    // SEC-326
     @Test func `a client is stored when a user allows it something, and not before`() async throws {
         let world = try await DocumentWorld()
         var browser = world.test.browser()
@@ -56,7 +55,7 @@ struct ClientDocumentChangeTests {
         #expect(try await world.stored?.revision == 0)
     }
 
-    // R255: the user is asked again, and the change is recorded.
+    // The user is asked again, and the change is recorded.
     @Test func `a changed document asks the user again, and is recorded`() async throws {
         let world = try await DocumentWorld()
         var browser = world.test.browser()
@@ -206,7 +205,6 @@ struct ClientDocumentChangeTests {
         #expect(try await world.test.redeem(world.refresh(next)).tokenError.error == "invalid_client")
     }
 
-    // SEC-326
     @Test func `a client to which no user allows anything is deleted after a week`() async throws {
         let world = try await DocumentWorld()
         let tokens = try await world.tokens()

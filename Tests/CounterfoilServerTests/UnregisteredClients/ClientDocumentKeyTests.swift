@@ -108,7 +108,7 @@ struct ClientDocumentKeyTests {
         #expect(try await signing.refresh(tokens) == 200)
     }
 
-    // SEC-324: with private_key_jwt in the document, the server never accepts the client without its key.
+    // With private_key_jwt in the document, the server never accepts the client without its key.
     @Test func `a client with keys is refused without an assertion or with another key`() async throws {
         let signing = try await Signing()
         let test = signing.world.test

@@ -8,7 +8,7 @@ import Testing
 
 /// A client that identifies itself by its document, on every leg of the protocol.
 struct ClientDocumentLegTests {
-    // R249: the code, its tokens, UserInfo, the refresh and the revocation.
+    // The code, its tokens, UserInfo, the refresh and the revocation.
     @Test func `a client with a document signs a user in and refreshes its tokens`() async throws {
         let world = try await DocumentWorld()
         let tokens = try await world.tokens()
@@ -150,7 +150,6 @@ struct ClientDocumentLegTests {
         #expect(world.files.requests.count == 1)
     }
 
-    // SEC-320
     @Test func `by default no client with a document is accepted, and nothing is fetched`() async throws {
         let world = try await DocumentWorld { $0.kinds = [] }
         let page = try await world.attempt().firstReply().problemPage

@@ -54,7 +54,6 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(1, at: "fast.example.net")) == 200)
     }
 
-    // SEC-325
     @Test func `a thousand documents at once cost what the limits say`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -69,7 +68,7 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(0, at: "late.example.net")) == 200)
     }
 
-    // SEC-325: the host answers each URL with a document of its own.
+    // The host answers each URL with a document of its own.
     @Test func `thirty requests a minute go to one host`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -102,7 +101,6 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(0)) == 200)
     }
 
-    // SEC-325
     @Test func `six requests a minute go to one URL`() async throws {
         let world = try await DocumentWorld([:])
         for _ in 0..<20 { #expect(try await world.attempt().firstReply().status == .serviceUnavailable) }
@@ -127,7 +125,7 @@ struct ClientDocumentLimitTests {
         #expect(try await world.test.store.unregisteredClientHosts(after: nil, limit: 9).map(\.count.clients) == [1])
     }
 
-    // SEC-325: paths that do not exist cost the stranger a request each, and the other users of the host none.
+    // Paths that do not exist cost the stranger a request each, and the other users of the host none.
     @Test func `one address causes ten requests a minute, and others get the documents of the host`() async throws {
         let known = Self.url(0)
         let world = try await DocumentWorld([
@@ -214,7 +212,6 @@ struct ClientDocumentLimitTests {
         #expect(await files.requests.count == 1002)
     }
 
-    // SEC-331
     @Test func `documents of stored clients are kept longest`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -230,7 +227,6 @@ struct ClientDocumentLimitTests {
         #expect(await files.requests.count == before)
     }
 
-    // SEC-330
     @Test func `one user adds twenty clients in an hour`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)

@@ -7,7 +7,7 @@ import Testing
 
 /// The rules for the URL of a client document and for its content.
 struct ClientDocumentRuleTests {
-    // R249; draft-ietf-oauth-client-id-metadata-document-02 §3.
+    // draft-ietf-oauth-client-id-metadata-document-02 §3.
     @Test(arguments: [
         ("https://app.example.net", "it has no path"),
         ("https://app.example.net?client.json", "it has no path"),
@@ -61,7 +61,7 @@ struct ClientDocumentRuleTests {
         #expect(world.files.requests.isEmpty)
     }
 
-    // R249: a port, a query and the path `/` are allowed. Two URLs that differ in a byte are two clients.
+    // A port, a query and the path `/` are allowed. Two URLs that differ in a byte are two clients.
     @Test(arguments: [
         "https://app.example.net/", "https://app.example.net:443/client.json", "https://app.example.net:8443/c",
         "https://app.example.net/client?v=2", "https://app.example.net/a//b/...", "https://app.example.net/%41",
@@ -73,7 +73,7 @@ struct ClientDocumentRuleTests {
         #expect(try await world.test.store.client(try DocumentWorld.id(url))?.id.rawValue == url)
     }
 
-    // R251; draft-ietf-oauth-client-id-metadata-document-02 §4. The Kelvin sign is canonically equivalent to K.
+    // draft-ietf-oauth-client-id-metadata-document-02 §4. The Kelvin sign is canonically equivalent to K.
     @Test(arguments: [
         "https://app.example.net/client.jsoN", "https://app.example.net:443/client.json",
         "https://app.example.net/client.json?", "https://app.example.net/client.json ", "",
@@ -93,7 +93,7 @@ struct ClientDocumentRuleTests {
                 == "Reason: the client document is invalid: its client_id is not its URL, byte for byte.")
     }
 
-    // R251, SEC-323: nothing that is secret belongs into a public file.
+    // Nothing that is secret belongs into a public file.
     @Test(
         arguments: [
             (["client_secret": #""s3cret""#], "it must not contain client_secret"),
@@ -161,7 +161,7 @@ struct ClientDocumentRuleTests {
         #expect(world.test.log.lines.contains { $0.contains("the client document is invalid") })
     }
 
-    // R250; draft-ietf-oauth-client-id-metadata-document-02 §5: 200 is the only success.
+    // draft-ietf-oauth-client-id-metadata-document-02 §5: 200 is the only success.
     @Test(arguments: [
         (201, "its host answered 201; it must be 200", 400), (204, "answered 204", 400), (206, "answered 206", 400),
         (301, "answered 301, and redirects are not followed", 400), (302, "redirects are not followed", 400),
@@ -251,7 +251,7 @@ struct ClientDocumentRuleTests {
                 == "Reason: the client document is invalid: it is not a JSON object, or a member occurs twice.")
     }
 
-    // R253: the fetcher stops at the limit; the server does not rely on it.
+    // The fetcher stops at the limit; the server does not rely on it.
     @Test func `a document of more than 5 KB is refused`() async throws {
         let rest = 5120 - DocumentWorld.document(["padding": "\"\""]).utf8.count
         let world = try await DocumentWorld()

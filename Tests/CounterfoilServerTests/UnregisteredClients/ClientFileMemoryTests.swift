@@ -41,7 +41,6 @@ struct ClientFileMemoryTests {
         #expect(try await shelf.read("a") == 5)
     }
 
-    // SEC-331
     @Test func `a file of a client that a user allows something is dropped last`() async throws {
         let shelf = Shelf()
         #expect(try await shelf.read("stored", isInUse: true) == 1)

@@ -10,7 +10,6 @@ struct ClaimsByNameTests {
     private static let name = #"{"userinfo":{"name":{"essential":true}}}"#
     private static let email = #"{"userinfo":{"email":null},"id_token":{"email":{"essential":true},"unheard_of":null}}"#
 
-    // SEC-24
     // OpenID Connect Core §5.5: the module oidcc-claims-essential of the OpenID Foundation's suite.
     @Test func `a claim by name asks for its scope, and returns no other claim of it`() async throws {
         let party = try await RelyingParty()
@@ -60,7 +59,6 @@ struct ClaimsByNameTests {
         #expect(try await attempt.consentPage().permissions.map(\.scope) == ["photos.read"])
     }
 
-    // SEC-24
     // OpenID Connect Core §5.5.1: an essential claim that the user does not allow is no error.
     @Test func `a claim by name that the user did not allow is not returned`() async throws {
         let party = try await RelyingParty()
@@ -73,7 +71,6 @@ struct ClaimsByNameTests {
         #expect(Set(try await party.person(tokens.accessToken).keys) == ["sub"])
     }
 
-    // SEC-24
     @Test func `an earlier consent covers a claim by name only where it was allowed`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()

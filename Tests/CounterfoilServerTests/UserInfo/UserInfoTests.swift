@@ -10,7 +10,7 @@ struct UserInfoTests {
     /// Returns the `WWW-Authenticate` challenge of a response (RFC 6750 §3).
     private static func challenge(_ reply: Reply) throws -> String { try #require(reply.fields[.wwwAuthenticate]) }
 
-    // R286, LO-07: RFC 6750 §3.1
+    // RFC 6750 §3.1
     @Test func `a token without openid is insufficient`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "photos.read").tokens().accessToken
@@ -29,7 +29,7 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"error="invalid_token""#))
     }
 
-    // LO-07: an ID token is not an access token; a token of another audience or issuer is refused.
+    // An ID token is not an access token; a token of another audience or issuer is refused.
     @Test func `a token of another kind or audience is refused`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()
@@ -44,7 +44,7 @@ struct UserInfoTests {
         for token in [idToken, forged] { #expect(await party.userInfo(token).status == .unauthorized) }
     }
 
-    // LO-07: RFC 6750 §2.3: a token in the query is always ignored.
+    // RFC 6750 §2.3: a token in the query is always ignored.
     @Test func `a token in the query is ignored`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
@@ -54,7 +54,7 @@ struct UserInfoTests {
         #expect(try !Self.challenge(reply).contains("error"))
     }
 
-    // LO-07: RFC 6750 §2
+    // RFC 6750 §2
     @Test func `a token in the header and in the body is refused`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken

@@ -16,7 +16,7 @@ struct WebViewPageTests {
     private static let safari =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1"
 
-    // R115, R116, R129, AZ-96, B-08; RFC 8252 §8.12: the page offers the same request in the browser.
+    // RFC 8252 §8.12: the page offers the same request in the browser.
     @Test(arguments: [
         (
             android,
@@ -48,7 +48,7 @@ struct WebViewPageTests {
         #expect(try await browser.open(page.openInBrowserLink.address).signInPage.applicationName == "Lightbox")
     }
 
-    // AZ-96: the forms too, so that a page cannot be opened in a browser and submitted from a web view.
+    // The forms too, so that a page cannot be opened in a browser and submitted from a web view.
     @Test func `forms from a web view are refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -71,7 +71,7 @@ struct WebViewPageTests {
         #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // B-08: the policy of the administrator decides; with or without a warning, the request continues.
+    // The policy of the administrator decides; with or without a warning, the request continues.
     @Test(arguments: [(WebViewPolicy.warn, true), (.allow, false)])
     func `a client may be allowed to use its web view`(policy: WebViewPolicy, isWarned: Bool) async throws {
         let test = try await TestServer()

@@ -13,7 +13,7 @@ struct WebViewTests {
     private static let androidChrome =
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"
 
-    // R116, RFC 8252 §8.12
+    // RFC 8252 §8.12
     @Test(arguments: [
         (androidView, WebView.Platform.android),
         ("\(androidView) [FB_IAB/FB4A;FBAV/454.0.0.38.107;]", .android),
@@ -186,7 +186,7 @@ struct WebViewTests {
         #expect(WebView(userAgent: userAgent) == nil)
     }
 
-    // B-08: the link to the browser.
+    // The link to the browser.
     @Test(arguments: [
         (
             androidView, "https://id.example/oauth2/authorize?a=b&c=d%20e",

@@ -13,7 +13,7 @@ struct AccessTokenRefusalTests {
         #expect(try authority.verifyAccessToken(authority.forge()).refusal == nil)
     }
 
-    // RFC 8725 §3.1, §3.10, §3.11; RS-02, RS-11.
+    // RFC 8725 §3.1, §3.10, §3.11.
     @Test(arguments: [
         (#"{"alg":"none","typ":"at+jwt"}"#, TokenRefusal.algorithmNotAllowed),
         (#"{"alg":"None","typ":"at+jwt","kid":"KID"}"#, .algorithmNotAllowed),
@@ -67,7 +67,7 @@ struct AccessTokenRefusalTests {
         #expect(try authority.verifyAccessToken(authority.forge(header: header)).refusal == nil)
     }
 
-    // RFC 8725 §3.1; RS-03: the public key is not accepted as an HMAC secret in any encoding.
+    // RFC 8725 §3.1: the public key is not accepted as an HMAC secret in any encoding.
     @Test func `a token with an HMAC by the public key is refused`() throws {
         let secret = try P256.Signing.PrivateKey(rawRepresentation: authority.key.privateRepresentation)
         let forms: [Data] = [
@@ -86,7 +86,7 @@ struct AccessTokenRefusalTests {
         }
     }
 
-    // RFC 9068 §4 and RFC 7519 §4.1; RS-12.
+    // RFC 9068 §4 and RFC 7519 §4.1.
     @Test(arguments: [
         (#""iss":"https://id.example.com""#, #""iss":"https://id.example.com/""#, TokenRefusal.wrongIssuer),
         (#""iss":"https://id.example.com""#, #""iss":"http://id.example.com""#, .wrongIssuer),
@@ -145,7 +145,7 @@ struct AccessTokenRefusalTests {
         #expect(throws: TokenRefusal.self) { try strict.verify(token, keys: authority.keys, at: Authority.now) }
     }
 
-    // R207; RFC 9068 §5; RS-11, TK-50.
+    // RFC 9068 §5.
     @Test func `an ID token is not an access token, and an access token is not an ID token`() throws {
         let idToken = try authority.key.sign(authority.idTokenClaims())
         #expect(authority.verifyAccessToken(idToken).refusal == .wrongType)
@@ -165,7 +165,7 @@ struct AccessTokenRefusalTests {
         #expect(authority.verifyAccessToken(impostor).refusal == .badSignature)
     }
 
-    // R208: the API sets the allowlist, not the key set.
+    // The API sets the allowlist, not the key set.
     @Test func `an algorithm outside the allow list is refused although its key is known`() throws {
         let verifier = AccessTokenVerifier(issuer: authority.issuer, audience: Authority.audience, algorithms: [.rs256])
         #expect(throws: TokenRefusal.algorithmNotAllowed) {

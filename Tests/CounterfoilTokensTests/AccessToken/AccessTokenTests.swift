@@ -23,7 +23,7 @@ struct AccessTokenTests {
         #expect(verified.authTime == claims.authTime)
     }
 
-    // R205; RFC 9068 §2.1 and §2.2: comparison of the whole wire form.
+    // RFC 9068 §2.1 and §2.2: comparison of the whole wire form.
     @Test func `the header and the claims are those of the standard`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(try authority.accessTokenClaims())

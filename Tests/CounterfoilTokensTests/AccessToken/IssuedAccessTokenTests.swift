@@ -25,7 +25,7 @@ struct IssuedAccessTokenTests {
         #expect(issued.isCurrent(at: Authority.now.addingTimeInterval(-3600)))
     }
 
-    // R237: `nbf` is checked if present.
+    // `nbf` is checked if present.
     @Test func `a token that is not valid yet is not current`() throws {
         let authority = try Authority()
         let claims = String(authority.claims.dropLast()) + #","nbf":1800000060}"#

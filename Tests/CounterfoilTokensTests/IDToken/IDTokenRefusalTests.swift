@@ -28,7 +28,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(header: #"{"alg":"ES256"}"#)).refusal == nil)
     }
 
-    // R284; OpenID Connect Core §3.1.3.7; CL-13.
+    // OpenID Connect Core §3.1.3.7.
     @Test(arguments: [
         (#""iss":"https://id.example.com""#, #""iss":"https://id.example.com/""#, TokenRefusal.wrongIssuer),
         (#""iss":"https://id.example.com""#, #""iss":"https://evil.example""#, .wrongIssuer),
@@ -60,7 +60,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(claims: changed)).refusal == expected)
     }
 
-    // R208, R284; OpenID Connect Core §3.1.3.7 points 6 to 8.
+    // OpenID Connect Core §3.1.3.7 points 6 to 8.
     @Test(arguments: [
         (#"{"alg":"none","typ":"JWT"}"#, TokenRefusal.algorithmNotAllowed),
         (#"{"alg":"nOnE","typ":"JWT"}"#, .algorithmNotAllowed),
@@ -99,7 +99,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(with).refusal == .wrongAudience)
     }
 
-    // R284; OpenID Connect Core §3.1.3.7 point 13.
+    // OpenID Connect Core §3.1.3.7 point 13.
     @Test(arguments: [
         ("", TokenRefusal.missingClaim("auth_time")),
         (#","auth_time":"1799999999""#, .invalidClaim("auth_time")),
@@ -122,7 +122,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token, contexts: ["passkey"]).refusal == expected)
     }
 
-    // R285; OpenID Connect Core §3.1.3.8.
+    // OpenID Connect Core §3.1.3.8.
     @Test func `an ID token for another access token is refused`() throws {
         var claims = authority.idTokenClaims()
         let (mine, other) = (try #require(AccessToken("mine")), try #require(AccessToken("other")))

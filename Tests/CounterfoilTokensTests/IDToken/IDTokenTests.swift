@@ -29,7 +29,7 @@ struct IDTokenTests {
         #expect(verified.authenticationContext == "urn:example:passkey")
     }
 
-    // R283: comparison of the whole wire form.
+    // Comparison of the whole wire form.
     @Test func `the claims are those of the standard`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(authority.idTokenClaims())

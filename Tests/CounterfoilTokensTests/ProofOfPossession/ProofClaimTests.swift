@@ -9,7 +9,7 @@ struct ProofClaimTests {
 
     init() throws { prover = try Prover() }
 
-    // R266: RFC 9449 §4.3.
+    // RFC 9449 §4.3.
     @Test(arguments: [
         (#""jti":"-BwC3ESc6acc2lTc","#, "", DPoPProofRefusal.token(.missingClaim("jti"))),
         (#""-BwC3ESc6acc2lTc""#, "\"\"", .token(.invalidClaim("jti"))),
@@ -75,7 +75,7 @@ struct ProofClaimTests {
         #expect(try prover.verify(prover.proof(), url: url).refusal == nil)
     }
 
-    // B-22: RFC 9449 §4.3 check 9.
+    // RFC 9449 §4.3 check 9.
     @Test(arguments: [
         "https://other.example.com/photos", "https://api.example.com:8443/photos", "https://api.example.com/albums",
         "http://api.example.com/photos", "https://api.example.com/Photos", "https://api.example.com/photos/1",

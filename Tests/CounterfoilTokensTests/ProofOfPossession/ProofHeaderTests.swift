@@ -27,7 +27,7 @@ struct ProofHeaderTests {
         #expect(try prover.verify("\(first), \(second)").refusal == .token(.malformed(.serialization)))
     }
 
-    // R266: RFC 9449 §4.3 checks 4 to 7, RFC 8725 §3.1.
+    // RFC 9449 §4.3 checks 4 to 7, RFC 8725 §3.1.
     @Test(arguments: [
         (#""typ":"dpop+jwt","#, "", DPoPProofRefusal.token(.wrongType)),
         (#""dpop+jwt""#, #""JWT""#, .token(.wrongType)),
@@ -86,7 +86,7 @@ struct ProofHeaderTests {
         #expect(try prover.verify(prover.proof(header: header)).refusal == .unusableKey(.malformed))
     }
 
-    // R270: each algorithm that the challenge lists is accepted, with a key of its type.
+    // Each algorithm that the challenge lists is accepted, with a key of its type.
     @Test(arguments: DPoPProofVerifier.algorithms)
     func `a proof with each listed algorithm is accepted`(algorithm: SigningAlgorithm) throws {
         let key = try SigningKey.generate(algorithm)

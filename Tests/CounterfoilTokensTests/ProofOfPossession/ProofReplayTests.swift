@@ -28,7 +28,7 @@ struct ProofReplayTests {
         #expect(memory.note(try Self.proof("1", of: bert), at: Self.now) == .used)
     }
 
-    // R272: RFC 9449 §11.1. Each proof of the ten minutes in which the first one could be accepted.
+    // RFC 9449 §11.1. Each proof of the ten minutes in which the first one could be accepted.
     @Test(arguments: [-299.0, -240, -61, -1, 1, 61, 240, 299])
     func `a jti counts once, whenever the second proof was issued`(seconds: Double) throws {
         let prover = try Prover()
@@ -54,7 +54,7 @@ struct ProofReplayTests {
         }
     }
 
-    // SEC-233: a limit that forgot proofs would let an attacker use a stolen proof again.
+    // A limit that forgot proofs would let an attacker use a stolen proof again.
     @Test func `a full memory refuses proofs and forgets none, until they expire`() throws {
         let memory = ProofReplayMemory(capacity: 16)
         let provers = try (0..<9).map { _ in try Prover() }

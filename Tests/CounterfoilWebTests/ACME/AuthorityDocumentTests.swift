@@ -17,7 +17,6 @@ struct AuthorityDocumentTests {
         #expect((AuthorityURL(text) != nil) == isAccepted)
     }
 
-    // SEC-468
     @Test(arguments: [301, 302, 307, 308])
     func `a redirect of an authority is not followed`(status: Int) async throws {
         let host = ScriptedHost()
@@ -34,7 +33,7 @@ struct AuthorityDocumentTests {
         #expect(host.requests.count == 1)
     }
 
-    // SEC-468: RFC 8555 §7.1.1
+    // RFC 8555 §7.1.1
     @Test func `a directory names its resources, each over https`() throws {
         let json = """
             {"newNonce":"https://ca.example/nonce","newAccount":"https://ca.example/account",

@@ -52,7 +52,7 @@ struct CertificateOrdersTests {
 
     private func says(_ text: String) -> Bool { servers.says(text) }
 
-    // SEC-466: private keys are encrypted in the store.
+    // Private keys are encrypted in the store.
     @Test(arguments: ACMESettings.Challenge.allCases)
     func `one server orders a certificate, and the others use it`(challenge: ACMESettings.Challenge) async throws {
         let (first, second) = (try node(challenge: challenge), try node(challenge: challenge))
@@ -120,7 +120,7 @@ struct CertificateOrdersTests {
         }
     }
 
-    // SEC-469: only a certificate that fits is used.
+    // Only a certificate that fits is used.
     @Test(arguments: Fault.allCases)
     func `an authority that fails changes nothing, and is not asked again at once`(_ fault: Fault) async throws {
         let node = try node()

@@ -29,7 +29,6 @@ struct OpenConnectionsTests {
         (0..<count).compactMap { _ in admit(connections, address) }
     }
 
-    // SEC-56, SEC-57
     @Test func `a source may use a tenth of all connections, and at least as many as a few browsers open`() {
         #expect(ConnectionLimits.standard.total == 10_000)
         for (total, perSource) in [(10_000, 1000), (1000, 100), (112, 32), (40, 20), (16, 8)] {
@@ -37,7 +36,6 @@ struct OpenConnectionsTests {
         }
     }
 
-    // SEC-57, SEC-58
     @Test func `a source beyond its share is refused, and another one is not`() throws {
         let connections = try Self.make()
         let first = Self.fill(connections, 25, from: "192.0.2.1")
@@ -66,7 +64,6 @@ struct OpenConnectionsTests {
         #expect(woken.withLock(\.self) == 2)
     }
 
-    // SEC-57
     @Test func `the addresses of one IPv6 network are one source`() throws {
         let connections = try Self.make()
         let admitted = (0..<25).compactMap { Self.admit(connections, "2001:db8:1:2::\($0)") }
@@ -74,7 +71,6 @@ struct OpenConnectionsTests {
         #expect(Self.admit(connections, "2001:db8:1:3::1") != nil)
     }
 
-    // SEC-97
     @Test func `a trusted proxy may use all connections`() throws {
         let connections = try Self.make(trusting: ["10.0.0.0/8"], trustsLoopback: true)
         #expect(Self.fill(connections, 25, from: "10.1.2.3").count == 25)
@@ -82,7 +78,6 @@ struct OpenConnectionsTests {
         #expect(try Self.fill(Self.make(), 25, from: "127.0.0.1").count == 20)
     }
 
-    // SEC-97
     @Test func `a change of the trusted proxies counts for sources with open connections`() throws {
         let connections = try Self.make()
         let proxy = try TrustedProxies(["10.0.0.0/8"])
@@ -102,7 +97,6 @@ struct OpenConnectionsTests {
         #expect(!connections.budget.take(9 << 20, for: connection.share))
     }
 
-    // SEC-59
     @Test func `the connection that has been silent for longest is evicted`() throws {
         let connections = try Self.make()
         let first = Self.fill(connections, 20, from: "192.0.2.1")
@@ -116,7 +110,6 @@ struct OpenConnectionsTests {
         #expect(connections.snapshot.evicted == 1)
     }
 
-    // SEC-59
     @Test func `without a silent connection the least recently used one is evicted`() throws {
         let connections = try Self.make()
         let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
@@ -161,7 +154,6 @@ struct OpenConnectionsTests {
         #expect(Self.fill(connections, 32, from: "192.0.2.1").count == 32)
     }
 
-    // SEC-64
     @Test func `a body counts from its ninth kilobyte on, for its source and for all`() {
         let budget = BodyBudget(total: 100, perSource: 40)
         let (first, second, proxy) = (
@@ -177,7 +169,6 @@ struct OpenConnectionsTests {
         #expect(budget.refusedBodies == 2)
     }
 
-    // SEC-64
     @Test func `bodies may use 64 MiB, and those of one source 8 MiB`() {
         let budget = BodyBudget()
         let (source, proxy) = (BodyBudget.Share(isLimited: true), BodyBudget.Share(isLimited: false))

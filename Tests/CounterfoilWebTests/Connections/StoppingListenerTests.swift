@@ -19,7 +19,6 @@ struct StoppingListenerTests {
         #expect(deadline.end(within: .seconds(1)) < start + .seconds(5))
     }
 
-    // SEC-431
     @Test func `a Unix socket whose program is busy is in use`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("busy.sock")

@@ -11,7 +11,6 @@ struct SharedStreamTests {
         "POST", "/oauth2/token", [("content-type", "application/x-www-form-urlencoded")])
     private static let body = "grant_type=unheard-of"
 
-    // SEC-482
     @Test func `requests wait while the client does not open its windows`() async throws {
         let noWindow = [HTTP2Setting(parameter: .initialWindowSize, value: 0)]
         try await StreamServer.run { server in
@@ -41,7 +40,6 @@ struct SharedStreamTests {
         }
     }
 
-    // SEC-482
     @Test func `a head that exceeds what all heads of a connection may use is refused`() async throws {
         // The field is sent once; each repetition is one byte (RFC 7541 §6.1).
         let large = Self.token + Array(repeating: ("x-large", String(repeating: "a", count: 3000)), count: 23)

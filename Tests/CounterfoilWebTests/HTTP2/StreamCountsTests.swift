@@ -7,7 +7,6 @@ import Testing
 /// The limits that the streams of an HTTP/2 connection share.
 @Suite("HTTP/2: what the streams of a connection may use")
 struct StreamCountsTests {
-    // SEC-482
     @Test func `a connection has at most 64 requests, and heads of a limited size`() throws {
         var counts = StreamCounts()
         let parts = (0...StreamLimits.streams).compactMap { _ in counts.admit(headBytes: 100) }
@@ -36,7 +35,6 @@ struct StreamCountsTests {
         #expect(counts.phase == .idle && counts.headBytes == 0 && counts.freeBodies == 0)
     }
 
-    // SEC-482
     @Test func `requests wait while eight are answered, or while the client does not take its responses`() throws {
         var counts = StreamCounts()
         for _ in 0..<StreamLimits.answers {

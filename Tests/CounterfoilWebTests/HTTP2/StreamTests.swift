@@ -83,7 +83,7 @@ struct StreamTests {
         }
     }
 
-    // SEC-480: RFC 9113 §8.1.1
+    // RFC 9113 §8.1.1
     @Test func `a malformed request ends its stream, and the connection continues`() async throws {
         let get = FrameClient.fields("GET", "/livez")
         let malformed: [[(String, String)]] = [
@@ -147,7 +147,7 @@ struct StreamTests {
         }
     }
 
-    // SEC-481: CVE-2023-44487
+    // CVE-2023-44487
     @Test func `a client that resets its streams rapidly is disconnected`() async throws {
         try await StreamServer.run { server in
             try await FrameClient.run(to: server) { client in
@@ -160,7 +160,6 @@ struct StreamTests {
         }
     }
 
-    // SEC-481
     @Test func `a client that sends too many control frames or empty frames is disconnected`() async throws {
         try await StreamServer.run { server in
             try await FrameClient.run(to: server) { client in
@@ -178,7 +177,7 @@ struct StreamTests {
         }
     }
 
-    // SEC-481: RFC 9113 §5.5 lets a server ignore frames of unknown types, which are cheap for the client, too.
+    // RFC 9113 §5.5 lets a server ignore frames of unknown types, which are cheap for the client, too.
     @Test(
         arguments: [
             (type: 2, stream: 1, payload: "\0\0\0\0\u{1}"), (7, 0, "\0\0\0\0\0\0\0\0"), (8, 0, "\0\0\0\u{1}"),

@@ -69,7 +69,6 @@ struct ClientFileFetchTests {
         #expect(heads[1].contains("\r\nif-none-match: \"v0\"\r\n"))
     }
 
-    // R250, SEC-321
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect is an answer, and is not followed`(status: Int) async throws {
         let host = ScriptedHost()
@@ -88,7 +87,7 @@ struct ClientFileFetchTests {
         #expect(host.requests.count == 3)
     }
 
-    // R252, SEC-321; RFC 6890. One special address is enough to refuse a host, and no connection is opened.
+    // RFC 6890. One special address is enough to refuse a host, and no connection is opened.
     @Test(
         arguments: [
             [[127, 0, 0, 1]], [[10, 0, 0, 1]], [[172, 16, 0, 1]], [[192, 168, 1, 1]], [[100, 64, 0, 1]],
@@ -108,7 +107,7 @@ struct ClientFileFetchTests {
         #expect(await files.fetch(try Self.request()) == .failed(.notPublic))
     }
 
-    // R252: a second answer of DNS after the check has no effect, because the name is resolved once.
+    // A second answer of DNS after the check has no effect, because the name is resolved once.
     @Test func `a name that changes its address is checked for each request`() async throws {
         let host = ScriptedHost()
         let lookUps = Mutex(0)
@@ -132,7 +131,7 @@ struct ClientFileFetchTests {
         #expect(host.requests.count == 1)
     }
 
-    // R252, SEC-322: the networks that the operator allows are not for strangers.
+    // The networks that the operator allows are not for strangers.
     @Test func `a private network is open only to the hosts that the owner has named`() async throws {
         let fetched = try await ScriptedHost().run(answering: Self.response("{}")) { port in
             let inside: @Sendable (String) -> [[UInt8]] = { _ in [[127, 0, 0, 1]] }
@@ -163,7 +162,7 @@ struct ClientFileFetchTests {
         #expect(await files.fetch(try Self.request(url)) == .failed(.unsuitableURL))
     }
 
-    // R253, SEC-321: the limit applies to the bytes that are read, whatever the response announces.
+    // The limit applies to the bytes that are read, whatever the response announces.
     @Test(arguments: [0, 5119, 5120, 5121, 60_000])
     func `the limit counts the bytes that are read`(size: Int) async throws {
         let body = [UInt8](repeating: UInt8(ascii: " "), count: size)

@@ -31,7 +31,6 @@ struct LookUpTests {
         if case .found(let addresses) = answer { !addresses.isEmpty } else { false }
     }
 
-    // SEC-36, SEC-37
     @Test func `a party whose lookups hang delays no other party`() async throws {
         let service = NameService()
         let lookUps = LookUps(label: "test.lookups", lookUp: service.addresses(of:))

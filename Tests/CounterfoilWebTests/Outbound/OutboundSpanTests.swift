@@ -59,7 +59,7 @@ struct OutboundSpanTests {
         [Array("HTTP/1.1 \(status)\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8)]
     }
 
-    // SEC-490: the span names the host, and no part of the URL that the host could recognize a user by.
+    // The span names the host, and no part of the URL that the host could recognize a user by.
     @Test(arguments: [(200, false), (302, false), (404, true), (503, true)])
     func `the status of another host is in the span, and from 400 on it is an error`(
         status: Int, isError: Bool

@@ -26,7 +26,6 @@ struct PageScriptTests {
         #expect(policy.contains("connect-src 'self'") == (page.script == .interactive), "\(policy)")
     }
 
-    // SEC-22
     // Only the server's own script, and only on pages that use it.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/apps", "/apps/new", "/apps/new?type=native",
@@ -47,7 +46,6 @@ struct PageScriptTests {
         try Self.expectAgreement(page)
     }
 
-    // SEC-22
     @Test func `the policy of a page that continues automatically matches its script`() throws {
         var posted = ReturnPage(
             applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed(codeLifetime: 60))

@@ -186,7 +186,7 @@ struct ClientHelloTests {
         return seen
     }
 
-    // SEC-467: RFC 8737 §3; SEC-470: until there is a certificate, clients get one that they refuse
+    // RFC 8737 §3: until there is a certificate, clients get one that they refuse
     @Test func `a challenge is answered for its host and protocol only, while it is pending`() async throws {
         let store = TestStore()
         let challenges = PendingChallenges(store)

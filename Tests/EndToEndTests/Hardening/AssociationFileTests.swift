@@ -76,7 +76,6 @@ struct AssociationFileTests {
         }
     }
 
-    // SEC-32
     @Test(arguments: ["http://169.254.169.254/latest/meta-data", "/elsewhere", "https://app.example.com/other"])
     func `a redirect is not followed`(target: String) async throws {
         let host = Host()
@@ -118,7 +117,7 @@ struct AssociationFileTests {
         #expect(await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unreachable))
     }
 
-    // CL-42. One internal IP address is enough to refuse a host, and the fetcher opens no connection.
+    // One internal IP address is enough to refuse a host, and the fetcher opens no connection.
     @Test(
         arguments: [
             [[127, 0, 0, 1]], [[10, 0, 0, 1]], [[169, 254, 169, 254]], [[1, 1, 1, 1], [192, 168, 1, 1]],
@@ -143,7 +142,6 @@ struct AssociationFileTests {
         #expect([.notPublic, .unknownHost, .timedOut].contains(failure))
     }
 
-    // SEC-32
     @Test(arguments: [
         "http://app.example.com/", "https://app.example.com:8443/", "https://1.1.1.1/", "https://[2606:4700::1111]/",
         "https://[::1]/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",

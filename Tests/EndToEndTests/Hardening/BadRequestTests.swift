@@ -6,7 +6,6 @@ import Testing
 /// Requests that are too large, too slow or not HTTP; the server keeps running after each of them.
 @Suite(.timeLimit(.minutes(10)))
 struct BadRequestTests {
-    // R264, SEC-65
     @Test(arguments: [
         "/oauth2/authorize", "/oauth2/par", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent",
     ])
@@ -56,7 +55,7 @@ struct BadRequestTests {
         }
     }
 
-    // SEC-142: the limits of URL and body answer, and the page shows nothing of the redirect URI.
+    // The limits of URL and body answer, and the page shows nothing of the redirect URI.
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func `a redirect URI of 100 KB is refused without a trace`(method: HTTPRequest.Method) async throws {
         try await Site.run { site, clientID in
@@ -78,7 +77,7 @@ struct BadRequestTests {
         }
     }
 
-    // SEC-142: a redirect URI within the limits is shown with 200 characters of it.
+    // A redirect URI within the limits is shown with 200 characters of it.
     @Test func `a redirect URI of 20 KB is shortened on the error page`() async throws {
         try await Site.run { site, clientID in
             let form = FormParameters([

@@ -54,7 +54,6 @@ struct CallbackOriginTests {
         }
     }
 
-    // SEC-45
     @Test func `the second origin has no sign-in page, and other hosts are refused`() async throws {
         try await Self.run { site, _ in
             for path in [
@@ -77,7 +76,7 @@ struct CallbackOriginTests {
         }
     }
 
-    // SEC-45: RFC 9112 §3.2.2
+    // RFC 9112 §3.2.2
     @Test func `the host of an absolute target decides on the origin, whatever Host says`() async throws {
         try await Self.run { site, _ in
             for scheme in ["http", "https"] {

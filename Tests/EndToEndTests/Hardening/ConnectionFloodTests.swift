@@ -35,7 +35,6 @@ struct ConnectionFloodTests {
         #expect(RawConnection.status(of: answer) == 200)
     }
 
-    // SEC-58, SEC-61, SEC-62
     // 256 descriptors are fewer than the connections that one IP address opens here.
     @Test func `an address with more connections than the server has descriptors delays no other address`()
         async throws
@@ -70,7 +69,6 @@ struct ConnectionFloodTests {
         }
     }
 
-    // SEC-56, SEC-59
     @Test func `when all connections are taken, the one that has been silent for longest is evicted`() async throws {
         try await Site.make { site in
             try await site.start(options: ["--connections", "40"]).whileRunning {
@@ -110,7 +108,6 @@ struct ConnectionFloodTests {
         }
     }
 
-    // SEC-60
     // 256 descriptors are fewer than 300 connections, and the server may raise the limit.
     @Test func `a server raises its limit of open files for its connections`() async throws {
         try await Site.make { site in
@@ -126,7 +123,6 @@ struct ConnectionFloodTests {
         }
     }
 
-    // SEC-61
     @Test func `a server with too low a limit of open files reports it and does not start`() async throws {
         try await Site.make { site in
             let arguments = ["serve", "--data-dir", site.dataDirectory, "--issuer", site.issuer, "--listen"]

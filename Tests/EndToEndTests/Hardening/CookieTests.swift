@@ -16,7 +16,7 @@ struct CookieTests {
         }
     }
 
-    // R327: with https, HSTS lasts two years. A reverse proxy terminates TLS, so the server receives plain
+    // With https, HSTS lasts two years. A reverse proxy terminates TLS, so the server receives plain
     // HTTP.
     @Test func `behind https cookies are bound to the host and to https`() async throws {
         try await Site.make { site in

@@ -11,7 +11,6 @@ struct RequestBodyTests {
             + "Content-Length: \(length)\r\n\(fields)\r\n"
     }
 
-    // SEC-63
     @Test(arguments: ["/admin/branding", "/apps/app_lightbox/logo", "/apps/new", "/account/password"])
     func `a large form without a session gets a response before its body is read`(path: String) async throws {
         try await Site.runEmpty { site in
@@ -113,7 +112,6 @@ struct RequestBodyTests {
         }
     }
 
-    // SEC-64, SEC-65
     // One IP address can make the server hold 8 MiB at most.
     @Test func `slow uploads of one address are refused when they use too much memory, and others are not`()
         async throws

@@ -10,7 +10,7 @@ struct RequestHeadTests {
             .matches(of: /HTTP\/1\.1 (\d{3})/).compactMap { Int($0.output.1) }
     }
 
-    // SEC-530: RFC 9112 §3.2
+    // RFC 9112 §3.2
     @Test func `a request that does not name exactly one host is refused`() async throws {
         try await Site.runEmpty { site in
             for fields in [
@@ -43,7 +43,7 @@ struct RequestHeadTests {
         }
     }
 
-    // SEC-531: RFC 9112 §6.1
+    // RFC 9112 §6.1
     @Test func `a body with a transfer coding other than chunked is refused`() async throws {
         try await Site.runEmpty { site in
             let start = "POST /oauth2/token HTTP/1."

@@ -7,7 +7,6 @@ import Testing
 /// The header fields of every response.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
-    // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22, SEC-623.
     @Test func `every response forbids framing, sniffing, referrers and foreign content`() async throws {
         try await Site.run { site, clientID in
             let request = AppRequest(site, clientID)
@@ -62,8 +61,7 @@ struct SecurityHeaderTests {
         }
     }
 
-    // SEC-19
-    // R328, UI-37: console pages have the same header fields, allow only the server's own script, and are not stored.
+    // Console pages have the same header fields, allow only the server's own script, and are not stored.
     // Responses to forged forms and to users who are not signed in are not stored either.
     @Test func `every response of the console has the same headers, and is not stored`() async throws {
         try await Site.run { site, clientID in
@@ -126,7 +124,6 @@ struct SecurityHeaderTests {
         }
     }
 
-    // UI-38.
     @Test func `personal responses are never stored by a browser`() async throws {
         try await Site.run { site, clientID in
             let request = AppRequest(site, clientID)
@@ -139,7 +136,7 @@ struct SecurityHeaderTests {
         }
     }
 
-    // R026: the response repeats the state unchanged, and the state cannot break out of the header field or the page.
+    // The response repeats the state unchanged, and the state cannot break out of the header field or the page.
     @Test(arguments: [
         "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00",
         "å😀 +%20",

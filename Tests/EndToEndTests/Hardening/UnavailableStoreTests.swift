@@ -46,7 +46,6 @@ struct UnavailableStoreTests {
         }
     }
 
-    // SEC-614
     @Test func `a full disk gives 503, and all earlier records exist when it has space again`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

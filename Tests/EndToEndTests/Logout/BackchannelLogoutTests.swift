@@ -135,7 +135,6 @@ struct BackchannelLogoutTests {
         }
     }
 
-    // SEC-32
     // The notification goes to its URI only, so a redirect cannot lead the server to an internal host.
     @Test(arguments: ["http://127.0.0.1/", "/elsewhere", "https://rp.example.net/other"])
     func `a redirect is not followed, and the notification is retried later`(target: String) async throws {
@@ -171,7 +170,6 @@ struct BackchannelLogoutTests {
                 piece: "1000\r\n\(String(repeating: "x", count: 0x1000))\r\n"), isTaken: true),
     ]
 
-    // SEC-33
     // The body of the response is ignored, and so is a server that keeps the connection open.
     @Test(.timeLimit(.minutes(2)), arguments: 0..<stuck.count)
     func `an endless response is cut off, after a limited time and a limited number of bytes`(number: Int) async throws

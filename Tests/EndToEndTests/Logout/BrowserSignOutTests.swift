@@ -19,7 +19,7 @@ struct BrowserSignOutTests {
         #expect(try await login.ended().status == 0)
     }
 
-    // OK-29; OpenID Connect RP-Initiated Logout §2 and §3
+    // OpenID Connect RP-Initiated Logout §2 and §3
     @Test func `the session of the sign-in ends, and the program gets the response`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -48,7 +48,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    // LO-01: there is no redirect to an unregistered URI, and the program stops waiting after its timeout.
+    // There is no redirect to an unregistered URI, and the program stops waiting after its timeout.
     @Test(arguments: [false, true])
     func `an unregistered post-logout redirect URI is not used, and the program says that the token is deleted`(
         inJSON: Bool

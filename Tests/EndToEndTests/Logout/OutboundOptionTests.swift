@@ -80,7 +80,6 @@
             return try #require(members?["client_id"] as? String)
         }
 
-        // SEC-34
         @Test func `with an allowed network and a certificate authority, a private host gets a logout token`()
             async throws
         {
@@ -90,7 +89,6 @@
             #expect(try FormParameters(parsing: request.body).pairs.map(\.name) == ["logout_token"])
         }
 
-        // SEC-34
         @Test(
             arguments: [
                 ([], "notPublic"), (["--outbound-ca"], "notPublic"),
@@ -103,7 +101,6 @@
             #expect(delivery.log.contains(reason), "\(delivery.log)")
         }
 
-        // SEC-327
         @Test func `an allowed network is closed to a client that registered itself, unless the owner names its host`()
             async throws
         {
@@ -128,7 +125,6 @@
             #expect(delivery.log.contains("untrusted"), "\(delivery.log)")
         }
 
-        // SEC-35
         @Test func `the metadata service of a cloud is never contacted`() async throws {
             let delivery = try await Self.delivery(at: "169.254.169.254") {
                 ["--outbound-network", "127.0.0.0/8", "--outbound-network", "10.0.0.0/8", "--outbound-ca", $0]

@@ -26,7 +26,6 @@ struct SilentHostTests {
         func release() { gate.signal() }
     }
 
-    // SEC-36
     @Test func `a client is notified at once beside fifty whose hosts never respond`() async throws {
         let names = NameService()
         defer { names.release() }

@@ -8,7 +8,7 @@ import Testing
 /// A store that another program has brought back, and the command that makes it safe to serve.
 @Suite(.timeLimit(.minutes(10)))
 struct AfterRestoreTests {
-    // SEC-412: the same rules hold for what another program has brought back.
+    // The same rules hold for what another program has brought back.
     @Test(arguments: StoreOfSite.allCases)
     func `after-restore ends every sign-in`(_ kind: StoreOfSite) async throws {
         try await kind.make { site in
@@ -29,7 +29,6 @@ struct AfterRestoreTests {
         }
     }
 
-    // SEC-411, SEC-412
     @Test(arguments: StoreOfSite.allCases)
     func `after-restore ends again what the journal names, and says what it cannot bring back`(
         _ kind: StoreOfSite
@@ -85,7 +84,7 @@ struct AfterRestoreTests {
         }
     }
 
-    // SEC-626: after a failed restore, a database has the tables that "migrate" has made.
+    // After a failed restore, a database has the tables that "migrate" has made.
     @Test(arguments: StoreOfSite.allCases)
     func `after-restore refuses a store on which no server has run`(_ kind: StoreOfSite) async throws {
         try await kind.make { site in

@@ -28,7 +28,6 @@ struct AuditVerifyTests {
         return (try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8)), ended.status)
     }
 
-    // SEC-485
     @Test func `the server seals the log, and the command finds a changed event`() async throws {
         try await Site.run { site, _ in
             // The first round of the maintenance seals what the commands have recorded before.

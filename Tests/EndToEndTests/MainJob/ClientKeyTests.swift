@@ -32,7 +32,7 @@ struct ClientKeyTests {
         }
     }
 
-    // OK-07; RFC 7523 §3: the server accepts its issuer as the audience.
+    // RFC 7523 §3: the server accepts its issuer as the audience.
     @Test func `a sign-in, a refresh and a revocation authenticate with the key`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

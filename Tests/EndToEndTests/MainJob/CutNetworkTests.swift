@@ -38,7 +38,6 @@ struct CutNetworkTests {
         }
     }
 
-    // SEC-155
     @Test func `a cut network at any point of a refresh ends no session`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

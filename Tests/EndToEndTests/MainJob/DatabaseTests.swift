@@ -100,7 +100,6 @@ struct DatabaseTests {
         try await database.stop()
     }
 
-    // R154, R181, SEC-02
     @Test func `a code is redeemed once, by whichever of two servers`() async throws {
         let store = try await StoreOfSite.store(in: PostgreSQLServer.shared.value)
         try await Site.make(on: store) { first in
@@ -123,7 +122,6 @@ struct DatabaseTests {
         }
     }
 
-    // SEC-386, SEC-387
     @Test func `a server refuses a database without tables, and one without a server key`() async throws {
         let database = try await PostgreSQLServer.shared.value
         let name = "without_tables_" + UUID().uuidString.filter(\.isHexDigit).lowercased()

@@ -27,7 +27,7 @@ struct DeletedAppTests {
         "--client-id", "app-lightbox",
     ]
 
-    // SEC-385: the command deletes every record, without a server.
+    // The command deletes every record, without a server.
     @Test func `a deleted app leaves no record`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
@@ -39,7 +39,6 @@ struct DeletedAppTests {
         }
     }
 
-    // SEC-384
     @Test func `the client_id of a deleted app is refused while records of it are left`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
@@ -61,7 +60,7 @@ struct DeletedAppTests {
         }
     }
 
-    // SEC-383: the end of access does not wait for records of other apps.
+    // The end of access does not wait for records of other apps.
     @Test func `an app and a user are deleted although records of another app cannot be`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)

@@ -104,7 +104,7 @@ struct DeletedUserTests {
         return places
     }
 
-    // SEC-345: the deletion works beside a running server.
+    // The deletion works beside a running server.
     @Test(arguments: [false, true])
     func `no table, no column and no byte of the database contains a deleted user`(isServing: Bool) async throws {
         try await Site.make { site in
@@ -196,7 +196,6 @@ struct DeletedUserTests {
         }
     }
 
-    // SEC-345
     @Test(arguments: [false, true])
     func `no table of a PostgreSQL database contains a deleted user`(isServing: Bool) async throws {
         let database = try await PostgreSQLServer.shared.value

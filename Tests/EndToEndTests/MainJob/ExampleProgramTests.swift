@@ -22,7 +22,7 @@ struct ExampleProgramTests {
         return (try await program.ended(), !opened.isEmpty)
     }
 
-    // R338: the program knows the URL of the MCP server alone, and no person has registered it.
+    // The program knows the URL of the MCP server alone, and no person has registered it.
     @Test func `the example MCP client lists the tools of the example MCP server`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

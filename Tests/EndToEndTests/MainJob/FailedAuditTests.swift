@@ -18,7 +18,6 @@ struct FailedAuditTests {
         try database.close()
     }
 
-    // SEC-380
     @Test(arguments: ["create", "secret", "delete"])
     func `a change whose event cannot be written does not happen`(_ command: String) async throws {
         try await Site.make { site in

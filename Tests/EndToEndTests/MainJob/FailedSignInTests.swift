@@ -18,7 +18,6 @@ struct FailedSignInTests {
         return try #require(page.body.firstMatch(of: /(?i)reference <code>([^<]+)<\/code>/).map { String($0.output.1) })
     }
 
-    // SEC-621
     @Test func `the response to a disabled account is that to a wrong password and to an unknown user`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -48,7 +47,6 @@ struct FailedSignInTests {
         }
     }
 
-    // SEC-623
     @Test func `a response to a program has the reference of its refusal in X-Request-ID`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -86,7 +84,6 @@ struct FailedSignInTests {
         }
     }
 
-    // SEC-620
     @Test func `the command finds the reason by the reference, and by user, source, outcome and time`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

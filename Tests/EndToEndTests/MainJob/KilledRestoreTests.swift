@@ -30,7 +30,7 @@ struct KilledRestoreTests {
         var description: String { "\(served) served, \(refused) refused, \(notBegun) not begun" }
     }
 
-    // SEC-630: a new directory whose key is elsewhere is like one in which no server has run.
+    // A new directory whose key is elsewhere is like one in which no server has run.
     @Test(arguments: [true, false], [true, false])
     func `after a restore that was killed, a server has the whole copy or does not start`(
         hasKeyFile: Bool, withJournal: Bool
@@ -87,7 +87,6 @@ struct KilledRestoreTests {
         }
     }
 
-    // SEC-630
     @Test(arguments: StoreOfSite.allCases, [true, false])
     func `after an after-restore that was killed, nothing that had ended is valid`(
         kind: StoreOfSite, withJournal: Bool
@@ -138,7 +137,6 @@ struct KilledRestoreTests {
         }
     }
 
-    // SEC-631
     @Test func `a first start that was killed can be repeated`() async throws {
         try await Site.make { site in
             let data = site.dataDirectory

@@ -5,7 +5,7 @@ import Testing
 /// The response on a loopback port, for each loopback host.
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackRedirectTests {
-    // R066, R111, R112: the three loopback hosts, with a port that was not registered.
+    // The three loopback hosts, with a port that was not registered.
     @Test(arguments: ["http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"])
     func `a sign-in works on any port of the registered loopback host`(redirectURI: String) async throws {
         try await Site.make { site in
@@ -27,7 +27,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    // R134: localhost is supported, with a warning.
+    // Localhost is supported, with a warning.
     @Test func `the consent page warns of a redirect URI with the name localhost`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -49,7 +49,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    // R015: an unregistered redirect URI gets no response, and the program times out.
+    // An unregistered redirect URI gets no response, and the program times out.
     @Test func `an unregistered redirect URI gets a page, and nothing is sent there`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)

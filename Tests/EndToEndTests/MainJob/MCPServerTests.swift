@@ -60,7 +60,7 @@ struct MCPServerTests {
         }
     }
 
-    // R273, R275, R338, RS-01: the first refusal leads to the issuer, and its tokens are accepted.
+    // The first refusal leads to the issuer, and its tokens are accepted.
     @Test func `the URL of an MCP server leads to its authorization server`() async throws {
         try await Self.run { site, url, clientID in
             let refused = try await Self.request("tools/list", at: url)
@@ -88,7 +88,7 @@ struct MCPServerTests {
         }
     }
 
-    // R349: the challenge of a tool with a second scope states both, so that one more sign-in is enough.
+    // The challenge of a tool with a second scope states both, so that one more sign-in is enough.
     @Test func `a tool with a second scope works after a second consent`() async throws {
         try await Self.run { site, url, clientID in
             let reading = try await Self.token(of: url, at: site, clientID: clientID)
@@ -108,7 +108,7 @@ struct MCPServerTests {
         }
     }
 
-    // R352: a token for the default audience is none for the MCP server.
+    // A token for the default audience is none for the MCP server.
     @Test func `a token for another audience is refused`() async throws {
         try await Self.run { site, url, _ in
             let viewer = try await site.registerClient("Viewer", scopes: ["openid"])

@@ -7,7 +7,6 @@ import Testing
 /// client calls an API.
 @Suite(.timeLimit(.minutes(10)))
 struct MainJobTests {
-    // R002, R006, R009, R041, R073, R092, R095, SEC-80.
     @Test func `a user signs in through the browser, and the client calls the API`() async throws {
         try await Site.run { site, clientID in
             try await PhotoAPI.run(for: site) { api in
@@ -86,7 +85,6 @@ struct MainJobTests {
         }
     }
 
-    // R078.
     @Test func `a valid token of another user does not open a photo`() async throws {
         try await Site.run { site, clientID in
             try await site.add(.bob)
@@ -113,7 +111,6 @@ struct MainJobTests {
         }
     }
 
-    // R005, R070.
     @Test func `the consent page names the client, the permissions and the redirect URI`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -143,7 +140,7 @@ struct MainJobTests {
         }
     }
 
-    // R127: a sign-in hint with any characters stays one encoded parameter of the request, and the browser gets one
+    // A sign-in hint with any characters stays one encoded parameter of the request, and the browser gets one
     // argument, which does not contain it.
     @Test func `the browser gets one URL without the parameters`() async throws {
         try await Site.run { site, clientID in

@@ -27,7 +27,6 @@ struct MovedStoreTests {
             form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
     }
 
-    // OK-20, OK-35
     @Test func `users stay signed in when the content of a directory moves to a database`() async throws {
         let uri = try await Self.emptyDatabase()
         try await Site.make { former in

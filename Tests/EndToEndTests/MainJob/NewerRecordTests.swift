@@ -84,7 +84,6 @@ struct NewerRecordTests {
         }
     }
 
-    // SEC-374
     @Test func `a user whose profile this version cannot read is disabled and deleted by name`() async throws {
         try await Site.make { site in
             try await Self.fill(site, changes: [Self.profile, Self.client])
@@ -108,7 +107,6 @@ struct NewerRecordTests {
         }
     }
 
-    // SEC-374
     @Test func `an app that this version cannot read is deleted`() async throws {
         try await Site.make { site in
             try await Self.fill(

@@ -39,7 +39,7 @@ struct OneAPITokenTests {
         }
     }
 
-    // RFC 8707 §2.2, RFC 9068 §3, SEC-590
+    // RFC 8707 §2.2, RFC 9068 §3
     @Test func `one sign-in for two APIs gives a token for each, which is requested once`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -101,7 +101,6 @@ struct OperatorTests {
             Moment.period(since: start.flatMap { Moment.parse($0) }, before: end.flatMap { Moment.parse($0) }))
     }
 
-    // SEC-39
     @Test func `the audit log is exported completely, and exported events can be deleted`() async throws {
         try await Site.make { site in
             for number in 1...3 { try await site.addScope("photos.read\(number)", "See photos") }
@@ -210,7 +209,6 @@ struct OperatorTests {
         }
     }
 
-    // R302
     @Test func `the log is JSON with request ids, without secrets, and uses the address from the proxy`()
         async throws
     {

@@ -38,7 +38,7 @@ struct PausedServerTests {
         """
     }
 
-    // OK-20, OK-35: the client has repeated the request at the other server, and continued with the result.
+    // The client has repeated the request at the other server, and continued with the result.
     @Test func `a refresh that waited in a stopped server gets 503, and signs no user out`() async throws {
         let store = try await StoreOfSite.store(in: PostgreSQLServer.shared.value)
         try await Site.make(on: store) { first in

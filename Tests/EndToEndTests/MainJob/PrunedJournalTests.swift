@@ -13,7 +13,6 @@ struct PrunedJournalTests {
         return ended
     }
 
-    // SEC-652
     @Test func `a file from before a restore is deleted if the copies are of the restored server, and else named`()
         async throws
     {
@@ -46,7 +45,6 @@ struct PrunedJournalTests {
         }
     }
 
-    // SEC-652
     @Test func `only former files of the journal that no kept copy needs are deleted`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

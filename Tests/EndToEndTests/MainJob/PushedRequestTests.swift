@@ -7,7 +7,7 @@ import Testing
 /// Pushed authorization requests of this package's client at the real server.
 @Suite(.timeLimit(.minutes(10)))
 struct PushedRequestTests {
-    // R265, SEC-241; RFC 9126 §4
+    // RFC 9126 §4
     @Test func `the client signs in where pushed requests are required, and a request by query is refused`()
         async throws
     {

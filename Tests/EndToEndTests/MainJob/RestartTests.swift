@@ -12,7 +12,7 @@ struct RestartTests {
         let refresh_token: String
     }
 
-    // OK-20, OK-35: whenever the server is killed during a refresh, the user stays signed in.
+    // Whenever the server is killed during a refresh, the user stays signed in.
     @Test(arguments: StoreOfSite.allCases)
     func `a server that is killed between the steps of refreshes signs no user out`(
         on store: StoreOfSite
@@ -50,7 +50,7 @@ struct RestartTests {
         }
     }
 
-    // SEC-353: the server stops right after it has sent the tokens.
+    // The server stops right after it has sent the tokens.
     @Test(arguments: StoreOfSite.allCases)
     func `a server that was stopped has recorded which codes got their tokens`(on store: StoreOfSite) async throws {
         try await store.make { site in

@@ -22,7 +22,6 @@ struct RestoredArtefactTests {
         let deviceCode: String
     }
 
-    // SEC-412
     @Test(arguments: [true, false])
     func `a restore ends codes and waiting requests, and with --end-sign-ins every sign-in and token`(
         withJournal isKept: Bool

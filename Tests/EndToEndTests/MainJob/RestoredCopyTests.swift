@@ -24,7 +24,6 @@ struct RestoredCopyTests {
         let revoked: String
     }
 
-    // SEC-411, SEC-412
     @Test func `a restore keeps what was acknowledged before the copy, and ends again what had ended`() async throws {
         try await Self.copied { copied async throws in
             let site = copied.site
@@ -56,7 +55,6 @@ struct RestoredCopyTests {
         }
     }
 
-    // SEC-413
     @Test func `restore refuses without an answer, a key, or an empty directory, and changes nothing`() async throws {
         try await Self.copied { copied async throws in
             let site = copied.site
@@ -79,7 +77,6 @@ struct RestoredCopyTests {
         }
     }
 
-    // SEC-634
     @Test func `a directory whose database is lost is restored as it is, and a database is never replaced`()
         async throws
     {
@@ -115,7 +112,6 @@ struct RestoredCopyTests {
         }
     }
 
-    // SEC-413
     @Test func `no server begins with an empty database where a restore was interrupted`() async throws {
         try await Self.copied { copied async throws in
             let site = copied.site
@@ -179,7 +175,6 @@ struct RestoredCopyTests {
         }
     }
 
-    // SEC-630, SEC-632
     @Test func `a refused restore leaves nothing but the mark that a database is missing`() async throws {
         try await Self.copied { copied async throws in
             let site = copied.site

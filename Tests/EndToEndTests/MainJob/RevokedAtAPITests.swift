@@ -16,7 +16,7 @@ struct RevokedAtAPITests {
         let access_token: String
     }
 
-    // RS-16, SEC-95, RFC 7662 §4
+    // RFC 7662 §4
     @Test func `a revoked token is refused by an API with introspection, and accepted until it expires by another`()
         async throws
     {

@@ -75,7 +75,6 @@ struct ServerKeyListTests {
             form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
     }
 
-    // SEC-651
     @Test func `the list counts what needs a former server key, and a server without it says who is signed out`()
         async throws
     {
@@ -125,7 +124,7 @@ struct ServerKeyListTests {
         }
     }
 
-    // SEC-641. RFC 6749 §6: a client must replace its refresh token by that of the response.
+    // RFC 6749 §6: a client must replace its refresh token by that of the response.
     @Test func `the list names a former server key whose refresh token a client keeps`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

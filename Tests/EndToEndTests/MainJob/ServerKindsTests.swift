@@ -31,7 +31,7 @@ struct ServerKindsTests {
         }
     }
 
-    // R223: an issuer with a path publishes its metadata at three URLs.
+    // An issuer with a path publishes its metadata at three URLs.
     @Test func `with a path in the issuer the metadata is the same at three URLs, and users sign in`() async throws {
         try await Site.run(path: "/tenant1") { site, clientID in
             let origin = site.issuer.dropLast("/tenant1".count)

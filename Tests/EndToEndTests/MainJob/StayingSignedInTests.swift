@@ -7,7 +7,6 @@ import Testing
 /// A user who stays signed in, with the released programs.
 @Suite(.timeLimit(.minutes(10)))
 struct StayingSignedInTests {
-    // OK-22
     @Test func `a session is refreshed, identified by its user, and ended at the server`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

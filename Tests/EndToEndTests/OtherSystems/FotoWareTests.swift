@@ -20,7 +20,7 @@ struct FotoWareTests {
             }, body)
     }
 
-    // R055, R057: the FotoWare profile uses only the paths /fotoweb/oauth2/authorize and
+    // The FotoWare profile uses only the paths /fotoweb/oauth2/authorize and
     // /fotoweb/oauth2/token.
     @Test func `counterfoil login for FotoWare signs in and gets a refresh token`() async throws {
         try await Self.run { moved in
@@ -34,7 +34,6 @@ struct FotoWareTests {
         }
     }
 
-    // R055, R057
     @Test func `the requests of the document get the documented responses`() async throws {
         try await Self.run { moved in
             let verifier = CodeVerifier()

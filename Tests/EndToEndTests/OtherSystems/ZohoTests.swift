@@ -52,7 +52,6 @@ struct ZohoTests {
         }
     }
 
-    // R087
     @Test(arguments: [
         ("com.example.lightbox:/oauth", "S256"), ("http://127.0.0.1:49152/callback", "S256"),
         ("com.example.lightbox:/oauth", "plain"), ("com.example.lightbox:/oauth", nil),
@@ -96,7 +95,7 @@ struct ZohoTests {
         }
     }
 
-    // R082: a client without PKCE that an administrator has exempted until a date.
+    // A client without PKCE that an administrator has exempted until a date.
     @Test func `an exempt client gets tokens without PKCE`() async throws {
         try await Self.run { moved in
             let redirectURI = "com.example.lightbox:/oauth"

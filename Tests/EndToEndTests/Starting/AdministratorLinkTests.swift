@@ -7,7 +7,6 @@ import Testing
 /// The setup link for the first administrator; there is no default account.
 @Suite(.timeLimit(.minutes(10)))
 struct AdministratorLinkTests {
-    // R332, UI-44.
     @Test func `the first start prints a link that creates an administrator once`() async throws {
         try await Site.make { site in
             let first = try await site.start()

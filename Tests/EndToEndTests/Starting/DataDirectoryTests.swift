@@ -204,7 +204,6 @@ struct DataDirectoryTests {
         }
     }
 
-    // SEC-47
     @Test func `a lost server key is reported and not replaced`() async throws {
         try await Site.make { site in
             try await site.serving {}
@@ -225,7 +224,6 @@ struct DataDirectoryTests {
 /// Data directories that have lost their database, and those whose first start was interrupted.
 @Suite(.timeLimit(.minutes(10)))
 struct LostDatabaseTests {
-    // SEC-631
     @Test(arguments: ["server.key", "last-settings.json"])
     func `no server and no command begins with an empty database where one was lost`(left: String) async throws {
         try await Site.make { site in
@@ -269,7 +267,6 @@ struct LostDatabaseTests {
         }
     }
 
-    // SEC-633
     @Test func `a key that an interrupted start has left is not taken for another database`() async throws {
         try await Site.make { site in
             try await site.serving {}
@@ -309,7 +306,7 @@ struct LostDatabaseTests {
         }
     }
 
-    // SEC-631: a start that is interrupted before its database is complete has lost nothing.
+    // A start that is interrupted before its database is complete has lost nothing.
     @Test func `a first start that was interrupted is repeated with the same key`() async throws {
         try await Site.make { site in
             try await site.serving {}

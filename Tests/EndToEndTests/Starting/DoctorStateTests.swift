@@ -57,7 +57,6 @@ extension DoctorTests {
         }
     }
 
-    // SEC-630
     @Test(arguments: StoreOfSite.allCases)
     func `an interrupted restore is a fault, and no command uses the store`(_ kind: StoreOfSite) async throws {
         try await kind.make { site in

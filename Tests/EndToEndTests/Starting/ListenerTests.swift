@@ -37,7 +37,6 @@ struct ListenerTests {
         }
     }
 
-    // SEC-430, SEC-432
     @Test func `a proxy at a Unix socket is believed only if the operator trusts it`() async throws {
         try await Site.make { site in
             let path = site.folder.path("http.sock")
@@ -55,7 +54,6 @@ struct ListenerTests {
         }
     }
 
-    // SEC-431
     @Test func `a Unix socket is for the user and the group, and replaces only an unused one`() async throws {
         try await Site.make { site in
             let path = site.folder.path("http.sock")

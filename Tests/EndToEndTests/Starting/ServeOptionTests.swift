@@ -34,7 +34,6 @@ struct ServeOptionTests {
         }
     }
 
-    // SEC-111
     @Test func `development redirect URIs can be switched off`() async throws {
         let address = "http://localhost:5173/callback"
         func create(_ site: Site) async throws -> EndedProgram {
@@ -184,7 +183,6 @@ struct ServeOptionTests {
         }
     }
 
-    // SEC-49
     // The limits for wrong passwords.
     @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
     func `wrong passwords throttle sign-ins at the configured limit`(options: [String], allowed: Int) async throws {
@@ -201,7 +199,6 @@ struct ServeOptionTests {
         }
     }
 
-    // SEC-53
     @Test func `approvals are throttled at the configured limit`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -23,7 +23,6 @@ struct SettingsComparisonTests {
             .map { String($0.output.1) }
     }
 
-    // SEC-650
     @Test func `servers with different settings say so in the log, the metrics and doctor, until they agree`()
         async throws
     {

@@ -131,7 +131,6 @@ struct SettingsReloadTests {
         }
     }
 
-    // SEC-422
     @Test func `settings with a mistake change nothing, and count in the metrics`() async throws {
         try await Site.make { site in
             let client = try await Self.deviceClient(at: site)

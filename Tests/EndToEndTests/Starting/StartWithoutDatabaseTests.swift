@@ -14,7 +14,6 @@ struct StartWithoutDatabaseTests {
         return try await agent.send(.get, site.issuer + path)
     }
 
-    // SEC-614, SEC-615
     @Test func `a server that starts without its database waits for it, and is not ready meanwhile`() async throws {
         let database = try await PostgreSQLServer.start()
         try await StoreOfSite.make(in: database) { site in

@@ -47,7 +47,6 @@ struct TraceTests {
             form: form)
     }
 
-    // SEC-490, SEC-491
     @Test func `the spans of a code flow are one tree, and contain no secret and no name of a user`() async throws {
         let collector = SpanCollector()
         try await collector.run { endpoint in
@@ -157,7 +156,6 @@ struct TraceTests {
         return [tokens.access_token, tokens.id_token]
     }
 
-    // SEC-432, SEC-491
     @Test func `a traceparent of a client is ignored, and the last spans are sent when the server stops`() async throws
     {
         let collector = SpanCollector()
@@ -181,7 +179,6 @@ struct TraceTests {
         }
     }
 
-    // SEC-493
     @Test(arguments: [SpanCollector.Answer.silence, .status(.internalServerError), .status(.serviceUnavailable)])
     func `a collector that fails costs nothing but spans`(answer: SpanCollector.Answer) async throws {
         let collector = SpanCollector(answer)
@@ -212,7 +209,7 @@ struct TraceTests {
         }
     }
 
-    // SEC-493: a collector that accepts connections and never answers, in the handshake of TLS or after it got spans.
+    // A collector that accepts connections and never answers, in the handshake of TLS or after it got spans.
     @Test(arguments: ["http", "https"])
     func `a collector that never answers does not keep the server from ending`(scheme: String) async throws {
         let connections = Mutex(0)
@@ -241,7 +238,6 @@ struct TraceTests {
         }
     }
 
-    // SEC-492
     @Test func `an endpoint that cannot be used ends the start, and is not repeated in the error`() async throws {
         try await Site.make { site in
             let server = try RunningProgram(

@@ -21,7 +21,7 @@ struct PebbleTests {
         }
     }
 
-    // SEC-466: the key of the certificate is encrypted in the store.
+    // The key of the certificate is encrypted in the store.
     @Test func `a server orders its certificate by tls-alpn-01, and renews it`() async throws {
         try await Site.make { site in
             try await Pebble.run(in: site.folder, tlsPort: site.port, httpPort: 1) { pebble in

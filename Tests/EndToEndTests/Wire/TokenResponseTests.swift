@@ -6,7 +6,7 @@ import Testing
 /// The token responses as they are sent.
 @Suite(.timeLimit(.minutes(5)))
 struct TokenResponseTests {
-    // R039, R040; RFC 6749 §5.1
+    // RFC 6749 §5.1
     @Test func `a token response is JSON that no cache stores`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()

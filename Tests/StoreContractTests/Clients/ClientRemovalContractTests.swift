@@ -112,7 +112,7 @@ struct ClientRemovalContractTests {
         [try await Busy(world, world.client), try await Busy(world, documentClient())]
     }
 
-    // SEC-383: the commit of the deletion is the end of the access.
+    // The commit of the deletion is the end of the access.
     @Test(arguments: StoreKind.allCases)
     func `a deleted client is gone before its last record is deleted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -140,7 +140,7 @@ struct ClientRemovalContractTests {
         }
     }
 
-    // SEC-384: the records of one client never belong to another one.
+    // The records of one client never belong to another one.
     @Test(arguments: StoreKind.allCases)
     func `no client gets the identifier of a deleted one while records of it are left`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -171,7 +171,7 @@ struct ClientRemovalContractTests {
         }
     }
 
-    // SEC-385: a process that ends between two transactions loses nothing.
+    // A process that ends between two transactions loses nothing.
     @Test(arguments: StoreKind.allCases)
     func `the records of deleted clients go in transactions of a limited size, also after a restart`(
         _ kind: StoreKind
@@ -287,7 +287,7 @@ struct ClientRemovalContractTests {
 
     private enum Ended: Hashable { case carriedOut, refused, deleted }
 
-    // SEC-383: a request is carried out before the deletion or not at all, and leaves nothing behind.
+    // A request is carried out before the deletion or not at all, and leaves nothing behind.
     @Test(arguments: StoreKind.allCases, Request.allCases)
     func `a request is carried out before the deletion of its client, or is refused`(
         _ kind: StoreKind, _ request: Request

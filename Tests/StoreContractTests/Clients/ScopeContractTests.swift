@@ -109,7 +109,6 @@ struct ScopeContractTests {
         }
     }
 
-    // SEC-25
     @Test(arguments: StoreKind.allCases)
     func `after a scope is removed no user has allowed it, even under the same name`(
         _ kind: StoreKind

@@ -102,7 +102,6 @@ struct SelfRegisteredClientContractTests {
         }
     }
 
-    // EP-24
     @Test(arguments: StoreKind.allCases)
     func `unused clients are deleted in time, and others are kept`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -74,7 +74,6 @@ struct ApprovalContractTests {
         }
     }
 
-    // SEC-75
     @Test(arguments: StoreKind.allCases, Ending.allCases)
     func `an approval after the end of its session is not recorded`(
         _ kind: StoreKind, _ ending: Ending
@@ -104,7 +103,6 @@ struct ApprovalContractTests {
         }
     }
 
-    // SEC-75
     // The password change prevails in either order.
     @Test(arguments: StoreKind.allCases)
     func `no approval concurrent with a change of the password gives a code that can be redeemed`(
@@ -169,7 +167,6 @@ struct ApprovalContractTests {
         }
     }
 
-    // SEC-76
     @Test(arguments: StoreKind.allCases, [Scope(), Scope([.openID])])
     func `an approval by a remembered consent needs that consent in the same transaction`(
         _ kind: StoreKind, _ kept: Scope

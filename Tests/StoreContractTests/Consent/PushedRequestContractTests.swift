@@ -36,7 +36,6 @@ struct PushedRequestContractTests {
             request.digest, of: client ?? world.client.id, at: World.now + seconds, until: World.now + seconds + 1800)
     }
 
-    // OK-24
     @Test(arguments: StoreKind.allCases)
     func `the first opening extends the lifetime, and no other opening does`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -52,7 +51,6 @@ struct PushedRequestContractTests {
         }
     }
 
-    // EP-12
     @Test(arguments: StoreKind.allCases)
     func `a request cannot be opened after its lifetime, by another client, or after its removal`(
         _ kind: StoreKind
@@ -109,7 +107,6 @@ struct PushedRequestContractTests {
         }
     }
 
-    // SEC-521, SEC-526
     @Test(arguments: StoreKind.allCases)
     func `an IPv6 network of 56 or 48 bits has twice or four times the limit of one of 64 bits`(
         _ kind: StoreKind
@@ -147,7 +144,6 @@ struct PushedRequestContractTests {
         }
     }
 
-    // SEC-240
     @Test(arguments: StoreKind.allCases)
     func `a pushed request yields one code`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

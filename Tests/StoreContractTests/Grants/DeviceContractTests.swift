@@ -27,7 +27,6 @@ struct DeviceContractTests {
         }
     }
 
-    // SEC-526
     @Test(arguments: StoreKind.allCases)
     func `a taken user code, a full source and a full store are refused until records expire`(
         _ kind: StoreKind
@@ -56,7 +55,7 @@ struct DeviceContractTests {
         }
     }
 
-    // R257: RFC 8628 §3.5, the interval grows by 5 seconds for good. The poll of another client changes nothing.
+    // RFC 8628 §3.5, the interval grows by 5 seconds for good. The poll of another client changes nothing.
     @Test(arguments: StoreKind.allCases)
     func `an early poll increases the interval for all further polls`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The contract: grants and codes")
 struct GrantContractTests {
-    // R086: RFC 7636 §4.4, the challenge is kept with the code.
+    // RFC 7636 §4.4, the challenge is kept with the code.
     @Test(arguments: StoreKind.allCases)
     func `a code is read back with its challenge, its grant and its user`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -138,7 +138,6 @@ struct GrantContractTests {
         }
     }
 
-    // TK-09
     @Test(arguments: StoreKind.allCases)
     func `wrong verifiers are counted up to five, and then the code is invalid`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -47,7 +47,6 @@ struct RedemptionContractTests {
         try await kind.withWorld { world async throws in try await test(try await Issued(world)) }
     }
 
-    // SEC-350
     @Test(arguments: StoreKind.allCases)
     func `the attempt that redeemed a code succeeds again, and any other is refused`(_ kind: StoreKind) async throws {
         try await Self.withCode(kind) { issued async throws in

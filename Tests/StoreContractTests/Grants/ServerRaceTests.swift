@@ -85,7 +85,6 @@ struct ServerRaceTests {
         }
     }
 
-    // R231
     @Test(arguments: Race.kinds, Race.Order.allCases)
     func `a refresh while the client revokes the token gives no usable tokens`(
         kind: StoreKind, order: Race.Order
@@ -107,7 +106,6 @@ struct ServerRaceTests {
         }
     }
 
-    // R231
     @Test(arguments: Race.kinds, Race.Order.allCases)
     func `two revocations of one grant succeed, and end it once`(kind: StoreKind, order: Race.Order) async throws {
         try await Race.withServers(kind) { servers in
@@ -151,7 +149,6 @@ struct ServerRaceTests {
         }
     }
 
-    // UI-15
     @Test(arguments: Race.kinds, Race.Order.allCases)
     func `a consent page that is sent to two servers gives one code`(kind: StoreKind, order: Race.Order) async throws {
         try await Race.withServers(kind) { servers in

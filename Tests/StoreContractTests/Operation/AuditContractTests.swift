@@ -65,7 +65,6 @@ struct AuditContractTests {
         }
     }
 
-    // SEC-39
     @Test(arguments: StoreKind.allCases)
     func `old events can be deleted, which is recorded in the same transaction`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -97,7 +96,6 @@ struct AuditContractTests {
         }
     }
 
-    // SEC-381
     @Test(arguments: StoreKind.allCases)
     func `a deletion up to an exported position keeps an event that was committed late`(
         _ kind: StoreKind
@@ -128,7 +126,6 @@ struct AuditContractTests {
         }
     }
 
-    // SEC-38
     @Test func `no event can be changed, and only a recorded removal deletes events`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -159,7 +156,6 @@ struct AuditContractTests {
         await store.close()
     }
 
-    // SEC-38, SEC-342
     @Test func `the only change of an event is the pseudonym of a deleted user`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

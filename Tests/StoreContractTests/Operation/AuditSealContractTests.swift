@@ -120,7 +120,6 @@ struct AuditSealContractTests {
         }
     }
 
-    // SEC-487
     @Test(arguments: StoreKind.allCases)
     func `the pseudonym of a deleted user breaks no seal, and the salts of what was removed are gone`(
         _ kind: StoreKind

@@ -128,7 +128,6 @@ struct AuditTamperingTests {
         }
     }
 
-    // SEC-485
     @Test(arguments: Tampering.all)
     func `a change by SQL is found, and nothing else`(_ tampering: Tampering) async throws {
         let directory = try TemporaryDirectory()
@@ -146,7 +145,6 @@ struct AuditTamperingTests {
         await store.close()
     }
 
-    // SEC-485
     @Test func `changes by SQL are found in a database`() async throws {
         try await TestDatabase.withServer { server, name in
             let store = try await PostgreSQLStore.open(try server.uri(database: name))

@@ -163,7 +163,6 @@ struct AuditedCommitContractTests {
         },
     ]
 
-    // SEC-380
     @Test(arguments: StoreKind.allCases, steps)
     func `a commit appends its events in their order, and appends none if it changes nothing`(
         _ kind: StoreKind, _ step: Step
@@ -193,7 +192,7 @@ struct AuditedCommitContractTests {
         }
     }
 
-    // SEC-380: a commit is sent again if its answer was lost.
+    // A commit is sent again if its answer was lost.
     @Test(arguments: StoreKind.allCases)
     func `an approval or a refresh that is sent again appends its events once`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

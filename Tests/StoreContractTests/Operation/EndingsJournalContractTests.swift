@@ -11,7 +11,6 @@ struct EndingsJournalContractTests {
     /// The stores in an SQL database, each on its own.
     private static let kinds: [StoreKind] = [.sqlite, .postgreSQL]
 
-    // SEC-410
     @Test(arguments: kinds, EndingChange.all)
     func `what a commit ends is in the journal when the commit returns`(
         _ kind: StoreKind, _ change: EndingChange
@@ -29,7 +28,7 @@ struct EndingsJournalContractTests {
         }
     }
 
-    // SEC-410: a new method of the store that ends something cannot be missed.
+    // A new method of the store that ends something cannot be missed.
     @Test(arguments: kinds, AuditedCommitContractTests.steps)
     func `the journal lacks nothing after any commit with an event`(
         _ kind: StoreKind, _ step: AuditedCommitContractTests.Step
@@ -43,7 +42,6 @@ struct EndingsJournalContractTests {
         }
     }
 
-    // SEC-410
     @Test(arguments: kinds) func `a journal that was lost is created again by a check, with what the store still has`(
         _ kind: StoreKind
     ) async throws {
@@ -169,7 +167,6 @@ struct EndingsJournalContractTests {
         }
     }
 
-    // SEC-411
     @Test(arguments: kinds) func `a restore that was interrupted begins again where the copy ends`(
         _ kind: StoreKind
     ) async throws {

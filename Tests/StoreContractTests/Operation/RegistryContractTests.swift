@@ -129,7 +129,6 @@ struct RegistryContractTests {
         }
     }
 
-    // SEC-362
     @Test(arguments: StoreKind.allCases)
     func `each change of the policy, the branding or a signing key gives a new revision in every process`(
         _ kind: StoreKind
@@ -230,7 +229,6 @@ struct RegistryContractTests {
         }
     }
 
-    // SEC-363
     @Test(arguments: StoreKind.allCases)
     func `only verified native clients with an app are read for the association files`(
         _ kind: StoreKind

@@ -17,7 +17,6 @@ struct RestoredStoreContractTests {
         #expect(kinds == Set(Ending.Kind.allCases))
     }
 
-    // SEC-411
     @Test(arguments: kinds, EndingChange.all)
     func `a restore ends again what had ended after the copy, and reports what it cannot bring back`(
         _ kind: StoreKind, _ change: EndingChange
@@ -52,7 +51,7 @@ struct RestoredStoreContractTests {
         }
     }
 
-    // SEC-616: a database that lost the creation of a user gives the number to the next one.
+    // A database that lost the creation of a user gives the number to the next one.
     @Test(arguments: kinds) func `an ending concerns only a user who was created before it`(
         _ kind: StoreKind
     ) async throws {

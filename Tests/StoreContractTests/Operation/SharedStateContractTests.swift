@@ -86,7 +86,7 @@ struct SharedStateContractTests {
         }
     }
 
-    // R331, UI-08: of many attempts at the same time, no more are admitted than the limit allows.
+    // Of many attempts at the same time, no more are admitted than the limit allows.
     @Test(arguments: StoreKind.allCases)
     func `attempts at the same time do not exceed the limit`(_ kind: StoreKind) async throws {
         try await kind.withBoth { store, other async throws in

@@ -19,7 +19,7 @@ struct RefreshModelTests {
         }
     }
 
-    // R187, R308, R316, R319, TK-42, TK-48: 10,000 random runs on each store.
+    // 10,000 random runs on each store.
     @Test(arguments: StoreKind.allCases, Array(UInt64(1)...16))
     func `any sequence of events changes a token family as in the model`(
         _ kind: StoreKind, seed: UInt64
@@ -42,7 +42,7 @@ struct RefreshModelTests {
         }
     }
 
-    // SEC-68: one of fifty refreshes with the same token rotates it, and every response contains the same successor.
+    // One of fifty refreshes with the same token rotates it, and every response contains the same successor.
     @Test(arguments: StoreKind.allCases)
     func `fifty concurrent refreshes with one token have one successor`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

@@ -11,7 +11,6 @@ struct RefreshRaceTests {
     /// The reason for which a replaced token is no retry.
     enum Reuse: CaseIterable, Sendable { case successorUsed, graceEnded }
 
-    // B-16
     @Test(arguments: Race.kinds, Race.Order.allCases)
     func `a refresh and its retry at another server give the same successor`(
         kind: StoreKind, order: Race.Order
@@ -37,7 +36,6 @@ struct RefreshRaceTests {
         }
     }
 
-    // SEC-67
     @Test(arguments: Race.kinds, Race.Order.allCases)
     func `reuse at one server during a refresh at another one revokes the grant`(
         kind: StoreKind, order: Race.Order
@@ -70,7 +68,7 @@ struct RefreshRaceTests {
         }
     }
 
-    // R316: whichever server receives the replaced token, the other one refuses the family as well.
+    // Whichever server receives the replaced token, the other one refuses the family as well.
     @Test(arguments: Race.kinds, Reuse.allCases)
     func `either server recognizes reuse of a token that the other one has replaced`(
         kind: StoreKind, reuse: Reuse

@@ -43,7 +43,6 @@ struct RefreshStepContractTests {
         }
     }
 
-    // SEC-25
     @Test(arguments: StoreKind.allCases, steps)
     func `a refresh that was judged by a deleted scope is not recorded, even if the name exists again`(
         _ kind: StoreKind, _ step: RefreshStep
@@ -61,7 +60,6 @@ struct RefreshStepContractTests {
         }
     }
 
-    // SEC-70
     @Test(arguments: StoreKind.allCases, steps)
     func `a refresh that was judged by a revoked scope is not recorded`(
         _ kind: StoreKind, _ step: RefreshStep
@@ -93,7 +91,7 @@ struct RefreshStepContractTests {
         }
     }
 
-    // R267: RFC 9449 §5
+    // RFC 9449 §5
     @Test(arguments: StoreKind.allCases)
     func `a family is bound once, together with a rotation`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world in

@@ -47,7 +47,6 @@ struct LogoutQueueContractTests {
         }
     }
 
-    // SEC-37
     @Test(arguments: StoreKind.allCases)
     func `a client has one notification in flight, and the next after it or after its lease`(
         _ kind: StoreKind
@@ -72,7 +71,6 @@ struct LogoutQueueContractTests {
         }
     }
 
-    // SEC-37
     @Test(arguments: StoreKind.allCases)
     func `the clients of one owner have only a few notifications in flight`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -96,7 +94,7 @@ struct LogoutQueueContractTests {
         }
     }
 
-    // SEC-329: a stranger can register any number of clients, and none of them has an owner.
+    // A stranger can register any number of clients, and none of them has an owner.
     @Test(arguments: StoreKind.allCases)
     func `all unregistered clients together have only a few notifications in flight`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

@@ -6,7 +6,6 @@ import Testing
 
 @Suite("The contract: the deletion of a user")
 struct PersonRemovalContractTests {
-    // SEC-340
     @Test(arguments: StoreKind.allCases)
     func `a deleted user is gone at once for every read, with sessions, consents, grants and tokens`(
         _ kind: StoreKind
@@ -77,7 +76,7 @@ struct PersonRemovalContractTests {
         }
     }
 
-    // SEC-341: a process that ends between two transactions loses nothing.
+    // A process that ends between two transactions loses nothing.
     @Test(arguments: StoreKind.allCases)
     func `the records of deleted users go in transactions of a limited size, also after a restart`(
         _ kind: StoreKind
@@ -118,7 +117,7 @@ struct PersonRemovalContractTests {
         }
     }
 
-    // SEC-342: a request in progress can note its user after the deletion.
+    // A request in progress can note its user after the deletion.
     @Test(arguments: StoreKind.allCases)
     func `an event about a deleted user is appended without what identifies the user`(
         _ kind: StoreKind
@@ -219,7 +218,7 @@ struct PersonRemovalContractTests {
         }
     }
 
-    // SEC-343, OpenID Connect Back-Channel Logout §2.5
+    // OpenID Connect Back-Channel Logout §2.5
     @Test(arguments: StoreKind.allCases)
     func `due logout notifications stay queued without the identifier of the deleted user`(
         _ kind: StoreKind

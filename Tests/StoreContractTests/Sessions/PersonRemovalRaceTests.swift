@@ -15,7 +15,7 @@ struct PersonRemovalRaceTests {
     /// The outcome of one of the concurrent calls.
     private enum Ended: Hashable { case carriedOut, refused, deleted }
 
-    // SEC-340: a request is carried out before the deletion or not at all, and leaves nothing behind.
+    // A request is carried out before the deletion or not at all, and leaves nothing behind.
     @Test(arguments: StoreKind.allCases, Request.allCases)
     func `a request is carried out before the deletion of its user, or is refused`(
         _ kind: StoreKind, _ request: Request

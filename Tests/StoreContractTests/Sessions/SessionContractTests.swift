@@ -35,7 +35,6 @@ struct SessionContractTests {
         }
     }
 
-    // SEC-71
     // Signing in again revokes nothing; a sign-in by another user revokes the dependents of the former
     // session.
     @Test(arguments: StoreKind.allCases, [true, false])
@@ -63,7 +62,6 @@ struct SessionContractTests {
         }
     }
 
-    // SEC-74
     // Signing out elsewhere affects every client type, and the current session continues.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `signing out everywhere else, or changing the password, ends all other sessions and grants`(
@@ -91,7 +89,7 @@ struct SessionContractTests {
         }
     }
 
-    // R309: a sign-out after a session has expired still revokes its single-page grants, and a live session
+    // A sign-out after a session has expired still revokes its single-page grants, and a live session
     // continues.
     @Test(arguments: StoreKind.allCases)
     func `the grants of a session end with it`(_ kind: StoreKind) async throws {
@@ -135,7 +133,6 @@ struct SessionContractTests {
         }
     }
 
-    // SEC-73
     // OpenID Connect Back-Channel Logout §2.5
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is notified once, however often and concurrently it is requested`(

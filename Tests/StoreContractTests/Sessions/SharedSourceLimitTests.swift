@@ -21,7 +21,7 @@ struct SharedSourceLimitTests {
             on: try await browser.open(Attempt(server).url), username: name, password: password)
     }
 
-    // R302: the web server decides which address a request comes from, by its trusted proxies.
+    // The web server decides which address a request comes from, by its trusted proxies.
     @Test(arguments: Race.kinds)
     func `failures at two servers count together for the address, whatever the header fields say`(
         kind: StoreKind

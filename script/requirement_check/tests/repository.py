@@ -8,13 +8,12 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from .. import check, citations, page, results, security, table
+from .. import check, page, proofs, results, security, table
 
 TEST = "Tests/ServerTests/CodeTests.swift"
 SUITE = """\
 @Suite
 struct CodeTests {
-    // R001: the code is sent back.
     @Test func `a code is redeemed`() throws {
         #expect(1 == 1)
     }
@@ -22,6 +21,7 @@ struct CodeTests {
 """
 SOURCE = "id\tsource\tlevel\trole\tstatement\nR001\tRFC 6749 §4.1\tMUST\tAS\tA code is redeemed.\n"
 STATUS = "id\tstatus\tnote\nR001\tbuilt\t\n"
+PROOFS = f"id\tfile\ttest\nR001\t{TEST}\ta code is redeemed\n"
 CASES = "id\tsituation\toutcome\tsource\n"
 SECURITY = """\
 # Security
@@ -49,6 +49,7 @@ class RepositoryCase(unittest.TestCase):
         self.pin()
         self.write("docs/requirements/status.tsv", STATUS)
         self.write("docs/requirements/cases.tsv", CASES)
+        self.write("docs/requirements/tests.tsv", PROOFS)
         self.write("SECURITY.md", SECURITY)
         self.write(TEST, SUITE)
 
@@ -61,11 +62,15 @@ class RepositoryCase(unittest.TestCase):
         place.write_text(text, "utf-8")
         return place
 
+    def prove(self, *rows: str) -> None:
+        """Writes these rows of an id, a file and a name into tests.tsv."""
+        self.write("docs/requirements/tests.tsv", "\n".join(["id\tfile\ttest", *rows]) + "\n")
+
     def pin(self) -> None:
         self.write("docs/requirements/source.sha256", table.digest(self.tables / "source.tsv"))
 
     def faults(self) -> list[str]:
-        return check.faults(table.read(self.tables), self.promises(), citations.collect(self.root))
+        return check.faults(table.read(self.tables), self.promises(), proofs.read(self.root))
 
     def promises(self) -> security.Promises:
         return security.read(self.root / "SECURITY.md")
@@ -75,17 +80,17 @@ class RepositoryCase(unittest.TestCase):
         self.assertTrue(any(words in fault for fault in faults), f"no fault says '{words}': {faults}")
 
     def page(self) -> str:
-        return page.text(table.read(self.tables), self.promises(), citations.collect(self.root).proofs)
+        return page.text(table.read(self.tables), self.promises(), proofs.read(self.root).of)
 
     def run_of(self, *events: dict[str, Any], partial: bool = False) -> list[str]:
         """The faults of a run that recorded these events for the one test."""
         declaration = {
             "kind": "function",
-            "id": "ServerTests.CodeTests/`a code is redeemed`()/CodeTests.swift:4:6",
+            "id": "ServerTests.CodeTests/`a code is redeemed`()/CodeTests.swift:3:6",
             "name": "`a code is redeemed`()",
-            "sourceLocation": {"fileID": "ServerTests/CodeTests.swift", "line": 4, "column": 6},
+            "sourceLocation": {"fileID": "ServerTests/CodeTests.swift", "line": 3, "column": 6},
         }
         records = [{"kind": "test", "payload": declaration}]
         records += [{"kind": "event", "payload": {**event, "testID": declaration["id"]}} for event in events]
         stream = self.write("run.jsonl", "".join(json.dumps(record) + "\n" for record in records))
-        return check.unproved_tests(citations.collect(self.root), results.of_tests([stream]), partial)
+        return check.unproved_tests(proofs.read(self.root), results.of_tests([stream]), partial)

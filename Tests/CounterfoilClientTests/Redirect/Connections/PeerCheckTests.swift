@@ -26,7 +26,6 @@ struct PeerCheckTests {
     private static let there = "0100007F:C352"
     private static let here = "0100007F:9C41"
 
-    // SEC-212
     @Test(
         arguments: [
             (1000, 1000, nil, PeerCheck.Verdict.accepted), (1001, 1000, nil, .otherUser),
@@ -85,7 +84,7 @@ struct PeerCheckTests {
             #expect(PeerCheck.unmappedUser(uidMap: Array(map.utf8), overflow: 65534) == unmapped)
         }
 
-        // SEC-212, SEC-213: another user who has read the address from the process list.
+        // Another user who has read the address from the process list.
         @Test(.enabled(if: geteuid() == 0, "only root can be two users"))
         func `a program of another user receives no redirect and delivers no response`() async throws {
             let check = PeerCheck(user: 12345, unmappedUser: nil, table: PeerCheck.ofThisProcess.table)

@@ -66,7 +66,6 @@
             }
         }
 
-        // R145, CL-02, CL-31
         @Test func `a message that is not the response does not end the wait`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.strangers:/callback?tenant=x", desktop.environment)
@@ -188,7 +187,7 @@
                 Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .noReceiver)
         }
 
-        // SEC-88: only this user can reach the socket.
+        // Only this user can reach the socket.
         @Test func `the socket is private, and a folder with other permissions is refused`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.private:/callback", desktop.environment)

@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import Testing
 
 struct PrivateUseSchemeTests {
-    // R098 R099 R102 R104
     @Test(arguments: [
         ("com.example.app:/callback", "com.example.app"), ("com.example.app:/", "com.example.app"),
         ("Com.Example.App:/cb?tenant=x", "com.example.app"), ("xn--bcher-kva.example:/cb", "xn--bcher-kva.example"),
@@ -15,7 +14,6 @@ struct PrivateUseSchemeTests {
         #expect(uri.redirectURI.rawValue == text)
     }
 
-    // R100, R103, R130, R131
     @Test(arguments: [
         ("myapp:/cb", CustomSchemeRedirectURI.Refusal.notReversedDomain("myapp")),
         ("com.example.-app:/cb", .notReversedDomain("com.example.-app")),

@@ -27,7 +27,7 @@ struct RedirectHandoffTests {
     }
 
     #if os(Linux)
-        // CL-31: the code appears in the arguments and nowhere else.
+        // The code appears in the arguments and nowhere else.
         @Test func `a response without a waiting sign-in is ignored and not printed`() async throws {
             let desktop = try Desktop()
             let ended = try await DesktopProgram.run(
@@ -47,7 +47,7 @@ struct RedirectHandoffTests {
             #expect(!misused.errors.contains("c0de"))
         }
 
-        // R080, R117, CL-30: the command line from the sign-in to the token.
+        // The command line from the sign-in to the token.
         @Test func `login with a private-use scheme ends with a token`() async throws {
             let desktop = try Desktop()
             let environment = desktop.environment

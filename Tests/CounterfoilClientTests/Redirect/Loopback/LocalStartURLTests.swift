@@ -51,7 +51,7 @@
             try await StandardTransport().send(TransportRequest(EndpointURL(url), method: method))
         }
 
-        // SEC-210, SEC-211: every user of the device can read the arguments of a program.
+        // Every user of the device can read the arguments of a program.
         @Test func `the browser program receives a local URL that leads to the server once`() async throws {
             let directory = try TemporaryDirectory()
             try await ScriptedAuthorizationServer.run { server in
@@ -81,7 +81,6 @@
             }
         }
 
-        // SEC-211
         @Test func `of many requests at once, one is redirected`() async throws {
             let directory = try TemporaryDirectory()
             try await ScriptedAuthorizationServer.run { server in

@@ -83,7 +83,7 @@ struct LoopbackEndingTests {
         await #expect(throws: SignInError.timedOut) { try await other.callback(within: .seconds(-1)) }
     }
 
-    // R145, R306: two windows of the user, and a response from an old sign-in.
+    // Two windows of the user, and a response from an old sign-in.
     @Test func `two concurrent sign-ins and an old one do not take each other's responses`() async throws {
         let first = try await LoopbackReceiver.listen()
         let second = try await LoopbackReceiver.listen()
@@ -133,7 +133,7 @@ struct LoopbackEndingTests {
         await receiver.close()
     }
 
-    // R128, R135, SEC-88: no other device can reach the port, so no firewall needs a rule for it.
+    // No other device can reach the port, so no firewall needs a rule for it.
     @Test func `the receiver does not listen on other addresses of the device`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try Self.port(of: receiver)

@@ -26,7 +26,6 @@ struct LoopbackReceiverTests {
             "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n", port: port, isIPv6: isIPv6)
     }
 
-    // R092, R114, R134, R136
     @Test func `the receiver listens on one port of both address families and releases both`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -55,7 +54,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    // OK-34, CL-02: requests that are not the response, and then the response.
+    // Requests that are not the response, and then the response.
     @Test func `requests for other paths, icons and other methods do not end the wait`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -126,7 +125,6 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    // CL-28
     @Test(arguments: ["code=a&code=b", "code=a&error=access_denied", "", "code=a&iss=https://evil.example.com"])
     func `an unsafe response ends the wait, and its page says so`(rest: String) async throws {
         let receiver = try await LoopbackReceiver.listen()
@@ -156,7 +154,6 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    // CL-27
     @Test func `the port is closed when the wait times out`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -173,7 +170,6 @@ struct LoopbackReceiverTests {
         #expect(!RawConnection.isOpen(port: port))
     }
 
-    // CL-29
     @Test(arguments: [
         ("http://127.0.0.1", false), ("http://127.0.0.1/", false), ("http://127.0.0.1/a/b?tenant=x%20y", false),
         ("http://[::1]/cb", true), ("http://localhost/cb", false), ("http://localhost/cb", true),

@@ -70,7 +70,6 @@ struct PasteReceiverTests {
         #expect(refused == .refused(OAuthError(.accessDenied)))
     }
 
-    // SEC-88
     @Test func `the timeout, the end of the input and cancelling end the wait`() async throws {
         let slow = Terminal()
         let late = try slow.receiver()

@@ -2,7 +2,6 @@ import CounterfoilServer
 import Testing
 
 struct ConsentTextTests {
-    // R052
     @Test(arguments: [
         ("Lightbox *reads* your **photos**.", "<p>Lightbox <em>reads</em> your <strong>photos</strong>.</p>"),
         ("- albums\n- photos", "<ul>\n<li>albums\n</li>\n<li>photos\n</li>\n</ul>"),
@@ -25,7 +24,6 @@ struct ConsentTextTests {
         #expect(try PrintedHTML(printed).violations == [])
     }
 
-    // SEC-09
     // A link over https, followed by its host unless the text states it.
     @Test(arguments: [
         ("[Terms](https://app.example/terms)", "https://app.example/terms", "Terms (app.example)"),

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 struct HostileConsentTextTests {
-    // UI-26
     @Test(arguments: [
         "<script>alert(1)</script>\n\na", "a <script>alert(1)</script>",
         "<SCRIPT SRC=//evil.example/x.js></SCRIPT>\n\na",
@@ -32,7 +31,6 @@ struct HostileConsentTextTests {
         #expect(!html.contains("<script") && !html.contains("<img") && !html.contains("<!"))
     }
 
-    // SEC-09
     // Every spelling of a link that executes, loads, or hides its destination.
     @Test(arguments: [
         "[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "[a](&#106;avascript:alert(1))",

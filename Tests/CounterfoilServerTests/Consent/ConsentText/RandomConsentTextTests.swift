@@ -13,7 +13,6 @@ struct RandomConsentTextTests {
         "\u{FFFE}", "\u{10FFFF}", "[a]", "[a]: https://app.example/b", "https://a@b/", "onclick=", "=", ":", "@", "%",
     ]
 
-    // SEC-08
     @Test(arguments: 0..<8)
     func `any text prints allowed elements only, correctly nested`(seed: UInt64) throws {
         var numbers = SeededGenerator(seed: seed)

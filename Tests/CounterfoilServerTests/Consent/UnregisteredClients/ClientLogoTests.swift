@@ -21,7 +21,7 @@ struct ClientLogoTests {
         return (try await browser.open(viewer.attempt().url).consentPage, browser)
     }
 
-    // R253, SEC-314: draft-ietf-oauth-client-id-metadata-document §6.7
+    // draft-ietf-oauth-client-id-metadata-document §6.7
     @Test(arguments: ["image/png", "IMAGE/JPEG; q=1"])
     func `a logo is fetched, encoded again and served by this server`(type: String) async throws {
         let viewer = try await DocumentClient(["logo_uri": .string(Self.url)])
@@ -48,7 +48,7 @@ struct ClientLogoTests {
         #expect(try await viewer.test.store.client(viewer.client.id)?.presentation.logo == nil)
     }
 
-    // SEC-314: the page shows initials.
+    // The page shows initials.
     @Test(arguments: [
         file(Array("<svg onload=\"alert(1)\"/>".utf8), type: "image/svg+xml"),
         file(Array("<svg onload=\"alert(1)\"/>".utf8)), file([]), file(PNGPicture.signature),
@@ -84,7 +84,6 @@ struct ClientLogoTests {
         #expect(try page.consentPage.applicationLogo != nil)
     }
 
-    // SEC-315
     @Test func `a host that does not answer delays no page and no other host`() async throws {
         let files = StallingFiles(Self.file(try Pictures.png(width: 20, height: 20)))
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -105,7 +104,6 @@ struct ClientLogoTests {
         #expect(files.slowRequests <= 2)
     }
 
-    // SEC-315
     @Test func `the memory of logos is bounded`() async throws {
         let files = ScriptedClientFiles()
         let logos = ClientLogos(fetcher: files, encoder: LogoEncoder())

@@ -65,7 +65,6 @@ struct NamedHostsTests {
         #expect(NamedHosts(in: "example.com").foreign(to: uris, of: .web, suffixes: nil) == "example.com")
     }
 
-    // SEC-532
     @Test func `a name and a publisher with a host that is not the client's own are refused`() async throws {
         let rules = ClientRules(try await TestServer().server.settings)
         var draft = ClientDraft()

@@ -22,7 +22,7 @@ struct UnregisteredAssuranceTests {
         return (viewer, browser)
     }
 
-    // B-05, R357, SEC-312: RFC 8252 §8.6
+    // RFC 8252 §8.6
     @Test(arguments: [
         ("https://apps.viewer.co.uk/callback", true),
         ("https://viewer.co.uk/callback", false), ("https://www.apps.viewer.co.uk/callback", false),
@@ -43,7 +43,7 @@ struct UnregisteredAssuranceTests {
         }
     }
 
-    // B-05, SEC-312: OpenID Connect Core §3.1.2.6
+    // OpenID Connect Core §3.1.2.6
     @Test(arguments: [
         ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback"],
         ["uk.co.viewer:/callback", "uk.co.viewer:/callback"], [ownHost, ownHost],
@@ -57,7 +57,7 @@ struct UnregisteredAssuranceTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .consentRequired)
     }
 
-    // R318, SEC-312: no policy changes it, because no person has registered the client.
+    // No policy changes it, because no person has registered the client.
     @Test(arguments: [ClientType.web, .singlePage, .native])
     func `a client that registered itself is asked about each time`(type: ClientType) async throws {
         let viewer = try await DocumentClient()
@@ -75,7 +75,7 @@ struct UnregisteredAssuranceTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .consentRequired)
     }
 
-    // R255, UI-23, SEC-313: draft-ietf-oauth-client-id-metadata-document §6.3
+    // draft-ietf-oauth-client-id-metadata-document §6.3
     @Test(arguments: [
         ["client_name": JSONValue.string("Bank")], ["logo_uri": .string("https://apps.viewer.co.uk/other.png")],
         ["redirect_uris": .array([.string(ownHost), .string("https://apps.viewer.co.uk/other")])],
@@ -98,7 +98,7 @@ struct UnregisteredAssuranceTests {
         #expect(try await browser.open(attempt.url).status == .seeOther)
     }
 
-    // R255: a client rotates its keys at their URL, which changes nothing that a user knows.
+    // A client rotates its keys at their URL, which changes nothing that a user knows.
     @Test func `new keys at the same URL keep a remembered consent, other keys in the document void it`() async throws {
         var (viewer, browser) = try await Self.allowed()
         let attempt = viewer.attempt(at: Self.ownHost)
@@ -119,7 +119,7 @@ struct UnregisteredAssuranceTests {
         }
     }
 
-    // SEC-313: the user allowed another document than the current one.
+    // The user allowed another document than the current one.
     @Test func `a page that was shown before the document changed gives no code`() async throws {
         var viewer = try await DocumentClient()
         var browser = try await viewer.browser()

@@ -9,7 +9,7 @@ import Testing
 
 /// The pages that name a client that no person registered.
 struct UnregisteredConsentTests {
-    // R253, SEC-310: draft-ietf-oauth-client-id-metadata-document §6.4
+    // draft-ietf-oauth-client-id-metadata-document §6.4
     @Test func `the consent page names a client by the host of its document`() async throws {
         let viewer = try await DocumentClient()
         var browser = try await viewer.browser()
@@ -30,7 +30,7 @@ struct UnregisteredConsentTests {
         #expect(html.contains("<title>Allow apps.viewer.co.uk?"))
     }
 
-    // R355: the destination of the response, and a warning for loopback addresses only.
+    // The destination of the response, and a warning for loopback addresses only.
     @Test(arguments: [
         ("http://127.0.0.1/callback", "http://127.0.0.1:51004/callback", true),
         ("http://localhost/callback", "http://localhost:51004/callback", true),
@@ -112,7 +112,7 @@ struct UnregisteredConsentTests {
         }
     }
 
-    // R243, R318, SEC-310: RFC 7591 §5
+    // RFC 7591 §5
     @Test func `a client that registered itself has an unverified name and the host of its redirect URI`() async throws
     {
         let viewer = try await DocumentClient()
@@ -127,7 +127,7 @@ struct UnregisteredConsentTests {
         #expect(client.displayName == "Photo Viewer (bank.example, viewer.example)")
     }
 
-    // SEC-311: the device of a stranger gets the tokens, whatever hosts its redirect URIs have.
+    // The device of a stranger gets the tokens, whatever hosts its redirect URIs have.
     @Test func `a device that registered itself is named by its client_id`() async throws {
         let viewer = try await DocumentClient()
         let client = try await DocumentClient.selfRegistered(
@@ -141,7 +141,7 @@ struct UnregisteredConsentTests {
         #expect(try !reply.html().contains("bank.example"))
     }
 
-    // SEC-311: a text of the client could pass for one of the service.
+    // A text of the client could pass for one of the service.
     @Test func `the consent text of an unregistered client is never shown`() async throws {
         let viewer = try await DocumentClient()
         let client = try await DocumentClient.selfRegistered(in: viewer.test, redirectURIs: ["http://127.0.0.1/cb"])
@@ -151,7 +151,7 @@ struct UnregisteredConsentTests {
         #expect(try reply.consentPage.applicationWords == nil)
     }
 
-    // SEC-311: every other page that names the client.
+    // Every other page that names the client.
     @Test func `the name of an unregistered client is shown with its host on every page`() async throws {
         let viewer = try await DocumentClient(name: "Example Photos")
         let full = "Example Photos (apps.viewer.co.uk)"
@@ -171,7 +171,7 @@ struct UnregisteredConsentTests {
         #expect(try refused.html().contains("(apps.viewer.co.uk)"))
     }
 
-    // SEC-532: the host of the document stands for such a name.
+    // The host of the document stands for such a name.
     @Test(arguments: [
         ("Example Photos (id.example.com)", "apps.viewer.co.uk"), ("good.victim.example", "apps.viewer.co.uk"),
         ("Viewer.co.uk Photos", "Viewer.co.uk Photos (apps.viewer.co.uk)"),

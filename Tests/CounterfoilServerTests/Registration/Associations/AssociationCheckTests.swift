@@ -132,7 +132,7 @@ struct AssociationCheckTests {
         #expect(await check.verdict(on: app, at: try RedirectURI("http://127.0.0.1/cb")) == nil)
     }
 
-    // SEC-533: otherwise a developer could look up the names of a private network.
+    // Otherwise a developer could look up the names of a private network.
     @Test(arguments: Language.allCases)
     func `a developer cannot tell a private network from an unknown host`(language: Language) {
         let words = Localizer(language)

@@ -17,7 +17,6 @@ struct AssociationTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    // SEC-43
     // RFC 8252 §7.2
     @Test func `a verified app is listed in both files with its paths`() async throws {
         let test = try await TestServer()
@@ -46,7 +45,6 @@ struct AssociationTests {
         )
     }
 
-    // SEC-43
     // An app that is unverified, not native, or without a URL on this host is not listed.
     @Test func `no other app is listed, and the files are valid without any app`() async throws {
         let test = try await TestServer()
@@ -90,7 +88,7 @@ struct AssociationTests {
         #expect(files.allSatisfy { $0.components(separatedBy: ".shared\"").count == 2 })
     }
 
-    // R110; RFC 8252 §7.2
+    // RFC 8252 §7.2
     @Test func `a native app has a callback page`() async throws {
         let test = try await TestServer()
         let own = "https://id.example.com/callback/app_darkroom"
@@ -113,7 +111,6 @@ struct AssociationTests {
         #expect(reply.location == nil)
     }
 
-    // CL-32
     @Test func `the callback page names the app and reflects nothing of the request`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -129,7 +126,6 @@ struct AssociationTests {
         #expect(!test.log.lines.joined().contains("secretcode"))
     }
 
-    // CL-32
     @Test func `a client that is not a native app has no callback page`() async throws {
         let test = try await TestServer()
         _ = try await test.register("Gallery", type: .web, redirectURIs: ["https://gallery.example/cb"])

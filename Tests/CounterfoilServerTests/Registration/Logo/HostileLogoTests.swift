@@ -11,7 +11,6 @@ struct HostileLogoTests {
         _ = try LogoEncoderTests.checked(logo)
     }
 
-    // SEC-08
     // Metadata can contain the place where a photograph was taken and the name of its author.
     @Test func `all metadata of an image is removed`() throws {
         let marker = Array("48.2082N 16.3738E geheim".utf8)

@@ -20,7 +20,6 @@ struct DevelopmentRedirectURITests {
         }
     }
 
-    // R244
     @Test(
         arguments: [ClientType.web, .singlePage],
         [
@@ -35,7 +34,6 @@ struct DevelopmentRedirectURITests {
         #expect(RedirectURIWarning.development(port: uri.port).isNote)
     }
 
-    // R244, R299
     @Test(
         arguments: [ClientType.web, .singlePage],
         [
@@ -64,7 +62,7 @@ struct DevelopmentRedirectURITests {
         #expect(Self.refusal(uri.text, try Self.context(type)) == uri.expected)
     }
 
-    // R113: the rule of native clients stays: any port, and no consent page about development.
+    // The rule of native clients stays: any port, and no consent page about development.
     @Test(arguments: ["http://localhost:5173/callback", "http://127.0.0.1:5173/callback", "http://[::1]/callback"])
     func `a loopback URI of a native client is not for development`(text: String) throws {
         var context = try Self.context(.native)

@@ -27,7 +27,6 @@ struct RedirectURIPreviewTests {
 
     private struct Repeated: Error {}
 
-    // R113, B-06
     @Test func `of a loopback URI only the port is free`() throws {
         #expect(
             try Self.examples(of: "http://127.0.0.1/cb") == [

@@ -17,7 +17,6 @@ struct RedirectURIVerdictTests {
         "https://id.example.com/callback/app_darkroom",
     ]
 
-    // R112, R312
     @Test(arguments: UInt64(1)...8)
     func `the verdict, the preview, the console and the endpoint never differ`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)

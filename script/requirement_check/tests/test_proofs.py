@@ -1,30 +1,37 @@
-"""A citation counts only directly above a test that can fail here."""
+"""A row of tests.tsv counts only if it names a test that can fail here."""
 
 from __future__ import annotations
 
+from .. import proofs
 from .repository import SUITE, TEST, RepositoryCase
 
+ROW = f"R001\t{TEST}\ta code is redeemed"
 
-class CitationTests(RepositoryCase):
-    def test_a_citation_above_a_test_proves_its_requirement(self) -> None:
+
+class ProofTests(RepositoryCase):
+    def test_a_row_with_a_test_proves_its_requirement(self) -> None:
         self.assertEqual(self.faults(), [])
 
-    def test_a_citation_above_a_suite_is_refused(self) -> None:
-        self.write(TEST, "// R001\n" + SUITE.replace("// R001", "//"))
-        self.assert_fault("does not stand directly above a test")
+    def test_a_row_whose_test_has_another_name_is_refused(self) -> None:
+        self.write(TEST, SUITE.replace("a code is redeemed", "a token is issued"))
+        self.assert_fault(f"tests.tsv:2, the proof of R001 by `a code is redeemed` in {TEST}: there is no such test")
 
-    def test_a_citation_in_a_helper_is_refused(self) -> None:
-        helper = "\n    // R001\n    func helper() { #expect(true) }\n}\n"
-        self.write(TEST, SUITE.replace("// R001", "//").rstrip("}\n") + "}" + helper)
-        self.assert_fault("does not stand directly above a test")
+    def test_a_row_that_names_a_helper_is_refused(self) -> None:
+        self.write(TEST, SUITE.replace("@Test ", ""))
+        self.assert_fault("there is no such test")
 
-    def test_a_citation_inside_a_test_is_refused(self) -> None:
-        self.write(TEST, SUITE.replace("// R001", "//").replace("1 == 1)", "1 == 1)  // R001"))
-        self.assert_fault("does not stand directly above a test")
+    def test_a_row_without_a_name_is_refused(self) -> None:
+        self.prove(f"R001\t{TEST}")
+        self.assert_fault("tests.tsv:2 does not have an id and 3 columns")
 
-    def test_a_citation_above_an_empty_line_is_refused(self) -> None:
-        self.write(TEST, SUITE.replace("sent back.\n", "sent back.\n\n"))
-        self.assert_fault("does not stand directly above a test")
+    def test_rows_out_of_order_or_twice_are_refused_until_they_are_sorted(self) -> None:
+        self.write("docs/requirements/cases.tsv", "id\tsituation\toutcome\tsource\nOK-20\ta retry\tsame answer\tB-16\n")
+        rows = [ROW, ROW.replace("R001", "OK-20")]
+        for wrong in (rows, sorted(rows + rows)):
+            self.prove(*wrong)
+            self.assert_fault("followed by rows in order, each once: run script/requirements")
+            proofs.sort(self.root)
+            self.assertEqual(self.faults(), [])
 
     def test_a_test_without_an_expectation_is_refused(self) -> None:
         self.write(TEST, SUITE.replace("#expect(1 == 1)", ""))
@@ -70,18 +77,21 @@ class CitationTests(RepositoryCase):
                 self.write(TEST, f"#if {condition}\n{SUITE}#endif\n")
                 self.assertEqual(self.faults(), [])
 
-    def test_a_driver_cites_in_its_docstring_only(self) -> None:
-        self.write(TEST, SUITE.replace("// R001", "//"))
-        self.write("Interop/authlib/drive.py", '"""A client signs in.\n\nR001: it redeems a code.\n"""\n')
+    def test_a_driver_proves_by_its_path(self) -> None:
+        self.prove("R001\tInterop/authlib/drive.py\t")
+        self.assert_fault("there is no such driver")
+        self.write("Interop/authlib/drive.py", '"""A client signs in."""\n')
         self.assertEqual(self.faults(), [])
-        self.write("Interop/authlib/drive.py", '"""A client signs in."""\n# R001\n')
-        self.assert_fault("not in the docstring of a driver")
+        self.assertIn("[A client signs in](../Interop/authlib/drive.py)", self.page())
 
     def test_a_helper_of_the_drivers_proves_nothing(self) -> None:
-        self.write("Interop/person.py", '"""R001"""\n')
-        self.assert_fault("not in the docstring of a driver")
+        self.write("Interop/person.py", '"""A person."""\n')
+        self.prove("R001\tInterop/person.py\t")
+        self.assert_fault("there is no such driver")
 
     def test_too_many_tests_for_one_id_are_refused(self) -> None:
-        for number in range(5):
+        for number in range(4):
             self.write(f"Tests/ServerTests/More{number}.swift", SUITE)
-        self.assert_fault("R001 is cited by 6 tests")
+        more = [ROW.replace("CodeTests", f"More{number}") for number in range(4)]
+        self.prove(ROW, *more)
+        self.assert_fault("R001 has 5 tests")
