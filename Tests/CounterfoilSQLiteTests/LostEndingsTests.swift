@@ -21,7 +21,6 @@ struct LostEndingsTests {
         }
     }
 
-    // SEC-616
     @Test func `a gap in a journal shows that a store can lack other endings`() async throws {
         try await Self.withEarlierStore { store, path, lines async throws in
             let endings = lines.indices.filter { lines[$0].contains("\"ended\":") }

@@ -5,7 +5,6 @@ import Testing
 /// Commands and servers on a copy or an earlier state of a data directory, whose server has an endings journal.
 @Suite(.timeLimit(.minutes(5)))
 struct CopiedDirectoryTests {
-    // SEC-637, SEC-638
     @Test func `a command and a server on a copy of a data directory change nothing in the journal of the server`()
         async throws
     {
@@ -36,7 +35,6 @@ struct CopiedDirectoryTests {
         }
     }
 
-    // SEC-637
     @Test func `a command writes nothing to a journal of which its database lacks endings, and the server ends them`()
         async throws
     {

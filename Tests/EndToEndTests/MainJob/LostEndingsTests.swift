@@ -10,7 +10,6 @@ import Testing
 struct LostEndingsTests {
     private static let log = "ended again what the database lacked of the endings journal"
 
-    // SEC-616
     @Test(arguments: StoreOfSite.allCases)
     func `a server that starts on a store without endings of its journal ends them again`(
         _ kind: StoreOfSite
@@ -35,7 +34,7 @@ struct LostEndingsTests {
         }
     }
 
-    // SEC-616, SEC-617: the numbers of the lost endings are used again.
+    // The numbers of the lost endings are used again.
     @Test func `a running server ends again what a failover lost, and after-restore ends what each branch has`()
         async throws
     {
@@ -64,7 +63,6 @@ struct LostEndingsTests {
         }
     }
 
-    // SEC-616, SEC-618, SEC-642
     @Test func `a server ends again what a data directory lacks, also if the journal is empty beside a former file`()
         async throws
     {
