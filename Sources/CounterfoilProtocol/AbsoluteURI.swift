@@ -59,7 +59,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String) throws(Refusal) { try self.init(parsing: text, byteLimit: Self.byteLimit) }
 
     /// Parses an absolute URI with a maximum length.
-    package init(parsing text: String, byteLimit: Int) throws(Refusal) {
+    @_spi(Counterfoil) public init(parsing text: String, byteLimit: Int) throws(Refusal) {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
         var text = text
         let parts: Result<Parts, Refusal> = text.withUTF8 { bytes in

@@ -7,7 +7,7 @@ extension UInt8 {
     var isUnquoted: Bool { self == 0x21 || (0x23...0x5B).contains(self) || (0x5D...0x7E).contains(self) }
 
     /// `unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
-    package var isUnreserved: Bool {
+    @_spi(Counterfoil) public var isUnreserved: Bool {
         isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_")
             || self == UInt8(ascii: "~")
     }
@@ -59,7 +59,7 @@ extension StringProtocol {
     /// Returns the longest prefix of at most `limit` UTF-8 bytes that does not split a Unicode scalar.
     ///
     /// A limit in characters would not limit the size, because a character can contain any number of scalars.
-    package func prefix(bytes limit: Int) -> String {
+    @_spi(Counterfoil) public func prefix(bytes limit: Int) -> String {
         var size = 0
         let end = unicodeScalars.firstIndex { scalar in
             size += UTF8.width(scalar)

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 extension ContiguousBytes {
@@ -9,5 +9,5 @@ extension ContiguousBytes {
     ///
     /// The buffer is copied in one step. This is faster than iterating over a digest or a message
     /// authentication code, which yields one byte at a time.
-    package var copiedBytes: [UInt8] { withUnsafeBytes { Array($0) } }
+    @_spi(Counterfoil) public var copiedBytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }

@@ -119,10 +119,10 @@ public struct FormParameters: Sendable, Hashable {
     }
 
     /// Percent-encodes one name or value; a space becomes `%20`.
-    package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
+    @_spi(Counterfoil) public static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
 
     /// Decodes one name or value; returns nil if a percent escape is invalid or the result is not UTF-8.
-    package static func decoded(_ text: ArraySlice<UInt8>) -> String? { FormEncoding.decode(text) }
+    @_spi(Counterfoil) public static func decoded(_ text: ArraySlice<UInt8>) -> String? { FormEncoding.decode(text) }
 
     /// The query or body: encoded names and values, joined with `=` and `&`.
     public var encoded: String {

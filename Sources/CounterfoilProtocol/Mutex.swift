@@ -1,20 +1,21 @@
 #if canImport(Darwin)
     import os
 #else
-    package import Synchronization
+    public import Synchronization
 #endif
 
 /// A lock with the value that it protects, with the interface of `Synchronization.Mutex`.
 ///
 /// That type requires iOS 18 and macOS 15.
-package struct Mutex<Value>: ~Copyable, Sendable {
+@_spi(Counterfoil) public struct Mutex<Value>: ~Copyable, Sendable {
     #if canImport(Darwin)
         private let lock: OSAllocatedUnfairLock<Value>
 
-        package init(_ value: consuming sending Value) { lock = OSAllocatedUnfairLock(uncheckedState: value) }
+        /// Creates a mutex that protects a value.
+        public init(_ value: consuming sending Value) { lock = OSAllocatedUnfairLock(uncheckedState: value) }
 
         /// Calls a function with the value, which no other thread can access meanwhile.
-        package borrowing func withLock<Success, Failure: Error>(
+        public borrowing func withLock<Success, Failure: Error>(
             _ body: (inout Value) throws(Failure) -> Success
         ) throws(Failure) -> Success {
             try lock.withLockUnchecked { value in
@@ -24,12 +25,13 @@ package struct Mutex<Value>: ~Copyable, Sendable {
     #else
         @usableFromInline let lock: Synchronization.Mutex<Value>
 
+        /// Creates a mutex that protects a value.
         @inlinable
-        package init(_ value: consuming sending Value) { lock = Synchronization.Mutex(value) }
+        public init(_ value: consuming sending Value) { lock = Synchronization.Mutex(value) }
 
         /// Calls a function with the value, which no other thread can access meanwhile.
         @inlinable
-        package borrowing func withLock<Success, Failure: Error>(
+        public borrowing func withLock<Success, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Success
         ) throws(Failure) -> sending Success {
             try lock.withLock(body)

@@ -36,7 +36,7 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
     /// The URI byte for byte, as it was parsed and as it is sent.
     public let rawValue: String
     /// The URI after normalization, the form in which resource indicators are compared.
-    package let normalized: String
+    @_spi(Counterfoil) public let normalized: String
 
     /// Parses a resource indicator of at most ``byteLimit`` bytes.
     public init(_ text: String) throws(Refusal) {

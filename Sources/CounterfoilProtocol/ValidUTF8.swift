@@ -3,7 +3,7 @@ extension String {
     ///
     /// `String(validating:as:)` requires iOS 18 and macOS 15.
     @inlinable
-    package init?(validUTF8 bytes: some Collection<UInt8>) {
+    @_spi(Counterfoil) public init?(validUTF8 bytes: some Collection<UInt8>) {
         #if canImport(Darwin)
             self.init(decoding: bytes, as: UTF8.self)
             // The decoder replaces invalid sequences, so the text then has other bytes.

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-public import CounterfoilTokens
+@_spi(Counterfoil) public import CounterfoilTokens
 public import Foundation
 public import HTTPTypes
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

@@ -30,10 +30,7 @@ package struct GuidePage: Sendable {
     package let blocks: [Block]
 
     package init(_ path: String) throws {
-        // This file is Tests/TestSupport/GuideCommands.swift.
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        self.init(path, text: try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8))
+        self.init(path, text: try Repository.text(path))
     }
 
     init(_ path: String, text: String) {

@@ -1,5 +1,5 @@
 package import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import HTTPTypes
 
 /// A browser without a user: it opens the URL and follows the redirect to the device over real connections.

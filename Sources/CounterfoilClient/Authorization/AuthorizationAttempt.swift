@@ -1,4 +1,4 @@
-package import CounterfoilProtocol
+@_spi(Counterfoil) package import CounterfoilProtocol
 
 /// One attempt to obtain an authorization code with PKCE (RFC 6749 §4.1, RFC 7636).
 ///

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// A device authorization response (RFC 8628 §3.2).
 struct DeviceAuthorization: Sendable {

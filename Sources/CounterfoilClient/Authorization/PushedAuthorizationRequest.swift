@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The request that pushes an authorization request to the server before the browser opens (RFC 9126 §2).
 struct PushedAuthorizationRequest: Sendable {

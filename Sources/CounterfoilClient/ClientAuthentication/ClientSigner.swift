@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-public import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilTokens
 
 /// A private key that the program cannot read, for client authentication by `private_key_jwt`.
 ///

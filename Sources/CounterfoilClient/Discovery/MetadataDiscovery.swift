@@ -1,5 +1,5 @@
 package import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
 /// The discovery of an issuer's metadata (RFC 8414 §3, OpenID Connect Discovery §4).

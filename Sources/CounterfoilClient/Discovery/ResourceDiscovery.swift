@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
 /// The discovery of the authorization server of an API from the metadata of the API.

@@ -5,7 +5,7 @@
     import NIOHTTP1
     import NIOPosix
     import NIOSSL
-    import CounterfoilProtocol
+    @_spi(Counterfoil) import CounterfoilProtocol
 
     #if canImport(FoundationEssentials)
         import FoundationEssentials

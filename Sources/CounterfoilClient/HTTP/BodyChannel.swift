@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The chunks of a response body between the connection that receives them and the task that reads them.
 ///

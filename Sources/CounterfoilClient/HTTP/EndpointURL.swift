@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 /// A URL to which the client may send a code or a token: https, or http on a loopback host.
 ///

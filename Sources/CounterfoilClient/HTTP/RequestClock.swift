@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The time limit of a request, which starts again with each part of a body that is read from a file.
 ///

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import CounterfoilProtocol
+    @_spi(Counterfoil) import CounterfoilProtocol
     import Foundation
     import HTTPTypes
 

@@ -17,19 +17,20 @@
     ///
     /// The child inherits no socket. An inherited socket would keep a port in use after this process has closed it.
     /// The child starts with no blocked signals, although signals are blocked on the threads of Swift tasks.
-    package struct ChildProcess: Sendable {
-        package let identifier: Int32
+    @_spi(Counterfoil) public struct ChildProcess: Sendable {
+        /// The process identifier.
+        public let identifier: Int32
         private let ends: AsyncStream<Int32>
 
         /// The error for a program that the system cannot start.
-        package struct CannotStart: Error {}
+        public struct CannotStart: Error {}
 
         /// Starts a program.
         ///
         /// A stream that is nil is connected to `/dev/null`. `name` is the first of the words that the program
         /// receives; nil means the path. With `startsSession`, the program has no terminal and outlives that of this
         /// process.
-        package init(
+        public init(
             path: String,
             name: String? = nil,
             arguments: [String],
@@ -133,7 +134,7 @@
 
         /// The exit status, or 128 plus the number of the signal that ended the process; nil if the waiting
         /// task is cancelled.
-        package var exitStatus: Int32? {
+        public var exitStatus: Int32? {
             get async {
                 for await status in ends { return status }
                 return nil

@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The servers with which this process uses its redirect URIs, one server for each redirect URI.
 ///

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The part of a sign-in for which an access token is requested: some of its APIs, some of its scope, or both.
 ///

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// A sign-out that ends the user's session at the server, in the browser.
 ///

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// A piece of work that runs once and gives its result to every caller that waits for it.
 ///

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -1,5 +1,5 @@
 package import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials

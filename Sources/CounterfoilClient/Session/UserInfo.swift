@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-public import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilTokens
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The content of a token endpoint response, parsed from the body without regard to the HTTP status.
 ///

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 /// A store in memory, for tests and for apps in which the user signs in at each start.
 public final class MemoryTokenStore: TokenStore {

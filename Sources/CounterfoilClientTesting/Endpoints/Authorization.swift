@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 
 /// The authorization endpoint, which responds at once, as if a signed-in user had decided.

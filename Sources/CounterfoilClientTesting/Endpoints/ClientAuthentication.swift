@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
 /// Client authentication with the method that the script requires.

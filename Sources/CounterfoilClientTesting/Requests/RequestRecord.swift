@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 
 /// The requests that a scripted server received, in order; tests can read them or wait for them.

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 package import HTTPTypes
 import NIOCore
 import NIOHTTP1

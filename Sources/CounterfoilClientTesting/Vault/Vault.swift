@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 
 /// The codes and tokens that the servers of one run have issued.

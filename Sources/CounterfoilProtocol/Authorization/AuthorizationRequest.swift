@@ -122,7 +122,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
 
 extension AbsoluteURI {
     /// Returns the URI with parameters appended to its query, after those it already contains (RFC 6749 §3.1).
-    package func appending(_ parameters: FormParameters) -> String {
+    @_spi(Counterfoil) public func appending(_ parameters: FormParameters) -> String {
         let separator = query == nil ? "?" : query == "" ? "" : "&"
         return rawValue + separator + parameters.encoded
     }

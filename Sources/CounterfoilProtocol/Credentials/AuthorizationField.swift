@@ -1,12 +1,12 @@
 /// The value of an `Authorization` field: `auth-scheme [ 1*SP ( token68 / #auth-param ) ]` (RFC 9110 §11.4).
-package struct AuthorizationField: Sendable, Hashable {
+@_spi(Counterfoil) public struct AuthorizationField: Sendable, Hashable {
     /// The authentication scheme in lower case, because its case does not matter (RFC 9110 §11.1).
-    package let scheme: String
+    public let scheme: String
     /// What follows the scheme and the spaces behind it; nil if anything but a space follows the scheme.
-    package let credentials: String?
+    public let credentials: String?
 
     /// Splits the value of a field.
-    package init(_ field: String) {
+    public init(_ field: String) {
         let text = field.utf8
         let name = text.prefix(while: Self.isTokenCharacter)
         scheme = String(name)?.lowercased() ?? ""

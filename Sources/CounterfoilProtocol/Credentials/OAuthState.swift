@@ -18,7 +18,9 @@ public struct OAuthState: Secret {
     private init(unlimited text: String) { exposed = text }
 
     /// Returns the value for an error response, whatever its length (RFC 6749 §4.1.2.1); nil if it is empty.
-    package static func returnable(_ text: String) -> OAuthState? { text.isEmpty ? nil : OAuthState(unlimited: text) }
+    @_spi(Counterfoil) public static func returnable(_ text: String) -> OAuthState? {
+        text.isEmpty ? nil : OAuthState(unlimited: text)
+    }
 
     /// Generates a value of 256 random bits (RFC 6749 §10.12).
     public init(random: RandomBytes = RandomBytes()) {

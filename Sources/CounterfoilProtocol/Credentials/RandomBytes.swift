@@ -16,7 +16,7 @@ public struct RandomBytes: Sendable {
     }
 
     /// Creates a source with predictable bytes, for tests.
-    package init(_ source: @escaping @Sendable (Int) -> [UInt8]) {
+    @_spi(Counterfoil) public init(_ source: @escaping @Sendable (Int) -> [UInt8]) {
         self.source = source
     }
 

@@ -2,15 +2,16 @@
 ///
 /// The JSON objects of the protocols are few, small and of fixed shape, so they need no general encoder. Writing
 /// one directly takes a fraction of the time that a signature takes.
-package struct JSONWriter {
-    package private(set) var bytes: [UInt8] = []
+@_spi(Counterfoil) public struct JSONWriter {
+    /// The bytes written so far.
+    public private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    package init(reservingCapacity capacity: Int = 512) { bytes.reserveCapacity(capacity) }
+    /// Creates a writer with room for a number of bytes.
+    public init(reservingCapacity capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
     /// Writes an object; the closure writes its members.
-    package mutating func object<Failure: Error>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure)
-    {
+    public mutating func object<Failure: Error>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
         separate()
         bytes.append(UInt8(ascii: "{"))
         needsComma = false
@@ -20,7 +21,7 @@ package struct JSONWriter {
     }
 
     /// Writes a member whose value is an array; the closure writes the elements.
-    package mutating func member<Failure: Error>(
+    public mutating func member<Failure: Error>(
         _ name: String, list elements: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         self.name(name)
@@ -31,23 +32,26 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    package mutating func member(_ name: String, _ value: String) {
+    /// Writes a member whose value is a string.
+    public mutating func member(_ name: String, _ value: String) {
         self.name(name)
         quote(value)
     }
 
-    package mutating func member(_ name: String, _ value: Int64) {
+    /// Writes a member whose value is a number.
+    public mutating func member(_ name: String, _ value: Int64) {
         self.name(name)
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    package mutating func member(_ name: String, _ value: Bool) {
+    /// Writes a member whose value is true or false.
+    public mutating func member(_ name: String, _ value: Bool) {
         self.name(name)
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     /// Writes a member whose value is an object of strings, sorted by name.
-    package mutating func member(_ name: String, _ values: [String: String]) {
+    public mutating func member(_ name: String, _ values: [String: String]) {
         self.name(name)
         needsComma = false
         object { writer in
@@ -56,7 +60,7 @@ package struct JSONWriter {
     }
 
     /// Writes a member whose value is an object; the closure writes the members.
-    package mutating func member<Failure: Error>(
+    public mutating func member<Failure: Error>(
         _ name: String, object members: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         self.name(name)
@@ -65,7 +69,7 @@ package struct JSONWriter {
     }
 
     /// Writes a string element; called only in the closure that writes the elements of an array.
-    package mutating func element(_ value: String) {
+    public mutating func element(_ value: String) {
         separate()
         quote(value)
         needsComma = true

@@ -72,7 +72,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
     }
 
     /// Writes the members of the response into the JSON object that the writer has opened.
-    package func writeMembers(to writer: inout JSONWriter) {
+    @_spi(Counterfoil) public func writeMembers(to writer: inout JSONWriter) {
         guard case .active(let token) = self else { return writer.member("active", false) }
         writer.member("active", true)
         if !token.scope.isEmpty { writer.member("scope", token.scope.description) }

@@ -96,7 +96,7 @@ public enum TokenRequest: Sendable, Hashable {
     }
 
     /// Reads `grant_type` from the body of a token request.
-    package static func grantType(of form: FormParameters) throws(OAuthError) -> String {
+    @_spi(Counterfoil) public static func grantType(of form: FormParameters) throws(OAuthError) -> String {
         guard let grantType = try SingleValues(form)["grant_type"] else {
             throw OAuthError(.invalidRequest, "the parameter grant_type is missing")
         }
@@ -104,7 +104,7 @@ public enum TokenRequest: Sendable, Hashable {
     }
 
     /// The error for a `grant_type` that the server does not support (RFC 6749 §5.2).
-    package static let unsupportedGrantType = OAuthError(
+    @_spi(Counterfoil) public static let unsupportedGrantType = OAuthError(
         .unsupportedGrantType, "this server does not support this grant_type")
 
     /// Returns the form parameters of the request, including the `client_id` of a public client (RFC 6749 §4.1.3).

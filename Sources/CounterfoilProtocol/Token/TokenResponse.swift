@@ -38,7 +38,7 @@ public struct TokenResponse: Sendable, Hashable {
     }
 
     /// Creates a response from the members that a client received, with any `token_type`.
-    package init(
+    @_spi(Counterfoil) public init(
         accessToken: AccessToken, tokenType: String, expiresIn: Int?, refreshToken: RefreshToken?, scope: Scope?,
         idToken: IDToken?
     ) {

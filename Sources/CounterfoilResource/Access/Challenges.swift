@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The challenges of a response: those of the schemes that apply to the request.
 ///

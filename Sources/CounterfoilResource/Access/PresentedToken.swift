@@ -1,4 +1,4 @@
-package import CounterfoilProtocol
+@_spi(Counterfoil) package import CounterfoilProtocol
 package import HTTPTypes
 
 /// The unverified access token of a request.

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The refusals of requests to an API, with its challenges.
 extension ResourceServer {

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 public import Foundation
 
 /// The verified content of an access token: the subject, the client, the scope and the expiration time.

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 import CounterfoilTokens
 
 /// The metadata document with which an API names its authorization server, in JSON.

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 /// The key with which an API makes and verifies the nonces of DPoP proofs.
 ///

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The rules of an API for access tokens that are bound to a key, and for the DPoP proofs in its requests.
 ///

@@ -45,7 +45,7 @@ public struct AccessTokenVerifier: Sendable {
     ///
     /// RFC 9068 §4: `aud` contains an identifier that the API expects for itself. Without this function, the audience
     /// must match byte for byte.
-    package func acceptingEqualResources() -> AccessTokenVerifier {
+    @_spi(Counterfoil) public func acceptingEqualResources() -> AccessTokenVerifier {
         var verifier = self
         verifier.resource = try? Resource(audience)
         return verifier
@@ -67,7 +67,7 @@ public struct AccessTokenVerifier: Sendable {
     /// token that is bound to its key (RFC 9449 §7.1).
     ///
     /// - Parameter provenKey: The key of the verified proof in the request; nil if the request contains none.
-    package func verify(
+    @_spi(Counterfoil) public func verify(
         _ token: String, keys: JSONWebKeySet, provenKey: KeyThumbprint?, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {
         let claims = try SignedToken(parsing: token).authenticate(with: keys, expecting: header)

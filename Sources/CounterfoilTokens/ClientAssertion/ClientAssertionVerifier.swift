@@ -1,9 +1,9 @@
-package import CounterfoilProtocol
+public import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// A verifier of client assertions (`private_key_jwt`).
@@ -11,15 +11,15 @@ package import CounterfoilProtocol
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
 /// ``VerifiedClientAssertion/tokenID`` and reject a second use. Because the verifier accepts an assertion until `exp`
 /// plus the clock skew, the caller must store the identifier at least until then.
-package struct ClientAssertionVerifier: Sendable {
+@_spi(Counterfoil) public struct ClientAssertionVerifier: Sendable {
     /// The maximum time from the verification of an assertion to its `exp`, in seconds; the clock skew is added to it.
     ///
     /// The limit bounds the time for which the server must store a used assertion. RFC 7523 §3 allows a server to
     /// reject assertions that expire unreasonably far in the future. One hour is the default lifetime of widely used
     /// clients such as Authlib.
-    package static let lifetimeLimit: TimeInterval = 3600
+    public static let lifetimeLimit: TimeInterval = 3600
     /// The maximum length of `jti` in bytes; an assertion with a longer one is rejected.
-    package static let identifierByteLimit = 512
+    public static let identifierByteLimit = 512
 
     private let audiences: [String]
     private let header: TokenHeader.Expectation
@@ -32,7 +32,7 @@ package struct ClientAssertionVerifier: Sendable {
     ///   - audiences: The identifiers of the server: its issuer, and the endpoint at which clients authenticate.
     ///   - algorithms: The accepted signature algorithms.
     ///   - clockSkew: The tolerated difference between the clocks of client and server, in seconds.
-    package init(
+    public init(
         audiences: Set<String>, algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases),
         clockSkew: TimeInterval = 30
     ) {
@@ -48,7 +48,7 @@ package struct ClientAssertionVerifier: Sendable {
     /// Returns the `sub` of an unverified assertion, or nil if it cannot be read.
     ///
     /// The caller must use the result only to look up the keys of the client.
-    package static func unverifiedSubject(of assertion: String) -> String? {
+    public static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= CompactToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
@@ -58,7 +58,7 @@ package struct ClientAssertionVerifier: Sendable {
     }
 
     /// Verifies an assertion with the registered keys of a client.
-    package func verify(
+    public func verify(
         _ assertion: String, of client: ClientIdentifier, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedClientAssertion {
         let claims = try authenticated(assertion, keys: keys)
@@ -102,13 +102,13 @@ package struct ClientAssertionVerifier: Sendable {
 /// A client assertion that is authentic, intended for this server, and valid at the time of verification.
 ///
 /// Only ``ClientAssertionVerifier`` creates values of this type.
-package struct VerifiedClientAssertion: Sendable, Hashable {
+@_spi(Counterfoil) public struct VerifiedClientAssertion: Sendable, Hashable {
     /// The client that issued the assertion (claims `iss` and `sub`).
-    package let clientID: ClientIdentifier
+    public let clientID: ClientIdentifier
     /// The unique identifier of the assertion (claim `jti`).
-    package let tokenID: String
+    public let tokenID: String
     /// The expiration time (claim `exp`); the verifier accepts the assertion until this time plus the clock skew.
-    package let expires: Date
+    public let expires: Date
 
     init(clientID: ClientIdentifier, tokenID: String, expires: Date) {
         self.clientID = clientID

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 import Crypto
 
 #if canImport(FoundationEssentials)

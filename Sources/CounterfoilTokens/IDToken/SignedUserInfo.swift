@@ -1,19 +1,19 @@
-package import CounterfoilProtocol
+public import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// A verifier of UserInfo responses that the server signs (OpenID Connect Core §5.3.2, `application/jwt`).
-package struct SignedUserInfoVerifier: Sendable {
+@_spi(Counterfoil) public struct SignedUserInfoVerifier: Sendable {
     private let issuer: Issuer
     private let clientID: ClientIdentifier
     private let clockSkew: TimeInterval
 
     /// Creates a verifier for one client at one provider; `clockSkew` is in seconds.
-    package init(issuer: Issuer, clientID: ClientIdentifier, clockSkew: TimeInterval = 30) {
+    public init(issuer: Issuer, clientID: ClientIdentifier, clockSkew: TimeInterval = 30) {
         self.issuer = issuer
         self.clientID = clientID
         self.clockSkew = clockSkew
@@ -23,7 +23,7 @@ package struct SignedUserInfoVerifier: Sendable {
     ///
     /// The signature is required. `iss`, `aud` and `exp` are optional in a UserInfo response; if present, they must be
     /// valid. The result contains none of the claims about the response itself.
-    package func verify(
+    public func verify(
         _ response: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> [String: JSONValue] {
         let header = TokenHeader.Expectation(

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// A strict parser of JSON received from the network.
 ///
@@ -6,9 +6,9 @@ import CounterfoilProtocol
 /// requires that a JWT parser either rejects such tokens or uses the last member. If two parsers keep different
 /// members, an attacker can send a token that they read differently. This parser therefore rejects duplicate
 /// members. It also limits the nesting depth, and allows only white space around the value.
-package struct JSONReader {
+@_spi(Counterfoil) public struct JSONReader {
     /// The error for input that the parser rejects, without details.
-    package struct Malformed: Error {}
+    public struct Malformed: Error {}
 
     /// The maximum nesting depth of objects and arrays.
     static let depthLimit = 16
@@ -29,7 +29,7 @@ package struct JSONReader {
     ///
     /// A number beyond the range of `Double`, such as `1e400`, makes the text malformed, unless `acceptingHugeNumbers`
     /// is true: then its value is infinite (RFC 8259 §6).
-    package static func object(
+    public static func object(
         _ bytes: [UInt8], acceptingHugeNumbers: Bool = false
     ) throws(Malformed) -> [String: JSONValue] {
         var reader = JSONReader(bytes, acceptingHugeNumbers: acceptingHugeNumbers)
@@ -43,7 +43,7 @@ package struct JSONReader {
     ///
     /// The last of several members with the same name counts. A value below the maximum depth is skipped and counts as
     /// null. Characters that are not valid become U+FFFD.
-    package static func lenientObject(
+    public static func lenientObject(
         _ bytes: [UInt8]
     ) throws(Malformed) -> (members: [String: JSONValue], hasDuplicates: Bool) {
         var reader = JSONReader(bytes, acceptingHugeNumbers: true, leniently: true)

@@ -2,7 +2,7 @@
 ///
 /// RFC 8259 §3. The members of an object are distinct, and strings are valid Unicode. Integers of up to 64 bits
 /// keep their precision; larger integers become `number`.
-package enum JSONValue: Sendable, Hashable {
+@_spi(Counterfoil) public enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Crypto
 
 /// A public key for verifying signatures, as a JSON Web Key.

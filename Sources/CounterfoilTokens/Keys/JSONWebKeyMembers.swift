@@ -98,10 +98,10 @@ extension JSONWebKey: Codable {
     }
 
     /// The required members of the key type, from which the thumbprint is computed (RFC 7638 §3.2).
-    package var publicMembers: [(name: String, value: String)] { material.members }
+    @_spi(Counterfoil) public var publicMembers: [(name: String, value: String)] { material.members }
 
     /// All members of the published key, including `kid`, `alg` and `use`.
-    package var members: [(name: String, value: String)] {
+    @_spi(Counterfoil) public var members: [(name: String, value: String)] {
         material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]
     }
 }

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -98,12 +98,12 @@ public struct SigningKey: Sendable {
     }
 
     /// Signs a logout token (OpenID Connect Back-Channel Logout §2.4).
-    package func sign(_ claims: LogoutTokenClaims, type: TokenType = .logout) throws -> String {
+    @_spi(Counterfoil) public func sign(_ claims: LogoutTokenClaims, type: TokenType = .logout) throws -> String {
         try sign(json: claims.json(), type: type)
     }
 
     /// Signs a DPoP proof, whose header contains the public half of this key (RFC 9449 §4.2).
-    package func sign(_ claims: DPoPProofClaims) throws -> String {
+    @_spi(Counterfoil) public func sign(_ claims: DPoPProofClaims) throws -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("alg", algorithm.rawValue)
@@ -116,7 +116,7 @@ public struct SigningKey: Sendable {
     }
 
     /// Signs claims that are already encoded as one JSON object.
-    package func sign(json claims: [UInt8], type: TokenType) throws -> String {
+    @_spi(Counterfoil) public func sign(json claims: [UInt8], type: TokenType) throws -> String {
         let header =
             switch type {
             case .accessToken: accessTokenHeader
@@ -127,7 +127,7 @@ public struct SigningKey: Sendable {
     }
 
     /// Signs bytes with ``algorithm``, or with PS256 if `isProbabilistic` is true and the key is an RSA key.
-    package func signature(for input: [UInt8], isProbabilistic: Bool = false) throws -> [UInt8] {
+    @_spi(Counterfoil) public func signature(for input: [UInt8], isProbabilistic: Bool = false) throws -> [UInt8] {
         Array(try isProbabilistic ? material.probabilisticSignature(for: input) : material.signature(for: input))
     }
 

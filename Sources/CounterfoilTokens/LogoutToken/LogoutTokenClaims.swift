@@ -1,37 +1,38 @@
-package import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The claims of a logout token, with which a provider notifies a client that a session has ended.
 ///
 /// OpenID Connect Back-Channel Logout §2.4. A logout token never contains a nonce, so that it cannot be
 /// used as an ID token.
-package struct LogoutTokenClaims: Sendable, Hashable {
+@_spi(Counterfoil) public struct LogoutTokenClaims: Sendable, Hashable {
     /// The name of the only member of `events`, which marks a logout token.
-    package static let event = "http://schemas.openid.net/event/backchannel-logout"
+    public static let event = "http://schemas.openid.net/event/backchannel-logout"
 
     /// The OpenID provider that issued the token (claim `iss`).
-    package var issuer: Issuer
+    public var issuer: Issuer
     /// The subject identifier under which the client knows the user (claim `sub`).
-    package var subject: String
+    public var subject: String
     /// The client that the provider notifies (claim `aud`).
-    package var clientID: ClientIdentifier
+    public var clientID: ClientIdentifier
     /// The time at which the token was issued (claim `iat`).
-    package var issuedAt: Date
+    public var issuedAt: Date
     /// The expiration time (claim `exp`).
     ///
     /// OpenID Connect Back-Channel Logout recommends at most two minutes after ``issuedAt``.
-    package var expires: Date
+    public var expires: Date
     /// The unique identifier of the token (claim `jti`).
-    package var tokenID: String
+    public var tokenID: String
     /// The identifier of the session that has ended (claim `sid`).
-    package var sessionID: String
+    public var sessionID: String
 
-    package init(
+    /// Creates the claims of a token.
+    public init(
         issuer: Issuer, subject: String, clientID: ClientIdentifier, issuedAt: Date, expires: Date, tokenID: String,
         sessionID: String
     ) {

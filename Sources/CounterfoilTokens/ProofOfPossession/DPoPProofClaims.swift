@@ -1,35 +1,35 @@
-package import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 import Crypto
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The claims of a DPoP proof, with which a client proves possession of a key for one request.
 ///
 /// RFC 9449 §4.2.
-package struct DPoPProofClaims: Sendable, Hashable {
+@_spi(Counterfoil) public struct DPoPProofClaims: Sendable, Hashable {
     /// The unique identifier of the proof (claim `jti`).
-    package var proofID: String
+    public var proofID: String
     /// The HTTP method of the request (claim `htm`).
-    package var method: String
+    public var method: String
     /// The URL of the request, without query and fragment (claim `htu`).
-    package var uri: String
+    public var uri: String
     /// The time at which the proof was created (claim `iat`).
-    package var issuedAt: Date
+    public var issuedAt: Date
     /// The SHA-256 digest of the access token in the request, in base64url (claim `ath`).
     ///
     /// Nil in a request to a token endpoint, which contains no access token.
-    package var accessTokenHash: String?
+    public var accessTokenHash: String?
     /// The nonce that the server sent last (claim `nonce`).
     ///
     /// Nil if the server has sent none.
-    package var nonce: String?
+    public var nonce: String?
 
     /// Creates the claims of a proof for one request; `ath` is computed from `accessToken`.
-    package init(
+    public init(
         proofID: String, method: String, uri: String, issuedAt: Date, accessToken: AccessToken? = nil,
         nonce: String? = nil
     ) {
@@ -54,7 +54,7 @@ package struct DPoPProofClaims: Sendable, Hashable {
     }
 
     /// Computes `ath`, the SHA-256 digest of an access token in base64url (RFC 9449 §4.2).
-    package static func hash(of token: AccessToken) -> String {
+    public static func hash(of token: AccessToken) -> String {
         Base64URL.encode(SHA256.hash(data: Array(token.exposed.utf8)))
     }
 

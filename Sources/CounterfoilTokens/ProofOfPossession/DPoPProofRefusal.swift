@@ -1,7 +1,7 @@
 /// The reason why a DPoP proof is rejected.
 ///
 /// RFC 9449 §4.3. Every case is safe to log and to send, because no case contains the proof or the value of a claim.
-package enum DPoPProofRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+@_spi(Counterfoil) public enum DPoPProofRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request has more than one `DPoP` field.
     case severalProofs
     /// The proof is not a signed token as RFC 9449 §4.2 requires.
@@ -28,10 +28,10 @@ package enum DPoPProofRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     case used
 
     /// Whether a proof with the nonce of the response can succeed, so that the error is `use_dpop_nonce`.
-    package var asksForNonce: Bool { self == .nonceRequired || self == .nonceInvalid }
+    public var asksForNonce: Bool { self == .nonceRequired || self == .nonceInvalid }
 
     /// An explanation that names what is wrong and contains no part of the proof.
-    package var description: String {
+    public var description: String {
         switch self {
         case .severalProofs: "the request has more than one DPoP field"
         case .token(let refusal): "the DPoP proof is invalid: \(refusal)"

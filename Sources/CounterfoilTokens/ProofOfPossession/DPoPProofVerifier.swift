@@ -1,24 +1,24 @@
-package import CounterfoilProtocol
-package import Crypto
+public import CounterfoilProtocol
+public import Crypto
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// A verifier of DPoP proofs, with which clients prove possession of a key.
 ///
 /// RFC 9449 §4.3. The verifier does not detect replay: the caller notes each accepted proof in a
 /// ``ProofReplayMemory``, after it has checked everything else in the request.
-package struct DPoPProofVerifier: Sendable {
+@_spi(Counterfoil) public struct DPoPProofVerifier: Sendable {
     /// The maximum difference between `iat` and the current time, in seconds, in either direction.
-    package static let window: TimeInterval = 300
+    public static let window: TimeInterval = 300
     /// The maximum length of `jti` in bytes.
-    package static let proofIDByteLimit = 256
+    public static let proofIDByteLimit = 256
 
     /// The accepted algorithms, in the order in which metadata and challenges list them.
-    package static let algorithms = SigningAlgorithm.allCases
+    public static let algorithms = SigningAlgorithm.allCases
 
     private let keys = RecentProofKeys()
     private let nonces: ProofNonces?
@@ -30,7 +30,7 @@ package struct DPoPProofVerifier: Sendable {
     ///   - nonces: The nonces of this server; a nonce in a proof must be one of them. Nil if the server sends no
     ///     nonces; the claim `nonce` is then ignored.
     ///   - requiresNonce: Whether a proof without a nonce is rejected.
-    package init(nonces: ProofNonces?, requiresNonce: Bool) {
+    public init(nonces: ProofNonces?, requiresNonce: Bool) {
         self.nonces = nonces
         self.requiresNonce = requiresNonce
     }
@@ -44,7 +44,7 @@ package struct DPoPProofVerifier: Sendable {
     ///   - token: The access token in the request; nil at an endpoint that takes none.
     ///   - now: The current time of the wall clock.
     ///   - nonceTime: The current time of the clock by which the nonces were made; nil if it is the wall clock.
-    package func verify(
+    public func verify(
         _ fields: [String], method: String, uris: [ProofURI], carrying token: AccessToken? = nil, at now: Date,
         nonceTime: Date? = nil
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
@@ -97,15 +97,15 @@ package struct DPoPProofVerifier: Sendable {
 /// A DPoP proof that is valid for one request.
 ///
 /// Only ``DPoPProofVerifier`` creates values of this type. The same proof may have been used before.
-package struct VerifiedDPoPProof: Sendable, Hashable {
+@_spi(Counterfoil) public struct VerifiedDPoPProof: Sendable, Hashable {
     /// The thumbprint of the key of which the client has proved possession.
-    package let thumbprint: KeyThumbprint
+    public let thumbprint: KeyThumbprint
     /// Whether the proof contains a nonce of this server.
-    package let containsNonce: Bool
+    public let containsNonce: Bool
     /// The digest of the key and the `jti`, by which a second use of the proof is detected.
-    package let digest: SHA256Digest
+    public let digest: SHA256Digest
     /// The time after which the proof is rejected for its age.
-    package let expires: Date
+    public let expires: Date
 
     init(thumbprint: KeyThumbprint, containsNonce: Bool, proofID: String, expires: Date) {
         self.thumbprint = thumbprint

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The key in the header of a DPoP proof, parsed and ready to verify the proof.
 ///

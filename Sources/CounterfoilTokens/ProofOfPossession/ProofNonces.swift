@@ -1,19 +1,19 @@
-import CounterfoilProtocol
-package import Crypto
+@_spi(Counterfoil) import CounterfoilProtocol
+public import Crypto
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The nonces of a server for DPoP proofs, which are computed from a key and the time and stored nowhere.
 ///
 /// RFC 9449 §8 and §9. A nonce is the time at which it was made, in steps of 30 seconds, and a message authentication
 /// code over this time. Every server with the same key accepts it for at least four and a half minutes.
-package struct ProofNonces: Sendable {
+@_spi(Counterfoil) public struct ProofNonces: Sendable {
     /// The time for which a nonce is accepted, in seconds from the start of its step.
-    package static let lifetime: TimeInterval = 300
+    public static let lifetime: TimeInterval = 300
     /// The length of the steps in which nonces change, in seconds.
     private static let step: TimeInterval = 30
     /// The number of bytes of the message authentication code in a nonce.
@@ -25,13 +25,13 @@ package struct ProofNonces: Sendable {
     private let recent = Recent()
 
     /// Creates the nonces of a key that is used for nothing else.
-    package init(key: SymmetricKey) { self.init(keys: [key]) }
+    public init(key: SymmetricKey) { self.init(keys: [key]) }
 
     /// Creates the nonces of the first key; those of the other ones are accepted, too.
-    package init(keys: [SymmetricKey]) { keyed = keys.map { HMAC(key: $0) } }
+    public init(keys: [SymmetricKey]) { keyed = keys.map { HMAC(key: $0) } }
 
     /// Returns the nonce of a time, which servers send in the field `DPoP-Nonce`.
-    package func nonce(at now: Date) -> String {
+    public func nonce(at now: Date) -> String {
         let step = UInt64(max(0, now.timeIntervalSince1970 / Self.step))
         if let nonce = recent.nonces.withLock({ $0.last }), nonce.step == step { return nonce.text }
         let time = withUnsafeBytes(of: step.bigEndian) { Array($0) }

@@ -1,9 +1,9 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The DPoP proofs that were used, so that each counts once (RFC 9449 §11.1); bounded in memory.
@@ -12,9 +12,9 @@ import CounterfoilProtocol
 /// counts, whenever it was issued. If the memory is full, further proofs are refused: if it
 /// forgot proofs instead, an attacker could fill it to use a stolen proof again. Each proof counts in shares of the
 /// memory, such as that of its user, so that no single client can fill it.
-package final class ProofReplayMemory: Sendable {
+@_spi(Counterfoil) public final class ProofReplayMemory: Sendable {
     /// The outcome of ``note(_:in:until:at:)``.
-    package enum Outcome: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         /// The proof was not used before, and is noted.
         case new
         /// The proof was used before.
@@ -30,18 +30,18 @@ package final class ProofReplayMemory: Sendable {
     }
 
     /// The number of proofs that one process keeps unless it is told otherwise.
-    package static let standardCapacity = 200_000
+    public static let standardCapacity = 200_000
 
     private let state: Mutex<State>
 
     /// Creates a memory for a maximum number of proofs; each needs up to 400 bytes, the most if each has shares of its
     /// own.
-    package init(capacity: Int = standardCapacity) {
+    public init(capacity: Int = standardCapacity) {
         state = Mutex(State(space: ProofSpace(capacity: capacity)))
     }
 
     /// Notes a proof by its digest, unless it was used before, or the memory or one of the shares is full.
-    package func note(
+    public func note(
         _ digest: [UInt8], in shares: [ProofSpace.Share], until expires: Date, at now: Date
     ) -> Outcome {
         let minute = ProofSpace.minute(of: expires)

@@ -1,27 +1,27 @@
-package import CounterfoilProtocol
+public import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The space that used DPoP proofs, or used client assertions, take until they expire: in all, and in shares of it.
-package struct ProofSpace: Sendable {
+@_spi(Counterfoil) public struct ProofSpace: Sendable {
     /// A part of the space that certain proofs can take.
-    package struct Share: Sendable, Hashable {
+    public struct Share: Sendable, Hashable {
         let name: String
         /// The share is the space divided by this number.
         let divisor: Int
 
         /// Creates a share; the name tells which proofs count in it.
-        package init(_ name: String, divisor: Int) {
+        @_spi(Counterfoil) public init(_ name: String, divisor: Int) {
             self.name = name
             self.divisor = divisor
         }
 
         /// The share of the proofs of one key.
-        package static func key(_ thumbprint: KeyThumbprint) -> Share {
+        @_spi(Counterfoil) public static func key(_ thumbprint: KeyThumbprint) -> Share {
             Share("key \(thumbprint.rawValue)", divisor: 8)
         }
     }
@@ -32,10 +32,10 @@ package struct ProofSpace: Sendable {
     private var totals: [Int: Int] = [:]
 
     /// Creates the space for a maximum number of proofs, at least 8.
-    package init(capacity: Int) { self.capacity = max(8, capacity) }
+    public init(capacity: Int) { self.capacity = max(8, capacity) }
 
     /// Takes the space for a proof; returns false, and takes nothing, if the space or one of the shares is full.
-    package mutating func take(in shares: [Share], until expires: Date, at now: Date) -> Bool {
+    public mutating func take(in shares: [Share], until expires: Date, at now: Date) -> Bool {
         let current = Self.current(at: now)
         for minute in totals.keys where minute < current {
             totals[minute] = nil
@@ -49,7 +49,7 @@ package struct ProofSpace: Sendable {
     }
 
     /// Gives the space of a proof back, because the proof was not noted.
-    package mutating func giveBack(in shares: [Share], until expires: Date) {
+    public mutating func giveBack(in shares: [Share], until expires: Date) {
         guard totals[Self.minute(of: expires)] != nil else { return }
         change(by: -1, in: shares, until: expires)
     }

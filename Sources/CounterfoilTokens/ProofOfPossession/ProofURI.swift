@@ -1,17 +1,17 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The URL of a request, in the form in which the claim `htu` of a proof is compared with it.
 ///
 /// RFC 9449 §4.3 check 9: query and fragment are ignored, and both URLs are normalized (RFC 3986 §6.2.2.1, §6.2.2.2 and
 /// §6.2.3). One slash at the end of the path makes no difference, because clients and proxies add and remove it. Dot
 /// segments remain, because servers differ in whether they remove them.
-package struct ProofURI: Sendable, Hashable {
+@_spi(Counterfoil) public struct ProofURI: Sendable, Hashable {
     private let normalized: String
     /// The URL as it was given, which most clients send as `htu`.
     fileprivate let text: String
 
     /// Normalizes an http or https URL; returns nil for any other text.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty,
             uri.userInformation == nil
         else { return nil }
@@ -25,10 +25,10 @@ package struct ProofURI: Sendable, Hashable {
     }
 
     /// Returns true if two URLs are equal after normalization.
-    package static func == (left: ProofURI, right: ProofURI) -> Bool { left.normalized == right.normalized }
+    public static func == (left: ProofURI, right: ProofURI) -> Bool { left.normalized == right.normalized }
 
     /// Hashes the normalized URL.
-    package func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
 
     /// Returns a path whose percent-encoding is normalized (RFC 3986 §6.2.2.1 and §6.2.2.2).
     ///

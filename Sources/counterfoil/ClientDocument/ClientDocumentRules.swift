@@ -1,6 +1,6 @@
 import CounterfoilClient
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The rules for the metadata document of a client.
 ///

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,6 +1,6 @@
 import CounterfoilClient
-import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
 /// The check of the challenge of an API (RFC 6750 §3, RFC 9728 §5.1).

@@ -1,6 +1,6 @@
 import CounterfoilClient
-import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

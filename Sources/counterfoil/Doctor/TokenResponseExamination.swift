@@ -1,6 +1,6 @@
 import CounterfoilClient
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

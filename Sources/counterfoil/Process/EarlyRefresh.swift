@@ -1,5 +1,5 @@
 import ArgumentParser
-import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilClient
 import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

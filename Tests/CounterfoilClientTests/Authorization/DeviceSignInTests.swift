@@ -1,6 +1,6 @@
 import CounterfoilClient
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Testing
 
 /// Tests of the sign-in on another device.

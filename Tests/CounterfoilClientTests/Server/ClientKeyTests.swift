@@ -1,6 +1,6 @@
 import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import TestSupport

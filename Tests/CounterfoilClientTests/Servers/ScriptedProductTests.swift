@@ -1,5 +1,5 @@
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import TestSupport

@@ -1,5 +1,5 @@
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import TestSupport

@@ -1,4 +1,4 @@
-import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation

@@ -1,10 +1,10 @@
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 import TestSupport
 import Testing
 
-@testable import CounterfoilClient
+@testable @_spi(Counterfoil) import CounterfoilClient
 
 /// Tests of several real processes that refresh one profile, some of which are killed.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import CounterfoilClient
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 import TestSupport

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 
 /// An HTTP proxy on a local port, which opens every tunnel to one local server, whatever host the client names.

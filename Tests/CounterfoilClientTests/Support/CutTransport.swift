@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// A transport whose connection to one URL is cut at given points, one for each request.
 final class CutTransport: HTTPTransport {

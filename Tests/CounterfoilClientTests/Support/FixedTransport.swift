@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import HTTPTypes
 
 /// A transport without a network, which returns one JSON body for each path and 404 for every other path.

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// A transport that delays the requests to one URL until a test releases them.
 final class TurnstileTransport: HTTPTransport {

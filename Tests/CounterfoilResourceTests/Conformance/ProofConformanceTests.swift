@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilResource
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Testing

@@ -1,8 +1,8 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 import Testing
 
-@testable import CounterfoilTokens
+@testable @_spi(Counterfoil) import CounterfoilTokens
 
 struct StrictJSONTests {
     private func read(_ text: String) -> [String: JSONValue]? { try? JSONReader.object(Array(text.utf8)) }

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-@testable import CounterfoilTokens
+@testable @_spi(Counterfoil) import CounterfoilTokens
 
 /// Tests of the encodings of RSA keys, which the code for Apple platforms needs.
 ///

@@ -1,4 +1,4 @@
-package import CounterfoilClient
+@_spi(Counterfoil) package import CounterfoilClient
 package import Foundation
 
 /// The built program `counterfoil`, or another program of the package, run as a user or a script runs it.

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 package import Foundation
 
 /// A listening TCP socket of a test, to be passed to a program as systemd does it.

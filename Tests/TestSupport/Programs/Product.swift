@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A program of this package, in the build folder of the tests.
+/// A program of the two packages, in the folder where its package was built.
 package enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
@@ -19,16 +19,38 @@ package enum Product: String, Sendable {
     /// The URL of the program.
     package var executable: URL {
         get throws {
-            let program = Self.folder.appendingPathComponent(rawValue)
+            let program = folder.appendingPathComponent(rawValue)
             guard FileManager.default.isExecutableFile(atPath: program.path) else {
-                throw NotBuilt(description: "\(program.path) is not built; run: swift build --build-tests")
+                let option = isOfServer ? " --package-path Server" : ""
+                throw NotBuilt(description: "\(program.path) is not built; run: swift build\(option) --build-tests")
             }
             return program
         }
     }
 
-    /// The build folder, which contains every dependency of the tests.
-    private static var folder: URL {
+    private var isOfServer: Bool {
+        switch self {
+        case .server, .photoLibrary, .mcpServer: true
+        case .client, .lightbox, .nightlyJob, .mcpClient, .terminal: false
+        }
+    }
+
+    /// The build folder of the program's package.
+    private var folder: URL {
+        let tests = Self.folderOfTests
+        // .build/debug, or .build/TRIPLE/debug
+        var package = tests.deletingLastPathComponent()
+        while package.lastPathComponent != ".build", package.pathComponents.count > 1 {
+            package.deleteLastPathComponent()
+        }
+        package.deleteLastPathComponent()
+        guard package.lastPathComponent == "Server", !isOfServer else { return tests }
+        return package.deletingLastPathComponent().appendingPathComponent(".build")
+            .appendingPathComponent(tests.lastPathComponent)
+    }
+
+    /// The build folder of the package whose tests run.
+    private static var folderOfTests: URL {
         #if os(macOS)
             let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
             return (bundle ?? .main).bundleURL.deletingLastPathComponent()

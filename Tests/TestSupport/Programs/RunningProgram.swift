@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 package import Foundation
 
 /// A program in its own process that ends with this process at the latest.

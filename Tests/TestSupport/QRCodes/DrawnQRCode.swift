@@ -1,4 +1,4 @@
-import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilClient
 import Foundation
 
 /// A QR code as a program shows it: pixels that another program, zbarimg, reads.

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The redirect of a loopback receiver from its ``LocalStartURL`` to a server.
 final class StartRedirect: Sendable {

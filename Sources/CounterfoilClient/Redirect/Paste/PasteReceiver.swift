@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 /// A receiver for a callback URL that the user copies from a browser on another device, for example during SSH.
 ///

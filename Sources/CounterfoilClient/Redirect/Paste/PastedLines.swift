@@ -1,5 +1,5 @@
 #if !os(Windows)
-    import CounterfoilProtocol
+    @_spi(Counterfoil) import CounterfoilProtocol
 
     #if canImport(FoundationEssentials)
         import FoundationEssentials

@@ -1,4 +1,4 @@
-import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilClient
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

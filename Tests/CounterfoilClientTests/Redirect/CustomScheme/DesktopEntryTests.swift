@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import CounterfoilClient
+@testable @_spi(Counterfoil) import CounterfoilClient
 
 struct DesktopEntryTests {
     private func entry(_ program: String, _ arguments: [String] = ["receive-redirect"], name: String = "Lightbox")

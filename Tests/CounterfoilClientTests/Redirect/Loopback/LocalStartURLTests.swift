@@ -1,6 +1,6 @@
 #if os(Linux) || os(macOS)
     import CounterfoilClientTesting
-    import CounterfoilProtocol
+    @_spi(Counterfoil) import CounterfoilProtocol
     import Foundation
     import HTTPTypes
     import TestSupport

@@ -1,0 +1,335 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Continuous integration sets it. Elsewhere a newer compiler or package that deprecates something is no error.
+let strictness: [SwiftSetting] =
+    Context.environment["COUNTERFOIL_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ] + strictness
+
+let counterfoilClient: Target.Dependency = .product(name: "CounterfoilClient", package: "Counterfoil")
+let counterfoilClientTesting: Target.Dependency = .product(name: "CounterfoilClientTesting", package: "Counterfoil")
+let counterfoilHummingbird: Target.Dependency = .product(name: "CounterfoilHummingbird", package: "Counterfoil")
+let counterfoilProtocol: Target.Dependency = .product(name: "CounterfoilProtocol", package: "Counterfoil")
+let counterfoilResource: Target.Dependency = .product(name: "CounterfoilResource", package: "Counterfoil")
+let counterfoilTokens: Target.Dependency = .product(name: "CounterfoilTokens", package: "Counterfoil")
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let otel: Target.Dependency = .product(name: "OTel", package: "swift-otel")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+
+// The authorization server. What it shares with apps and APIs is the package in the folder above.
+let package = Package(
+    name: "CounterfoilServer",
+    // Hummingbird's `Application` and `withDiscardingTaskGroup` need macOS 14.
+    platforms: [.macOS(.v14)],
+    products: [
+        .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
+        .library(name: "CounterfoilConsole", targets: ["CounterfoilConsole"]),
+        .library(name: "CounterfoilPostgreSQL", targets: ["CounterfoilPostgreSQL"]),
+        .library(name: "CounterfoilSQLite", targets: ["CounterfoilSQLite"]),
+        .library(name: "CounterfoilWeb", targets: ["CounterfoilWeb"]),
+        .library(name: "CounterfoilServerTesting", targets: ["CounterfoilServerTesting"]),
+        .executable(name: "counterfoil-server", targets: ["counterfoil-server"]),
+    ],
+    dependencies: [
+        .package(name: "Counterfoil", path: "..", traits: ["Hummingbird"]),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.1"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.1"),
+        // Without the trait, it would bring gRPC, too.
+        .package(url: "https://github.com/swift-otel/swift-otel", from: "1.5.0", traits: ["OTLPHTTP"]),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
+        ),
+        .systemLibrary(
+            name: "CCmark",
+            pkgConfig: "libcmark",
+            providers: [.apt(["libcmark-dev"]), .brew(["cmark"])]
+        ),
+        .systemLibrary(
+            name: "CPNG",
+            pkgConfig: "libpng",
+            providers: [.apt(["libpng-dev"]), .brew(["libpng"])]
+        ),
+        .systemLibrary(
+            name: "CTurboJPEG",
+            pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
+        ),
+        .target(
+            name: "CounterfoilServer",
+            dependencies: [
+                counterfoilProtocol, counterfoilTokens, "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto,
+                cryptoExtras, httpTypes, logging,
+            ],
+            resources: [
+                .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilConsole",
+            dependencies: [counterfoilProtocol, "CounterfoilServer", counterfoilTokens, httpTypes, logging],
+            resources: [.embedInCode("Templates")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilSQL",
+            dependencies: [counterfoilProtocol, "CounterfoilServer", counterfoilTokens],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilSQLite",
+            dependencies: [
+                counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL", counterfoilTokens,
+                grdb,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(
+            name: "CounterfoilPostgreSQL",
+            dependencies: ["CLibPQ", counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilWeb",
+            dependencies: [
+                counterfoilProtocol, "CounterfoilServer", counterfoilTokens, asn1, asyncHTTPClient, crypto,
+                httpTypes,
+                hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), serviceLifecycle,
+                x509,
+            ],
+            resources: [.embedInCode("Assets"), .embedInCode("Templates")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "counterfoil-server",
+            dependencies: [
+                "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer",
+                "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", argumentParser,
+                asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: settings
+        ),
+        // Examples: an API whose photos belong to people, an MCP server, and native apps that call an API.
+        .executableTarget(
+            name: "photo-library",
+            dependencies: [
+                counterfoilHummingbird, counterfoilProtocol, counterfoilResource, argumentParser, httpTypes,
+                hummingbird,
+                logging, nioCore,
+            ],
+            path: "Examples/PhotoLibrary",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "mcp-server",
+            dependencies: [
+                counterfoilHummingbird, counterfoilProtocol, counterfoilResource, argumentParser, httpTypes,
+                hummingbird, logging, nioCore,
+            ],
+            path: "Examples/MCPServer",
+            exclude: ["README.md"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "photo-routes",
+            dependencies: [counterfoilHummingbird, counterfoilProtocol, counterfoilResource, hummingbird],
+            path: "Examples/PhotoRoutes",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "protected-mcp-server",
+            dependencies: [counterfoilHummingbird, counterfoilProtocol, counterfoilResource, hummingbird],
+            path: "Examples/ProtectedMCPServer",
+            swiftSettings: settings
+        ),
+        // What fills a store, so that a server can be measured with it.
+        .executableTarget(
+            name: "fill-store",
+            dependencies: [counterfoilProtocol, "CounterfoilServer", "CounterfoilSQLite"],
+            path: "Benchmarks/Fill",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilServerTesting",
+            dependencies: [
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL", "CounterfoilSQLite",
+                counterfoilTokens, "CounterfoilWeb", httpTypes, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: [counterfoilClient, counterfoilProtocol, asn1, crypto, httpTypes, nioSSL, x509],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PostgreSQLTesting",
+            dependencies: ["CounterfoilPostgreSQL", counterfoilProtocol, "TestSupport"],
+            path: "Tests/PostgreSQLTesting",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilTokensOracleTests",
+            dependencies: [
+                counterfoilProtocol, counterfoilTokens, crypto, .product(name: "JWTKit", package: "jwt-kit"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilHummingbirdTests",
+            dependencies: [
+                counterfoilClient, counterfoilClientTesting, counterfoilHummingbird, counterfoilProtocol,
+                counterfoilResource, counterfoilTokens, "CounterfoilServerTesting", "mcp-server", "photo-library",
+                argumentParser, crypto, httpTypes, hummingbird, hummingbirdTesting, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ServerCommandTests",
+            dependencies: [
+                counterfoilClient, counterfoilProtocol, counterfoilTokens, "CounterfoilPostgreSQL", "CounterfoilSQL",
+                "CounterfoilSQLite", "CounterfoilServer", "CounterfoilWeb", "TestSupport", "counterfoil-server",
+                argumentParser, httpTypes,
+            ],
+            exclude: ["Help"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilServerTests",
+            dependencies: [
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                counterfoilTokens, "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilConsoleTests",
+            dependencies: [
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                counterfoilTokens, "CounterfoilWeb", "TestSupport", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilWebTests",
+            dependencies: [
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                counterfoilTokens, "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
+                nioHPACK, nioHTTP2, nioPosix,
+                nioSSL, nioTLS, serviceLifecycle, x509,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilSQLiteTests",
+            dependencies: [
+                counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQL",
+                "CounterfoilSQLite", counterfoilTokens, "TestSupport",
+                grdb,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilPostgreSQLTests",
+            dependencies: [
+                "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilSQL", "PostgreSQLTesting", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "StoreContractTests",
+            dependencies: [
+                "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer",
+                "CounterfoilServerTesting", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
+                "PostgreSQLTesting", "TestSupport", httpTypes,
+                grdb,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                counterfoilClient, "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol,
+                "CounterfoilServer",
+                "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb",
+                "PostgreSQLTesting", "TestSupport", "counterfoil-server", "mcp-server",
+                "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                grdb,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: [
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer", "CounterfoilWeb",
+                "TestSupport", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+                nioHTTP1,
+            ],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,393 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilServer
+import Foundation
+
+/// The result of a restore with a journal, for the operator.
+package struct RestoreReport: Sendable, Hashable {
+    /// The number of endings that were applied.
+    package var endings = 0
+    /// The users whose password changed after the copy, so that they have none now.
+    package var withoutPassword: [String] = []
+    /// The users who were disabled after the copy.
+    package var disabled: [String] = []
+    /// The clients that were changed after the copy and have their former registration.
+    package var changedClients: [String] = []
+    /// The APIs that were changed after the copy and have their former registration, by their indicators.
+    package var changedAPIs: [String] = []
+    /// Whether the policy for unregistered clients was changed after the copy.
+    package var hasFormerPolicy = false
+    /// The users who were deleted after the copy, but are the last administrator in it, and were disabled instead.
+    package var keptAdministrators: [String] = []
+
+    package init() {}
+}
+
+/// The steps that make a store from a copy safe to serve.
+///
+/// Each step can be repeated. The store counts as restored with the last one, ``finish(recording:continuing:)``.
+package struct RestoredStore: Sendable {
+    private let store: any SQLStore
+    private let serverKey: ServerKey
+    /// A password hash that no password matches.
+    private let unusable: PasswordHash
+    private let now: Date
+
+    /// The number of endings that one transaction applies.
+    private static let batch = 500
+
+    package init(_ store: any SQLStore, serverKey: ServerKey, unusable: PasswordHash) {
+        self.store = store
+        self.serverKey = serverKey
+        self.unusable = unusable
+        now = store.now()
+    }
+
+    /// Reads the position of the copy in the endings.
+    ///
+    /// It is that of the copy also after a restore that was interrupted, which has recorded endings of its own.
+    package func position() async throws(StoreFault) -> EndingsPosition {
+        let position = try await store.read { try $0.endingsPosition() }
+        return EndingsPosition(
+            identity: position.identity, former: position.former, first: position.first,
+            last: position.restoringFrom ?? position.last, restoringFrom: position.restoringFrom)
+    }
+
+    /// Notes that the store is not restored yet, and from which position; no server starts on it until
+    /// ``finish(recording:continuing:)``.
+    package func begin() async throws(StoreFault) {
+        try await store.commit { connection in
+            try connection.send(
+                """
+                UPDATE endings_record SET restoring_from = \(StoreQuery.lastEnding) WHERE restoring_from IS NULL
+                """)
+        }
+    }
+
+    /// Reads the endings that the copy knows and still has, in their order.
+    package func knownEndings() async throws(StoreFault) -> [Ending] {
+        let last = try await position().last
+        return try await store.read { try $0.endings(after: 0, through: last) }
+    }
+
+    /// Ends again what a journal says.
+    package func apply(_ history: EndingsHistory) async throws(StoreFault) -> RestoreReport {
+        try await begin()
+        return try await endAgain(history.endings, ownCount: history.ownCount)
+    }
+
+    /// Ends again what was ended before.
+    ///
+    /// Servers can use the store meanwhile.
+    ///
+    /// - Parameters:
+    ///   - endings: The endings.
+    ///   - ownCount: The number of the first ones in which the number of a user is that of the store. In the others, it
+    ///     can be that of an earlier user, whom the database lost.
+    package func endAgain(_ endings: [Ending], ownCount: Int = 0) async throws(StoreFault) -> RestoreReport {
+        var report = RestoreReport()
+        var batch: [Repetition] = []
+        let repetitions = endings.enumerated().map { Repetition($1, isOwn: $0 < ownCount) }
+        for repetition in repetitions {
+            let ending = repetition.ending
+            guard let kind = Ending.Kind(name: ending.kind) else { continue }
+            switch kind {
+            case .userDeleted:
+                try await apply(&batch)
+                try await removePerson(repetition, &report)
+            case .client:
+                try await apply(&batch)
+                if let client = ClientIdentifier(ending.subject) {
+                    _ = try await store.removeClient(client, recording: [])
+                }
+            case .scope:
+                try await apply(&batch)
+                if let token = Scope.Token(ending.subject) {
+                    _ = try await store.removeScope(token, takingFromUses: true, at: now) { _ in [] }
+                }
+            default:
+                batch.append(repetition)
+                if batch.count == Self.batch { try await apply(&batch) }
+            }
+            report.endings += 1
+        }
+        try await apply(&batch)
+        while try await store.continueRemovals(atMost: Self.batch) > 0 {}
+        try await describe(repetitions, in: &report)
+        return report
+    }
+
+    /// Ends every sign-in: sessions, grants with their codes and tokens, and requests that are not answered yet.
+    ///
+    /// It also deletes the signing keys, so that access tokens which APIs verify themselves are refused, and the tokens
+    /// for registrations. The next start of a server creates new signing keys.
+    package func endSignIns() async throws(StoreFault) {
+        try await begin()
+        let time = now.microseconds
+        try await inBatches("grants", key: "number", where: "revoked_at IS NULL") { rows in
+            "UPDATE grants SET revoked_at = \(time) WHERE \(rows)"
+        }
+        for table in ["sessions", "initial_access_tokens"] {
+            try await inBatches(table, key: "digest") { rows in "DELETE FROM \(table) WHERE \(rows)" }
+        }
+        // A consent for an API alone is in the second column only.
+        let isRemembered = "remembered <> '' OR remembered_at <> ''"
+        try await inBatches("consents", key: "person_id, client_id", where: isRemembered) { rows in
+            "UPDATE consents SET remembered = '', remembered_at = '' WHERE \(rows)"
+        }
+        try await inBatches("signing_keys", key: "id") { rows in "DELETE FROM signing_keys WHERE \(rows)" }
+    }
+
+    /// Changes rows of a table in transactions of a limited size, until none is left.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - key: The columns of its primary key.
+    ///   - condition: The rows that are left.
+    ///   - statement: Makes a statement from a condition for the rows of one transaction.
+    private func inBatches(
+        _ table: String, key: String, where condition: String = "1 = 1", _ statement: (String) -> String
+    ) async throws(StoreFault) {
+        // Of the endings, the last ones stay until the end: they show what the copy knows, if the restore is repeated.
+        let sql = statement(
+            "(\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) ORDER BY \(key) LIMIT \(Self.batch))")
+        while try await store.commit({ connection in try connection.run(sql) }) > 0 {}
+    }
+
+    /// Ends what was issued for one use, and gives the store a sequence of endings of its own.
+    ///
+    /// What was used after the copy must not be usable a second time: codes, also those that devices poll for, pushed
+    /// requests and requests of devices.
+    ///
+    /// - Parameters:
+    ///   - events: The events of the restore.
+    ///   - end: The end of the journal that was applied, which the new sequence continues; nil if none was.
+    package func finish(recording events: [AuditEvent], continuing end: EndingsPosition?) async throws(StoreFault) {
+        let identity = RandomBytes().bytes(16).map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+        try await store.commit { connection in try connection.keepLastEnding() }
+        try await inBatches("endings", key: "number") { rows in "DELETE FROM endings WHERE \(rows)" }
+        try await store.commit { connection in
+            try connection.endRequests()
+            try connection.send("DELETE FROM endings")
+            try connection.send(
+                """
+                UPDATE endings_record SET identity = ?1, former = ?2,
+                    first_number = coalesce(?3, last_number), last_number = coalesce(?3, last_number),
+                    restoring_from = NULL
+                """, identity, end?.identity, end?.last)
+            try connection.append(events)
+        }
+    }
+
+    /// Ends what was issued for one use, in a store that servers use.
+    package func endRequests(recording events: [AuditEvent]) async throws(StoreFault) {
+        try await store.commit { connection in
+            try connection.endRequests()
+            try connection.append(events)
+        }
+    }
+
+    // MARK: - Endings
+
+    private func apply(_ batch: inout [Repetition]) async throws(StoreFault) {
+        guard !batch.isEmpty else { return }
+        let repetitions = batch
+        batch = []
+        let (time, hash) = (now.microseconds, unusable.exposed)
+        try await store.commit { connection in
+            for repetition in repetitions { try connection.endAgain(repetition, at: time, unusableHash: hash) }
+        }
+    }
+
+    private func removePerson(_ repetition: Repetition, _ report: inout RestoreReport) async throws(StoreFault) {
+        let found = try await store.read { connection in
+            try connection.first(
+                "SELECT id FROM people WHERE \(SQLConnection.isUser)", repetition.user, repetition.latestUser
+            ) { try $0.text() }
+        }
+        guard let id = found, let person = PersonIdentifier(id) else { return }
+        let time = now.microseconds
+        // Apps that went with the user have endings of their own. Others had got another owner, who is unknown.
+        try await store.commit { connection in
+            try connection.send(
+                "UPDATE clients SET owner_id = NULL, changed_at = ?2, revision = revision + 1 WHERE owner_id = ?1", id,
+                time)
+        }
+        let terms: RemovalTerms
+        do { terms = try RemovalTerms(of: person, with: serverKey, ownedClients: .refuse) } catch {
+            throw .damaged("cannot compute the pseudonym of a deleted user")
+        }
+        let outcome = try await store.beginRemoval(of: person, by: terms, recording: { _ in [] }, at: now)
+        guard case .lastAdministrator = outcome else { return }
+        let hash = unusable.exposed
+        try await store.commit { connection in
+            try connection.send(
+                "UPDATE people SET password_hash = ?2, disabled_at = coalesce(disabled_at, ?3) WHERE id = ?1", id, hash,
+                time)
+        }
+        report.keptAdministrators += try await usernames([repetition])
+    }
+
+    private func describe(_ repetitions: [Repetition], in report: inout RestoreReport) async throws(StoreFault) {
+        func distinct(_ kind: Ending.Kind) -> [Repetition] {
+            var seen: Set<String> = []
+            return repetitions.filter { $0.ending.kind == kind.name && seen.insert($0.ending.subject).inserted }
+        }
+        report.withoutPassword = try await usernames(distinct(.password))
+        report.disabled = try await usernames(distinct(.userDisabled))
+        let clients = distinct(.clientChanged).map(\.ending.subject)
+        report.changedClients = try await store.read { connection in
+            try clients.filter {
+                try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
+            }
+        }
+        let apis = distinct(.apiChanged).map(\.ending.subject)
+        report.changedAPIs = try await store.read { connection in
+            try apis.compactMap { api in
+                try connection.first("SELECT resource FROM resources WHERE client_id = ?", api) { try $0.text() }
+            }
+        }
+        report.hasFormerPolicy = !distinct(.policyChanged).isEmpty
+    }
+
+    private func usernames(_ repetitions: [Repetition]) async throws(StoreFault) -> [String] {
+        try await store.read { connection in
+            try repetitions.compactMap { repetition in
+                try connection.first(
+                    "SELECT username FROM people WHERE \(SQLConnection.isUser)", repetition.user, repetition.latestUser
+                ) { try $0.text() }
+            }
+        }
+    }
+}
+
+/// An ending that is ended again.
+private struct Repetition: Sendable {
+    let ending: Ending
+    /// The latest time at which the user can have been created, in microseconds since 1970.
+    let latestUser: Int64
+
+    init(_ ending: Ending, isOwn: Bool) {
+        self.ending = ending
+        // Some times of endings are in whole seconds. They are by another clock than that of a user's creation.
+        let (latest, overflows) = ending.at.addingReportingOverflow(2_000_000)
+        latestUser = isOwn || overflows ? .max : latest
+    }
+
+    /// The number of the user; nil for another kind of subject.
+    var user: Int64? { Int64(ending.subject) }
+}
+
+extension SQLConnection {
+    /// The condition for the user of an ending, by the number and ``Repetition/latestUser``.
+    ///
+    /// A database that lost the creation of a user gives the number to the next one, whom the ending does not concern.
+    fileprivate static let isUser = "number = ?1 AND created_at <= ?2"
+
+    fileprivate func endRequests() throws {
+        try send("DELETE FROM codes WHERE used_at IS NULL")
+        try send("DELETE FROM pushed_requests")
+        try send("DELETE FROM device_authorizations")
+    }
+
+    /// Ends again what one transaction can end with others.
+    fileprivate func endAgain(_ repetition: Repetition, at time: Int64, unusableHash: String) throws {
+        let ending = repetition.ending
+        let subject = ending.subject
+        switch Ending.Kind(name: ending.kind) {
+        case .grant:
+            try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL", subject, time)
+            try followConsent(ofGrant: subject)
+        case .grantScope: try narrow(ending, at: time)
+        case .consent:
+            try send(
+                """
+                UPDATE consents SET remembered = '', remembered_at = ''
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
+                """, repetition.user, repetition.latestUser, ending.detail ?? "")
+        case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
+        case .password:
+            try send(
+                "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", repetition.user, repetition.latestUser,
+                unusableHash)
+        case .userDisabled:
+            try send(
+                "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", repetition.user,
+                repetition.latestUser, time)
+        case .clientKeys:
+            // An empty key set: without one, a client could do without authentication.
+            try send(
+                """
+                UPDATE clients SET keys = ?2, keys_uri = NULL, revision = revision + 1
+                WHERE id = ?1 AND (keys IS NOT NULL OR keys_uri IS NOT NULL)
+                """, subject, Data("{\"keys\":[]}".utf8))
+        case .clientRegistrationToken:
+            try send(
+                """
+                UPDATE clients SET registration_access_token = ?2
+                WHERE id = ?1 AND registration_access_token IS NOT NULL
+                """, subject, Data(RandomBytes().bytes(32)))
+        case .clientMachineScope:
+            let stored = try first("SELECT machine_scope FROM clients WHERE id = ?", subject) { try $0.text() }
+            guard let stored else { return }
+            try send(
+                "UPDATE clients SET machine_scope = ?2, revision = revision + 1 WHERE id = ?1", subject,
+                Self.common(stored, ending.detail ?? ""))
+        case .clientSecret: try send("DELETE FROM client_secrets WHERE digest = ?", try digest(subject))
+        case .registrationToken: try send("DELETE FROM initial_access_tokens WHERE digest = ?", try digest(subject))
+        case .api: try send("DELETE FROM resources WHERE client_id = ?", subject)
+        case .apiSecret:
+            try send("UPDATE resources SET secret = ?2 WHERE client_id = ?1", subject, Data(RandomBytes().bytes(32)))
+        case .signingKey: try send("DELETE FROM signing_keys WHERE id = ?", subject)
+        case .userDeleted, .client, .clientChanged, .scope, .apiChanged, .policyChanged, nil: break
+        }
+    }
+
+    /// Takes from a grant what it lost; it never gets more than the copy has.
+    private func narrow(_ ending: Ending, at time: Int64) throws {
+        let stored = try first(
+            "SELECT scope, claim_scope FROM grants WHERE id = ? AND revoked_at IS NULL", ending.subject
+        ) { columns in (scope: try columns.text(), claims: try columns.text()) }
+        guard let stored else { return }
+        let left = (ending.detail ?? "").split(separator: "\"", omittingEmptySubsequences: false).map(String.init)
+        let scope = Self.common(stored.scope, left.first ?? "")
+        let claims = Self.common(stored.claims, left.count > 1 ? left[1] : "")
+        try send("UPDATE grants SET scope = ?2, claim_scope = ?3 WHERE id = ?1", ending.subject, scope, claims)
+        if scope.isEmpty, claims.isEmpty {
+            try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", ending.subject, time)
+        }
+        try followConsent(ofGrant: ending.subject)
+    }
+
+    /// Narrows the consent of a grant to what the active grants of the same user and client allow.
+    private func followConsent(ofGrant grant: String) throws {
+        let pair = try first(
+            """
+            SELECT people.id, grants.client_id FROM grants JOIN people ON people.number = grants.person_number
+            WHERE grants.id = ?
+            """, grant
+        ) { columns in (person: try columns.text(), client: try columns.text()) }
+        if let pair { try followConsent(of: pair.person, to: pair.client) }
+    }
+
+    /// Returns the scopes of the first text that the second one has, too.
+    private static func common(_ stored: String, _ left: String) -> String {
+        let left = Set(left.split(separator: " "))
+        return stored.split(separator: " ").filter(left.contains).joined(separator: " ")
+    }
+
+    private func digest(_ text: String) throws -> Data {
+        let digits = Array(text.utf8)
+        var bytes = Data()
+        for pair in stride(from: 0, to: digits.count - 1, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[pair...(pair + 1)], as: UTF8.self), radix: 16) else { break }
+            bytes.append(byte)
+        }
+        guard bytes.count == 32, digits.count == 64 else {
+            throw StoreFault.damaged("a digest in the endings journal is not 32 bytes")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,145 @@
+import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
+import Logging
+
+/// The steps that the authorization endpoint and its pages share, from the parameters of a request to its approval.
+struct AuthorizationFlow: Sendable {
+    let settings: ServerSettings
+    let registry: CachedRegistry
+    let store: any UncachedStore
+    let directory: ClientDirectory
+    let hints: IDTokenHints
+    let random: RandomBytes
+    let logger: Logger
+    let auditor: Auditor
+    let approvals: ApprovalThrottle
+    let audiences: AudienceParameterLog
+
+    /// Parses an authorization request that a browser brings, and verifies its client and redirect URI.
+    ///
+    /// - Throws: ``ResponseTargetError``, which is shown on a page.
+    func receive(
+        _ form: FormParameters, in request: IncomingRequest, now: Date
+    ) async throws -> VerifiedResponseTarget {
+        let parsed = try await parse(form, now: now)
+        return try AuthorizationValidation.target(
+            of: parsed, client: try await client(of: parsed, in: request, now: now), settings: settings)
+    }
+
+    /// Parses an authorization request that a page has carried in a hidden field, and verifies its client and redirect
+    /// URI again.
+    ///
+    /// The request was valid when the page was shown, but the client can have changed since.
+    ///
+    /// - Parameter shown: The snapshot of the question on the page; nil for the sign-in page, which asks none.
+    /// - Throws: ``ApprovalError`` if the client was deleted, if its redirect URI is no longer valid, or if the
+    ///   question on the page is about an earlier revision of the client.
+    func receiveAgain(
+        _ form: FormParameters, in request: IncomingRequest, shown: ConsentSnapshot? = nil, now: Date
+    ) async throws -> VerifiedResponseTarget {
+        let parsed = try await parse(form, now: now)
+        guard let client = try await client(of: parsed, in: request, now: now) else {
+            throw ErrorOfClient(ApprovalError.clientDeleted, clientID: parsed.target.clientID)
+        }
+        guard shown?.isAbout(client) ?? true,
+            let target = try? AuthorizationValidation.target(of: parsed, client: client, settings: settings)
+        else {
+            let again = settings.issuer.authorizationURL(carried: parsed.carried)
+            throw ErrorOfClient(ApprovalError.clientChanged(askAgain: again), clientID: client.id)
+        }
+        return target
+    }
+
+    /// Parses the authorization request that a browser brings or a page has carried.
+    ///
+    /// With the `request_uri` of a pushed request, the parameters are those that the client pushed. All parameters
+    /// beside `client_id` and `request_uri` are then ignored (RFC 9126 §4, RFC 9101 §5).
+    private func parse(_ form: FormParameters, now: Date) async throws -> ParsedAuthorizationRequest {
+        guard let text = try? form.single("request_uri"), text.hasPrefix(PushedRequestURI.prefix) else {
+            return try ParsedAuthorizationRequest(form)
+        }
+        let target: AuthorizationRequest.ResponseTarget
+        do {
+            target = try AuthorizationRequest.ResponseTarget(
+                parsing: FormParameters(form.pairs.filter { $0.name == "client_id" }))
+        } catch { throw ResponseTargetError.target(error) }
+        // RFC 9126 §2.2: the request is bound to the client, so another client_id finds none.
+        guard let uri = PushedRequestURI(text),
+            let request = try await store.openPushedRequest(
+                ArtefactDigest(of: uri), of: target.clientID, at: now, until: settings.pageEnd(from: now))
+        else { throw ResponseTargetError.pushedRequest(of: target.clientID) }
+        return try ParsedAuthorizationRequest(request, at: uri)
+    }
+
+    private func client(
+        of parsed: ParsedAuthorizationRequest, in request: IncomingRequest, now: Date
+    ) async throws -> RegisteredClient? {
+        let id = parsed.target.clientID
+        do {
+            return try await directory.beginning(id, by: request, now: now)
+        } catch let refusal as ClientDocumentRefusal {
+            throw ResponseTargetError.clientDocument(refusal, id)
+        }
+    }
+
+    /// Checks all parameters of a request but the client and the redirect URI, which are verified.
+    func validate(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
+        audiences.note(target.parsed.audience, of: target.client.id, at: .authorization, now: now)
+        try AuthorizationValidation.checkPushed(target, settings: settings)
+        return try await judge(target, now: now)
+    }
+
+    /// Applies the rules that a pushed request and one by query must satisfy (RFC 9126 §2.1).
+    func judge(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
+        let checked = try AuthorizationValidation.validate(target, hints: hints, now: now)
+        let (client, registry) = (target.client, try await registry.current())
+        let valid = try AuthorizationValidation.narrow(
+            checked,
+            to: try await registry.apis(
+                named: checked.request.resources, orOf: checked.scope.intersection(client.scope), of: client, settings),
+            approvers: try await registry.approvers(of: client, settings))
+        try await registry.checkAPIs(valid.named, for: valid.scope, of: client, settings)
+        return valid
+    }
+
+    /// Decides the next step; reads the remembered consent only if the step depends on it.
+    func next(
+        for visit: AuthorizationVisit, session: LiveSession?, signedInForThis: Bool
+    ) async throws -> InteractionPolicy.Step {
+        let authorization = visit.authorization
+        let sufficient = InteractionPolicy.sufficient(
+            session, for: authorization.request, signedInForThis: signedInForThis, now: visit.now)
+        let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
+        if session == nil, sufficient != nil, signedInForThis {
+            // OpenID Connect Core §3.1.2.1: the user has just signed in, but is not the user whom the request
+            // requires.
+            return .refuse(
+                OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
+        }
+        var earlier: Consent?
+        if let session, InteractionPolicy.weighsConsent(for: authorization) {
+            earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
+        }
+        return InteractionPolicy.next(
+            for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
+            approvers: authorization.approvers)
+    }
+
+    /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names
+    /// another user (OpenID Connect Core §5.5.1).
+    ///
+    /// A hint whose signing key was deleted identifies no user, so it is ignored. With `prompt=none`, where the
+    /// user cannot be asked, a request with such a hint accepts no user.
+    private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
+        if let person, let meant = authorization.request.claims?.requiredSubjects {
+            let subject = Array(hints.subjects.subject(for: person.id, client: authorization.client).utf8)
+            guard meant.contains(where: { Array($0.utf8) == subject }) else { return false }
+        }
+        return switch authorization.hinted {
+        case nil: true
+        case .unknownUser: !authorization.request.prompt.contains(.none)
+        case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true
+        }
+    }
+}

@@ -1,0 +1,396 @@
+@_spi(Counterfoil) package import CounterfoilProtocol
+import CounterfoilTokens
+public import Foundation
+package import HTTPTypes
+public import Logging
+
+/// The authorization server, which takes the requests to its endpoints and returns the responses.
+///
+/// It depends on no web framework and no database: a web layer receives the requests and sends the responses, and
+/// a store keeps the records. ``respond(to:at:)`` turns every error into an error response.
+public final class AuthorizationServer: Sendable {
+    /// The operator's settings, which ``replaceSettings(by:)`` replaces.
+    public var settings: ServerSettings { configuration.components.settings }
+    /// ``ServerSettings/strictTransportAge``, without a copy of the settings.
+    package var strictTransportAge: Int { configuration.components.settings.strictTransportAge }
+    /// The counters of requests, errors and other events since the start of this process.
+    package let metrics: ServerMetrics
+    /// The uses of refresh tokens of former server keys that clients keep.
+    package let formerTokens: FormerTokenUses
+    /// The service that deletes expired records and rotates signing keys; run it in a separate task.
+    public let maintenance: MaintenanceService
+
+    /// The service that writes a heartbeat to the store every two seconds, so that a gap reveals an outage; run it in a
+    /// separate task.
+    public let heartbeat: Heartbeat
+
+    /// The service that sends back-channel logout notifications, to be run in a separate task; nil if the
+    /// server was created without a `logoutSender`.
+    public let logoutNotifier: LogoutNotifier?
+
+    package let routing: Routing
+    package let pages: ServerPages
+
+    /// The components of the start, of which only those without settings are used here.
+    private let components: ServerComponents
+    private let crossOrigin: CrossOrigin
+    private let current: Mutex<ServerConfiguration>
+
+    /// Creates a server that uses the clock of its store, the wall clock of the system for tokens, and random bytes.
+    ///
+    /// A host lists the apps that may claim its https URLs in association files. Without `associations`, the server
+    /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
+    /// Without `clientFiles`, it accepts no client that identifies itself by the URL of its document.
+    /// Without `logoutSender`, the server sends no back-channel logout notifications.
+    public convenience init(
+        settings: ServerSettings,
+        store: any AuthorizationServerStore,
+        serverKey: ServerKey,
+        keys: KeyRing,
+        hasher: PasswordHasher,
+        pages: ServerPages,
+        associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
+        logger: Logger
+    ) {
+        self.init(
+            ServerComponents(
+                settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
+                associations: associations, clientFiles: clientFiles, logger: logger, clock: { store.now() },
+                wallClock: { Date() },
+                random: RandomBytes()),
+            pages: pages, logoutSender: logoutSender)
+    }
+
+    /// Creates a server with the clocks and the random bytes of a test.
+    package convenience init(
+        settings: ServerSettings,
+        store: any AuthorizationServerStore,
+        serverKey: ServerKey,
+        keys: KeyRing,
+        hasher: PasswordHasher,
+        pages: ServerPages,
+        associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Date,
+        wallClock: @escaping @Sendable () -> Date,
+        random: RandomBytes
+    ) {
+        self.init(
+            ServerComponents(
+                settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
+                associations: associations, clientFiles: clientFiles, logger: logger, clock: clock,
+                wallClock: wallClock, random: random),
+            pages: pages, logoutSender: logoutSender)
+    }
+
+    private init(_ components: ServerComponents, pages: ServerPages, logoutSender: (any LogoutNoticeSender)?) {
+        self.components = components
+        self.pages = pages
+        metrics = components.metrics
+        formerTokens = components.formerTokens
+        maintenance = components.maintenance
+        heartbeat = components.heartbeat
+        logoutNotifier = logoutSender.map(components.logoutNotifier)
+        crossOrigin = CrossOrigin(
+            registry: components.registry, store: components.store, issuer: components.settings.issuer,
+            logger: components.logger, clock: components.clock)
+        let configuration = ServerConfiguration(components, pages: pages)
+        current = Mutex(configuration)
+        routing = Routing(configuration.endpoints, settings: components.settings)
+    }
+
+    private var configuration: ServerConfiguration { current.withLock(\.self) }
+
+    /// Replaces the settings for the requests that begin after this call.
+    ///
+    /// A request that is being answered ends with the settings with which it began. What the server counts and caches
+    /// stays. The issuer, the paths of endpoints and the callback origin cannot change while the server runs, so these
+    /// three keep their values.
+    public func replaceSettings(by settings: ServerSettings) {
+        let settings = settings.keepingPlaces(of: self.settings)
+        components.currentSettings.replace(by: settings)
+        let configuration = ServerConfiguration(components.changing(settings), pages: pages)
+        current.withLock { $0 = configuration }
+    }
+
+    /// Counts new settings that were refused, for the metrics; the former ones stay in use.
+    package func noteRefusedSettings() { metrics.count(.settingsFailure) }
+
+    /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
+    ///
+    /// Each call creates a new URL and invalidates the previous one.
+    ///
+    /// - Parameter age: The number of seconds for which a URL stays valid and is returned again. Other servers with the
+    ///   same store may have shown it to the owner.
+    public func openSetup(keepingFor age: TimeInterval = 0) async throws(StoreFault) -> String? {
+        let now = components.clock()
+        let secret = try await components.setupLink.renew(
+            unlessMadeAfter: now.addingTimeInterval(-age), random: components.random, now: now)
+        return secret.map { settings.issuer.endpoint(Endpoint.setup.path) + "?token=" + $0 }
+    }
+
+    /// Responds to a request that was routed to an endpoint; every error becomes an error response.
+    public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+        let patience = endpoint.answersWithoutStore ? Self.patienceWithStore : RequestDeadline.limit
+        return await RequestDeadline.$current.withValue(.now + patience) {
+            await respondInTime(to: request, at: endpoint)
+        }
+    }
+
+    /// The time for which an endpoint that can do without the store waits for it.
+    private static let patienceWithStore = Duration.seconds(1)
+
+    /// Reports in ``Endpoint/readiness`` from now on that this process stops.
+    ///
+    /// Load balancers then send it nothing more. Requests are still answered.
+    public func beginStopping() { components.lifetime.beginStopping() }
+
+    /// Whether ``beginStopping()`` was called.
+    package var isStopping: Bool { components.lifetime.isStopping }
+
+    /// Returns the answer of `/readyz`.
+    package func readiness() async -> ReadinessReport { await components.readiness.report() }
+
+    private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+        let configuration = configuration
+        let allowedFields = configuration.components.settings.crossOriginFields
+        if let answer = await crossOrigin.preflight(request, at: endpoint, allowing: allowedFields) { return answer }
+        var client = RequestingClient.unknown
+        let reply = configuration.components.proofs.supplyingNonce(
+            await respondToSender(request, at: endpoint, as: configuration, client: &client), to: request, at: endpoint)
+        return await crossOrigin.share(reply, to: request, at: endpoint, of: client)
+    }
+
+    /// Returns true if the server may read a large body of a request to an endpoint for signed-in users.
+    ///
+    /// The result is false if the request has no valid session, if the user lacks the required role, or if the session
+    /// cannot be read.
+    package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
+        let now = components.clock()
+        guard let session = try? await configuration.components.sessions.current(request, now: now) else {
+            return false
+        }
+        return endpoint.audience != .administrators || session.person.isAdministrator
+    }
+
+    /// Responds to a request; the caller adds the CORS fields.
+    private func respondToSender(
+        _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
+        client: inout RequestingClient
+    ) async -> Reply {
+        guard endpoint.methods.contains(request.head.method) else {
+            return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
+        }
+        // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a
+        // browser that gets no success requests the page again when the user does.
+        guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
+        let now = components.clock()
+        let answer: EndpointHandler.Answer
+        do {
+            answer = try await self.answer(request, at: endpoint, as: configuration, client: &client, now: now)
+        } catch { answer = .refusal(Refusal(error, at: endpoint)) }
+        switch answer {
+        case .reply(let reply):
+            if let noted = request.refusal.noted {
+                var metadata = Self.metadata(of: request, at: endpoint)
+                metadata.merge(noted.metadata) { own, _ in own }
+                metadata["status"] = "\(reply.status.code)"
+                components.logger.log(
+                    level: Self.level(of: noted, at: endpoint), "refused a request", metadata: metadata)
+            }
+            return await framed(reply, for: request)
+        case .refusal(let refusal):
+            if refusal.storeFault != nil { metrics.count(.storeError) }
+            switch refusal.storeFault {
+            // The store may take no commits.
+            case .unavailable, .unconfirmed: components.condition.suspect(at: .now)
+            case .damaged, .unsupported, nil: break
+            }
+            return await refused(request, refusal, at: endpoint, now: now)
+        }
+    }
+
+    /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
+    /// example because the body is too large.
+    package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
+        let reply = await refused(request, refusal, at: endpoint, now: components.clock())
+        return await crossOrigin.share(reply, to: request, at: endpoint, of: .unknown)
+    }
+
+    /// Creates the error page for a request whose endpoint is not known.
+    package func refuse(_ request: IncomingRequest, _ refusal: Refusal) async -> Reply {
+        await refused(request, refusal, at: nil, now: components.clock())
+    }
+
+    /// Records and logs a refusal, and creates the error response.
+    private func refused(
+        _ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?, now: Date
+    ) async -> Reply {
+        CurrentSpan.value?.note(.errorType(refusal.errorCode))
+        await record(refusal, of: request, at: endpoint, now: now)
+        var metadata = Self.metadata(of: request, at: endpoint)
+        let noted = request.refusal.noted
+        if let noted { metadata.merge(noted.metadata) { own, _ in own } }
+        refusal.log(
+            to: components.logger, at: noted.map { Self.level(of: $0, at: endpoint) } ?? .info, with: metadata)
+        let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
+        let reply = refusal.reply(
+            as: endpoint?.answersPeople == false ? .json : .page, in: request.words, issuer: settings.issuer,
+            pages: pages)
+        return await framed(reply, for: request, isFault: refusal.isFault)
+    }
+
+    /// Records a refusal in the audit log, unless the endpoint has recorded one.
+    private func record(
+        _ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?, now: Date
+    ) async {
+        guard request.refusal.noted == nil, let reason = refusal.reason,
+            let kind = endpoint.map(\.kindOfRefusals) ?? .browserRequest
+        else { return }
+        await components.auditor.refuse(
+            kind, because: reason, request,
+            person: kind == .browserRequest ? await components.sessions.owner(of: request) : refusal.person,
+            client: refusal.client, detail: Self.detail(of: refusal, because: reason, request), now: now)
+    }
+
+    /// Returns the text that explains a refusal in the audit log; nil if the reason says it.
+    private static func detail(
+        of refusal: Refusal, because reason: AuditEvent.Reason, _ request: IncomingRequest
+    ) -> String? {
+        switch reason {
+        case .foreignForm, .cookie: request.sender
+        default: refusal.explanation.flatMap { $0 == reason.rawValue ? nil : $0 }
+        }
+    }
+
+    /// The fields of the log line of a refused request.
+    private static func metadata(of request: IncomingRequest, at endpoint: Endpoint?) -> Logger.Metadata {
+        [
+            "request": "\(request.id)", "endpoint": "\(endpoint.map { "\($0)" } ?? "none")",
+            "source": "\(request.source)",
+        ]
+    }
+
+    /// The level of the log line of a refused request.
+    ///
+    /// Strangers can cause these lines, so the limit of the audit log applies to those of the level of the operator. A
+    /// program gets no page with a reference, so its lines have the level of every request.
+    private static func level(of refusal: RequestRefusal.Noted, at endpoint: Endpoint?) -> Logger.Level {
+        refusal.isRecorded && endpoint?.answersPeople != false ? .notice : .info
+    }
+
+    /// Counts a request and logs its response.
+    ///
+    /// The log omits the URL, because it may contain secrets.
+    package func noteAnswer(
+        to request: IncomingRequest, at endpoint: Endpoint?, status: HTTPResponse.Status, after duration: Duration
+    ) {
+        let seconds = duration / .seconds(1)
+        metrics.countRequest(at: endpoint, status: status.code, seconds: seconds)
+        var metadata: Logger.Metadata = [
+            "method": "\(request.head.method.rawValue.prefix(16))",
+            "endpoint": "\(endpoint.map { "\($0)" } ?? "none")", "status": "\(status.code)",
+            "milliseconds": "\(Int(seconds * 1_000_000) / 1000)", "source": "\(request.source)",
+            "request": "\(request.id)",
+        ]
+        if let trace = request.trace { metadata["trace"] = "\(trace)" }
+        if let noted = request.refusal.noted { metadata.merge(noted.metadata) { own, _ in own } }
+        // A load balancer asks several times a second.
+        components.logger.log(level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
+    }
+
+    /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
+    public func refreshStatistics() async -> RefreshStatistics? {
+        do {
+            return try await components.store.refreshStatistics()
+        } catch {
+            metrics.count(.storeError)
+            components.logger.error("failed to read the refresh token statistics", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Reads the number of pending back-channel logout notifications, and the age of the oldest one in seconds.
+    ///
+    /// Returns nil if the store is unavailable. The age is 0 if no notification is pending.
+    public func logoutBacklog() async -> (count: Int, age: Double)? {
+        do {
+            let backlog = try await components.store.logoutBacklog()
+            return (backlog.count, backlog.oldest.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0)
+        } catch {
+            metrics.count(.storeError)
+            components.logger.error("failed to count pending back-channel logouts", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Reads the time, in seconds, since which events of the audit log may have no seal.
+    ///
+    /// Returns nil if the store is unavailable.
+    package func auditSealAge() async -> Double? {
+        do {
+            let since = try await components.store.unsealedSince()
+            return since.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0
+        } catch {
+            metrics.count(.storeError)
+            components.logger.error("failed to read the seals of the audit log", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// The number of password hashes in progress, and of those that wait.
+    package var passwordHashes: BoundedQueue.Load { components.hasher.load }
+
+    /// The times since which the current signing keys sign, by algorithm, and the lifetime of a key in seconds.
+    package var signingKeys: (since: [(algorithm: String, time: Date)], lifetime: Int) {
+        (components.keys.signingSince, settings.keyLifetime * 86_400)
+    }
+
+    /// Adds the name and look of the service to a page; if the store is unavailable, the defaults are used.
+    ///
+    /// A page that already has a frame, such as the consent page or the branding preview, keeps that frame. The page of
+    /// a refusal or fault gets the reference with which the operator finds it.
+    private func framed(_ reply: Reply, for request: IncomingRequest, isFault: Bool = false) async -> Reply {
+        guard case .page(let page) = reply.content else { return reply }
+        var reply = reply
+        if reply.frame == nil {
+            let branding = (try? await components.registry.branding()) ?? Branding()
+            reply.frame = Frame(
+                site: Site(branding, settings: settings, language: request.language), language: request.language)
+        }
+        let isError = reply.status.code >= 400 || (page as? ReturnPage)?.kind == .refused
+        if isError, isFault || request.refusal.noted != nil { reply.frame?.reference = request.id }
+        return reply
+    }
+
+    private func answer(
+        _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
+        client: inout RequestingClient, now: Date
+    ) async throws -> EndpointHandler.Answer {
+        guard let handler = configuration.handlers[endpoint] else { throw NotFoundError() }
+        return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
+            try await handler.answer(request, now, &client)
+        }
+    }
+
+    /// Reloads the signing keys if another process has added or deleted one, and returns the revision of the registry;
+    /// nil if it was not read.
+    ///
+    /// While the store does not respond, an endpoint that issues or accepts tokens fails. All others continue: the key
+    /// set and the metadata stay as they were. The health checks do not read the keys.
+    private func followKeys(for endpoint: Endpoint) async throws -> RegistryRevision? {
+        guard !endpoint.isHealth else { return nil }
+        do {
+            let revision = try await components.keys.follow(logger: components.logger)
+            components.condition.noteAnswer(at: .now)
+            return revision
+        } catch {
+            if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
+
+/// The response with the registration of a client, the client information response (RFC 7591 §3.2.1, RFC 7592 §3).
+struct RegistrationResponse: Sendable {
+    let clientID: ClientIdentifier
+    /// The time of the registration in seconds since 1970.
+    let issuedAt: Int
+    /// The registered metadata.
+    let members: [String: JSONValue]
+    /// The secret, which only the response to the registration contains; nil if the client has none.
+    let secret: ClientSecret?
+    let accessToken: RegistrationAccessToken
+
+    init(
+        _ client: RegisteredClient, members: [String: JSONValue], secret: ClientSecret? = nil,
+        accessToken: RegistrationAccessToken
+    ) {
+        clientID = client.id
+        issuedAt = Int(client.createdAt.timeIntervalSince1970)
+        self.members = members
+        self.secret = secret
+        self.accessToken = accessToken
+    }
+
+    /// Encodes the response as JSON.
+    func encoded(_ issuer: Issuer) throws -> [UInt8] {
+        var members = members
+        members["client_id"] = .string(clientID.rawValue)
+        members["client_id_issued_at"] = .integer(Int64(issuedAt))
+        members["registration_access_token"] = .string(accessToken.exposed)
+        members["registration_client_uri"] = .string(issuer.endpoint(Endpoint.registeredClient.path(of: clientID)))
+        if let secret {
+            members["client_secret"] = .string(secret.exposed)
+            // 0: the secret does not expire.
+            members["client_secret_expires_at"] = .integer(0)
+        }
+        return try JSONValue.object(members).encoded()
+    }
+}
+
+extension DynamicRegistration {
+    /// The registered metadata; empty if they cannot be read.
+    var members: [String: JSONValue] { (try? JSONReader.object(metadata)) ?? [:] }
+
+    /// Whether the client authenticates with a secret that the server created.
+    var usesSecret: Bool {
+        guard case .string(let method)? = members["token_endpoint_auth_method"] else { return false }
+        return UnregisteredClientRules.symmetricMethods.contains(method)
+    }
+}

@@ -1,0 +1,133 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The endpoint `/oauth2/introspect` (RFC 7662), for POST with a form.
+///
+/// The response is JSON or, if the caller accepts it, a signed JWT (RFC 9701).
+struct IntrospectionEndpoint: Sendable {
+    let issuer: Issuer
+    let callers: IntrospectionAuthenticator
+    let registry: CachedRegistry
+    let store: any GrantStore
+    let accessTokens: VerifiedTokenCache
+    let keys: any SigningKeys
+    let wallClock: @Sendable () -> Date
+
+    var handlers: [EndpointHandler] { [EndpointHandler(.introspection, respond)] }
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try request.form()
+        // The caller is authenticated first. Without authentication, it does not even learn that its request is
+        // malformed.
+        let caller = try await callers.authenticate(request, form: form, now: now)
+        let answer = try await ErrorOfClient.attributing(to: caller.clientID) {
+            try await self.answer(about: try AnyToken(parsing: form), to: caller)
+        }
+        guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
+        return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
+    }
+
+    /// Returns the response about a token.
+    ///
+    /// RFC 7662 §4: the token must be genuine, current, not revoked and visible to the caller. If any of this
+    /// is not the case, the response is only `active: false`.
+    private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> IntrospectionResponse {
+        guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
+            let view = View(of: issued.claims, for: caller),
+            let standing = try await standing(of: issued.claims)
+        else { return .inactive }
+        let claims = issued.claims
+        return .active(
+            IntrospectionResponse.ActiveToken(
+                issuer: claims.issuer,
+                subject: claims.subject,
+                audience: view.audience,
+                clientID: claims.clientID,
+                username: standing.username,
+                scope: view.scope.intersection(standing.scope),
+                expires: claims.expires,
+                issuedAt: claims.issuedAt,
+                tokenID: claims.tokenID,
+                authTime: claims.authTime,
+                authenticationContext: claims.authenticationContext,
+                keyThumbprint: claims.keyThumbprint
+            ))
+    }
+
+    /// The part of a token that a caller may see.
+    private struct View {
+        let audience: [String]
+        let scope: Scope
+
+        /// Returns nil if the caller may not see the token.
+        init?(of claims: AccessTokenClaims, for caller: IntrospectionCaller) {
+            switch caller {
+            case .resource(let api):
+                guard let name = claims.audience(equalTo: api.resource.rawValue) else { return nil }
+                audience = [name]
+                scope = claims.scope.intersection(api.scope)
+            case .client(let client):
+                guard claims.clientID == client.id else { return nil }
+                audience = claims.audience
+                scope = claims.scope
+            }
+        }
+    }
+
+    /// The part of the authorization that is still valid.
+    private struct Standing {
+        /// The scope that is still allowed; the user can have withdrawn a part.
+        let scope: Scope
+        let username: String?
+    }
+
+    /// Reads the part of a token's authorization that is still valid, in one query; nil if nothing is valid.
+    private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
+        guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
+            // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
+            guard claims.subject == claims.clientID.rawValue, let client = try await registry.client(claims.clientID),
+                !client.approvedMachineScope.isEmpty
+            else { return nil }
+            return Standing(scope: client.approvedMachineScope, username: nil)
+        }
+        // The store deletes the grants of a deleted client, so one query checks the grant and the client.
+        guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
+        else { return nil }
+        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
+        // a pairwise `sub` therefore has no `username`.
+        let isPublic = claims.subject == facts.person.id.rawValue
+        return Standing(scope: facts.grant.scope, username: isPublic ? facts.person.username.rawValue : nil)
+    }
+
+    /// Returns the response as a signed JWT.
+    ///
+    /// RFC 9701 §5: only `iss`, `aud` and `iat` are at the top level. All claims of the token are inside
+    /// `token_introspection`, so that the JWT cannot be mistaken for an access token.
+    private func signed(_ answer: IntrospectionResponse, for caller: IntrospectionCaller) throws -> String {
+        guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
+        var writer = JSONWriter(reservingCapacity: 1024)
+        writer.object { writer in
+            writer.member("iss", issuer.rawValue)
+            writer.member("aud", caller.clientID.rawValue)
+            writer.member("iat", Int64(wallClock().timeIntervalSince1970))
+            writer.member("token_introspection", object: { writer in answer.writeMembers(to: &writer) })
+        }
+        return try CurrentSpan.during(.signature) { try key.sign(json: writer.bytes, type: .introspectionResponse) }
+    }
+}
+
+extension IncomingRequest {
+    /// Returns true if the request explicitly accepts a media type (RFC 9110 §12.5.1).
+    fileprivate func accepts(_ type: TokenType) -> Bool {
+        // A field without `+` cannot contain the media type. Most requests have only such fields, which are not
+        // parsed.
+        head.headerFields[values: .accept].lazy.filter { $0.utf8.contains(UInt8(ascii: "+")) }
+            .flatMap { $0.split(separator: ",") }.contains { range in
+                let parts = range.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+                return parts.first == "application/\(type)"
+                    && !parts.dropFirst().contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
+            }
+    }
+}

@@ -1,0 +1,57 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The endpoint for the server metadata, with the same response at both well-known URLs (RFC 8414 §3, OpenID
+/// Connect Discovery §4).
+///
+/// This type also serves the key set (JWKS).
+final class MetadataEndpoint: Sendable {
+    private let document: MetadataDocument
+    private let registry: CachedRegistry
+    private let keys: KeyRing
+    /// The metadata document of the last request, which is used again while the facts are the same.
+    private let last = Mutex<Answer?>(nil)
+
+    private struct Answer {
+        let facts: MetadataDocument.Facts
+        let body: [UInt8]
+    }
+
+    init(settings: ServerSettings, registry: CachedRegistry, keys: KeyRing, fetchesDocuments: Bool) {
+        document = MetadataDocument(settings: settings, fetchesDocuments: fetchesDocuments)
+        self.registry = registry
+        self.keys = keys
+    }
+
+    var handlers: [EndpointHandler] {
+        [
+            EndpointHandler(.metadata) { [self] _, _ in try await respond() },
+            EndpointHandler(.keySet) { [keys] _, _ in
+                Reply(.ok, .json(keys.publicKeys.encoded()), fields: [.cacheControl: "public, max-age=300"])
+            },
+        ]
+    }
+
+    private func respond() async throws -> Reply {
+        Reply(.ok, .json(try await body()), fields: [.cacheControl: "public, max-age=300"])
+    }
+
+    private func body() async throws -> [UInt8] {
+        let known = last.withLock { $0 }
+        let facts = await facts() ?? known?.facts ?? MetadataDocument.Facts()
+        if let known, known.facts == facts { return known.body }
+        let answer = Answer(facts: facts, body: try document.metadata(facts).encoded())
+        last.withLock { $0 = answer }
+        return answer.body
+    }
+
+    /// Reads the facts in the registry; returns nil if the store failed.
+    ///
+    /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
+    private func facts() async -> MetadataDocument.Facts? {
+        guard let registry = try? await registry.current() else { return nil }
+        return try? await document.facts(of: registry)
+    }
+}

@@ -1,0 +1,232 @@
+@_spi(Counterfoil) package import CounterfoilProtocol
+
+/// The registry of a store, cached until any process changes it.
+///
+/// Each lookup reads the revision of the registry; the first one of a request uses the revision that the request has
+/// read on its arrival (``ArrivalRevision``). Code that looks up several records reads the revision once with
+/// ``current()``. A cached record is returned only if it was read at this revision. A record that does not exist is
+/// cached, too. If the revision cannot be read, the lookup fails, so that nothing is answered from a cache that may be
+/// stale.
+///
+/// The endpoints hold a ``CachedRegistry`` beside an ``UncachedStore``. The signing keys have a cache of their own with
+/// the same revision (``KeyRing``).
+package final class CachedRegistry: RegistryReader {
+    private let store: any RegistryStore
+    private let records = RegistryRecords()
+    private let associations = AssociationCache()
+
+    /// Creates an empty cache above a store.
+    package init(_ store: any RegistryStore) { self.store = store }
+
+    /// Returns the registry at its current revision, which no lookup in the result reads again.
+    ///
+    /// A request must call this method again after it has changed the registry, and after it has waited for a user or
+    /// another host.
+    package func current() async throws(StoreFault) -> CurrentRegistry {
+        CurrentRegistry(store: store, records: records, revision: try await revision())
+    }
+
+    /// Returns the registry at the revision that the current request has read on its arrival; outside of a request, the
+    /// same as ``current()``.
+    ///
+    /// It is for requests that do not change the registry: they need not see what changes while they are handled.
+    func onArrival() async throws(StoreFault) -> CurrentRegistry {
+        guard let revision = ArrivalRevision.forAnyLookup() else { return try await current() }
+        return CurrentRegistry(store: store, records: records, revision: revision)
+    }
+
+    private func revision() async throws(StoreFault) -> RegistryRevision {
+        if let revision = ArrivalRevision.forFirstLookup() { return revision }
+        return try await store.registryRevision()
+    }
+
+    package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
+        try await current().client(id)
+    }
+
+    package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
+        try await current().clientSecrets(of: id)
+    }
+
+    package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
+        try await current().resource(resource)
+    }
+
+    package func resources() async throws(StoreFault) -> [RegisteredResource] { try await current().resources() }
+
+    package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
+        try await current().resource(authenticatingAs: id)
+    }
+
+    package func scopes() async throws(StoreFault) -> [ScopeDefinition] { try await current().scopes() }
+
+    package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
+        try await current().unregisteredClientPolicy()
+    }
+
+    package func branding() async throws(StoreFault) -> Branding { try await current().branding() }
+
+    package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
+        try await current().longestRefreshIdleLifetime()
+    }
+
+    /// Returns the association files of an origin of this server.
+    ///
+    /// They are created once for each revision of the registry, however many requests ask for them at the same time.
+    func associationFiles(at place: AssociationFiles.Place) async throws -> AssociationFiles.Encoded {
+        let store = store
+        return try await associations.files(at: place, revision: try await revision()) {
+            try AssociationFiles(of: try await store.associatedClients(), at: place).encoded()
+        }
+    }
+
+    /// Checks that the store answers.
+    func checkStore() async throws(StoreFault) { _ = try await store.registryRevision() }
+}
+
+/// The registry at the revision that it had when ``CachedRegistry/current()`` returned.
+///
+/// Its lookups read only what the cache does not contain. It is for the steps of one request that follow each other at
+/// once.
+package struct CurrentRegistry: RegistryReader {
+    fileprivate let store: any RegistryStore
+    fileprivate let records: RegistryRecords
+    fileprivate let revision: RegistryRevision
+
+    /// Returns a value that is made from records of the registry, and made again when the registry has changed.
+    func value<Value>(
+        in cache: RegistryCache<Whole, Value>, orMake make: () async throws(StoreFault) -> Value
+    ) async throws(StoreFault) -> Value {
+        try await cached(.whole, in: cache, orRead: make)
+    }
+
+    package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
+        try await cached(id, in: records.clients) { () async throws(StoreFault) in try await store.client(id) }
+    }
+
+    package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
+        try await cached(id, in: records.secrets) { () async throws(StoreFault) in try await store.clientSecrets(of: id)
+        }
+    }
+
+    package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
+        try await cached(resource.rawValue, in: records.resources) { () async throws(StoreFault) in
+            try await store.resource(resource)
+        }
+    }
+
+    package func resources() async throws(StoreFault) -> [RegisteredResource] {
+        try await apis().all
+    }
+
+    /// Returns the registered APIs with their scopes.
+    func apis() async throws(StoreFault) -> RegisteredAPIs {
+        try await cached(.whole, in: records.apis) { () async throws(StoreFault) in
+            RegisteredAPIs(try await store.resources())
+        }
+    }
+
+    package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
+        try await cached(id, in: records.callers) { () async throws(StoreFault) in
+            try await store.resource(authenticatingAs: id)
+        }
+    }
+
+    package func scopes() async throws(StoreFault) -> [ScopeDefinition] {
+        try await cached(.whole, in: records.scopes) { () async throws(StoreFault) in try await store.scopes() }
+    }
+
+    package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
+        try await cached(.whole, in: records.policy) { () async throws(StoreFault) in
+            try await store.unregisteredClientPolicy()
+        }
+    }
+
+    package func branding() async throws(StoreFault) -> Branding {
+        try await cached(.whole, in: records.look) { () async throws(StoreFault) in try await store.branding() }
+    }
+
+    package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
+        try await cached(.whole, in: records.idleLifetime) { () async throws(StoreFault) in
+            try await store.longestRefreshIdleLifetime()
+        }
+    }
+
+    private func cached<Key, Value>(
+        _ key: Key, in cache: RegistryCache<Key, Value>, orRead read: () async throws(StoreFault) -> Value
+    ) async throws(StoreFault) -> Value {
+        if let value = cache.value(of: key, at: revision) { return value }
+        let value = try await read()
+        // If the registry has changed since the revision was read, the value may be newer than the revision. Only
+        // requests that have read that revision already can still use the value.
+        cache.keep(value, of: key, at: revision)
+        return value
+    }
+}
+
+/// The cached records of a registry, by kind.
+private final class RegistryRecords: Sendable {
+    let clients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
+    let secrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
+    /// The APIs by resource indicator, as it was spelled in the request.
+    let resources = RegistryCache<String, RegisteredResource?>(capacity: 256)
+    let apis = RegistryCache<Whole, RegisteredAPIs>(capacity: 1)
+    let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    let scopes = RegistryCache<Whole, [ScopeDefinition]>(capacity: 1)
+    let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)
+    let look = RegistryCache<Whole, Branding>(capacity: 1)
+    let idleLifetime = RegistryCache<Whole, Int?>(capacity: 1)
+}
+
+/// The key of a record of which the registry has only one.
+enum Whole: Hashable, Sendable { case whole }
+
+/// Records of the registry that were read at one revision.
+final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct State {
+        var revision: RegistryRevision?
+        var values: [Key: Value] = [:]
+    }
+
+    /// The maximum number of cached values; the cache is cleared when it is full.
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    func value(of key: Key, at revision: RegistryRevision) -> Value? {
+        state.withLock { state in state.revision == revision ? state.values[key] : nil }
+    }
+
+    func keep(_ value: Value, of key: Key, at revision: RegistryRevision) {
+        state.withLock { state in
+            if state.revision != revision || state.values.count >= capacity { state = State(revision: revision) }
+            state.values[key] = value
+        }
+    }
+}
+
+/// The association files of the origins of this server, which are one or two.
+private actor AssociationCache {
+    private typealias Making = Task<AssociationFiles.Encoded, any Error>
+
+    private var making: [AssociationFiles.Place: (revision: RegistryRevision, task: Making)] = [:]
+
+    /// Returns the files of an origin at a revision; the first caller of a revision creates them.
+    func files(
+        at place: AssociationFiles.Place, revision: RegistryRevision,
+        create: @escaping @Sendable () async throws -> AssociationFiles.Encoded
+    ) async throws -> AssociationFiles.Encoded {
+        if let known = making[place], known.revision == revision { return try await known.task.value }
+        // The end of the request that creates the files must not end those that wait for it.
+        let task = Making { try await create() }
+        making[place] = (revision, task)
+        do {
+            return try await task.value
+        } catch {
+            // A failure is not kept, so the next request tries again.
+            if making[place]?.task == task { making[place] = nil }
+            throw error
+        }
+    }
+}

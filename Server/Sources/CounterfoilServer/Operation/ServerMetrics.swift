@@ -1,0 +1,96 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+
+/// The counters of this process since its start; they contain no users, clients or secrets.
+package final class ServerMetrics: Sendable {
+    /// An event with a counter, other than requests, token responses and audit events.
+    package enum Event: String, Sendable, Hashable, CaseIterable {
+        /// An event could not be recorded in the audit log.
+        case auditWriteFailure
+        /// A request failed because of the store, or an outage of the store began.
+        case storeError
+        /// An expired row was deleted.
+        case rowRemoved
+        /// Expired records could not be deleted.
+        case maintenanceFailure
+        /// The settings were read again, and were refused.
+        case settingsFailure
+        /// A client accepted a back-channel logout notification.
+        case logoutDelivered
+        /// An attempt to deliver a back-channel logout notification failed.
+        case logoutFailed
+        /// The server gave up a back-channel logout notification, because of its age or its number of attempts.
+        case logoutGivenUp
+    }
+
+    /// A kind and an outcome of audit events, which together have one counter.
+    package struct AuditedEvent: Sendable, Hashable {
+        package let kind: AuditEvent.Kind
+        package let outcome: AuditEvent.Outcome
+
+        package init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
+            self.kind = kind
+            self.outcome = outcome
+        }
+    }
+
+    /// The numbers of responses of one endpoint.
+    package struct Requests: Sendable, Hashable {
+        /// The number of responses by status class: 1 for 1xx, up to 5 for 5xx.
+        package internal(set) var byStatusClass = [Int: Int]()
+        /// The number of responses with the status 429.
+        package internal(set) var throttled = 0
+        package internal(set) var durations = Histogram(bounds: durationBounds)
+
+        /// The upper bounds of the buckets of durations, in seconds.
+        package static let durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    }
+
+    /// A copy of all counters at one time.
+    package struct Snapshot: Sendable, Hashable {
+        /// The requests by endpoint; the key nil stands for requests that belong to no endpoint.
+        package internal(set) var requests: [Endpoint?: Requests] = [:]
+        /// The number of successful token responses, by `grant_type`.
+        package internal(set) var tokens: [String: Int] = [:]
+        /// The number of audit events, including those that the rate limit left out.
+        package internal(set) var audited: [AuditedEvent: Int] = [:]
+        /// The number of audit events that the rate limit left out, by kind.
+        package internal(set) var leftOut: [AuditEvent.Kind: Int] = [:]
+        package internal(set) var events: [Event: Int] = [:]
+    }
+
+    private let state = Mutex(Snapshot())
+
+    init() {}
+
+    package var snapshot: Snapshot { state.withLock { $0 } }
+
+    func count(_ event: Event) { add(1, to: event) }
+
+    func add(_ number: Int, to event: Event) {
+        state.withLock { $0.events[event, default: 0] += number }
+    }
+
+    func countTokens(of grantType: String) {
+        state.withLock { $0.tokens[grantType, default: 0] += 1 }
+    }
+
+    func countAudited(_ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome) {
+        state.withLock { $0.audited[AuditedEvent(kind: kind, outcome: outcome), default: 0] += 1 }
+    }
+
+    func countLeftOut(_ kind: AuditEvent.Kind) {
+        state.withLock { $0.leftOut[kind, default: 0] += 1 }
+    }
+
+    func countRequest(at endpoint: Endpoint?, status: Int, seconds: Double) {
+        state.withLock { state in
+            state.requests[endpoint, default: Requests()].byStatusClass[status / 100, default: 0] += 1
+            if status == 429 { state.requests[endpoint, default: Requests()].throttled += 1 }
+            state.requests[endpoint, default: Requests()].durations.note(seconds)
+        }
+    }
+}
+
+package enum Build {
+    package static let version = "0.1.0"
+}

@@ -1,0 +1,115 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import Crypto
+package import Foundation
+
+/// The failed attempts to prove a secret, which are counted in the store for all servers together.
+///
+/// While the store cannot count, this process counts by itself, so that an outage allows no unlimited guesses.
+struct AttemptCounter: Sendable {
+    let keys: AttemptKeys
+    private let store: any AttemptStore
+    private let ownCount = ProcessAttempts()
+    private let metrics: ServerMetrics
+
+    init(store: any AttemptStore, serverKey: ServerKey, metrics: ServerMetrics) {
+        self.store = store
+        keys = AttemptKeys(key: serverKey.attempts)
+        self.metrics = metrics
+    }
+
+    /// Decides whether an attempt can proceed, and counts it as a failure until ``withdraw(_:admittedAt:)`` or
+    /// ``succeed(clearing:withdrawing:admittedAt:)``.
+    func admit(_ attempt: CountedAttempt, now: Date) async -> AttemptVerdict {
+        do {
+            return try await store.admitAttempt(attempt, at: now)
+        } catch {
+            metrics.count(.storeError)
+            return await ownCount.admitAttempt(attempt, at: now)
+        }
+    }
+
+    /// Removes an attempt from the failures under the keys for which it was counted, because the secret was not
+    /// verified.
+    func withdraw(_ keys: [CountedKey], admittedAt time: Date) async {
+        await settle(forgetting: [], withdrawing: keys.map(\.digest), admittedAt: time)
+    }
+
+    /// Deletes all failures under the cleared keys, and only this attempt under the others, because the secret was
+    /// proved.
+    func succeed(
+        clearing cleared: [ArtefactDigest], withdrawing shared: [ArtefactDigest], admittedAt time: Date
+    ) async {
+        await settle(forgetting: cleared, withdrawing: shared, admittedAt: time)
+    }
+
+    private func settle(
+        forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
+    ) async {
+        await ownCount.settleAttempt(forgetting: forgotten, withdrawing: withdrawn, admittedAt: time)
+        do {
+            try await store.settleAttempt(forgetting: forgotten, withdrawing: withdrawn, admittedAt: time)
+        } catch {
+            // The attempt then counts as a failure until the end of the window, which is better than the opposite.
+            metrics.count(.storeError)
+        }
+    }
+}
+
+/// The attempts that are counted in the memory of one process, for tests and for a server whose store cannot count.
+package final class ProcessAttempts: Sendable {
+    /// The failures by the length of the window of their key, because a limiter has one.
+    private let limiters = Mutex<[TimeInterval: RateLimiter<ArtefactDigest>]>([:])
+
+    package init() {}
+
+    /// As `AttemptStore` says.
+    package func admitAttempt(_ attempt: CountedAttempt, at now: Date) async -> AttemptVerdict {
+        limiters.withLock { limiters in
+            let verdict = attempt.verdict(at: now) { key in
+                limiters[key.limit.window]?.events(under: key.digest, at: now) ?? []
+            }
+            for key in attempt.counted(after: verdict) {
+                limiters[key.limit.window, default: RateLimiter(window: key.limit.window)].note(
+                    [.init(key.digest, key.limit.failures)], at: now)
+            }
+            return verdict
+        }
+    }
+
+    /// As `AttemptStore` says.
+    package func settleAttempt(
+        forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
+    ) async {
+        limiters.withLock { limiters in
+            for window in limiters.keys {
+                for digest in forgotten { limiters[window]?.forget(digest) }
+                for digest in withdrawn { limiters[window]?.withdraw(digest, at: time) }
+            }
+        }
+    }
+}
+
+/// The key of the digests under which attempts are counted.
+///
+/// With the key, two servers count the same name under the same digest, and a reader of the store learns no name.
+struct AttemptKeys: Sendable {
+    let key: SymmetricKey
+
+    /// What the value of a digest is.
+    enum Kind: String {
+        case typedName = "typed name"
+        case account
+        /// A typed name that no account has.
+        case noAccount = "no account"
+        case source
+        /// The cookie of a browser in which a user has signed in before.
+        case earlierSignIn = "earlier sign-in"
+        case userCodePerson = "user codes of a person"
+        case userCodeSource = "user codes of a source"
+    }
+
+    func digest(of value: String, as kind: Kind) -> ArtefactDigest {
+        ArtefactDigest(
+            ofAttempts: HMAC<SHA256>.authenticationCode(for: Array("\(kind.rawValue)\0\(value)".utf8), using: key))
+    }
+}

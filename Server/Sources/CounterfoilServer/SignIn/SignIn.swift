@@ -1,0 +1,158 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+package import Foundation
+
+/// The authentication of users by username or email address and password.
+///
+/// The outcome and the response time are the same for an unknown user and for a wrong password.
+package struct SignIn: Sendable {
+    let store: any PeopleStore
+    let hasher: PasswordHasher
+    let attempts: AttemptCounter
+    let limits: SignInLimits
+    let throttle: SignInThrottle
+    /// The maximum number of successful sign-ins of one user from one source.
+    let signInsPerMinute: Int
+    let earlierSignIns: EarlierSignIns
+    let issuer: Issuer
+
+    /// The outcome of a sign-in, or of the password check of a signed-in user.
+    package enum Outcome: Sendable {
+        /// The password is correct, and the account is not disabled.
+        case signedIn(Person)
+        /// The user is unknown, the password is wrong, the account is disabled, or the account has had too many
+        /// failures.
+        ///
+        /// The cause is for the audit log only.
+        case refused(Cause)
+        /// There were too many failures or sign-ins, and the password was not verified; `retryAfter` is the time to
+        /// wait, in seconds.
+        case tooEarly(retryAfter: Int, Cause)
+    }
+
+    /// The cause of a refusal, which the user must not learn.
+    package struct Cause: Sendable {
+        package let reason: AuditEvent.Reason
+        /// The account with the typed name; nil if there is none.
+        package let person: PersonIdentifier?
+        /// A text for the audit log that explains the reason; nil for none.
+        package var detail: String?
+    }
+
+    /// The kind of caller, which decides whether the server may report that the account has too many failures.
+    private enum Asker {
+        /// An anonymous caller, who must not learn that a username and an email address belong to the same account.
+        case anybody
+        /// A caller that is signed in to the account.
+        case themself
+    }
+
+    /// Verifies a username or email address and a password that were typed on a sign-in page.
+    func attempt(
+        name: String, password: String, in request: IncomingRequest, now: Date
+    ) async throws -> Outcome {
+        try await attempt(name, password: password, in: request, by: .anybody, now: now)
+    }
+
+    /// Verifies the password of a user who is already signed in; failures count as on the sign-in page.
+    package func confirm(
+        _ person: Person, password: String, in request: IncomingRequest, now: Date
+    ) async throws -> Outcome {
+        try await attempt(person.username.rawValue, password: password, in: request, by: .themself, now: now)
+    }
+
+    private func attempt(
+        _ name: String, password: String, in request: IncomingRequest, by asker: Asker, now: Date
+    ) async throws -> Outcome {
+        // The name counts as the server reads it, so that a space gives no further guesses.
+        let name = name.trimmingWhitespace()
+        let source = request.countedSource(issuer)
+        let party = hasher.party(of: name, from: source)
+        // A full queue would refuse the attempt anyhow, after it was counted.
+        try hasher.checkCapacity(for: party)
+        let person = try await person(named: name)
+        let early = throttle.wait(person?.id, from: source, within: signInsPerMinute, now: now)
+        if let early {
+            return .tooEarly(
+                retryAfter: early,
+                Cause(reason: .throttledUser, person: person?.id, detail: "successful sign-ins from one source"))
+        }
+        let keys = SignInKeys(
+            name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request, of: person),
+            keys: attempts.keys, limits: limits)
+        let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
+        let verdict = await attempts.admit(attempt, now: now)
+        if case .tooEarly(let seconds, let key) = verdict {
+            let reason: AuditEvent.Reason = keys.isOfSource(key) ? .throttledSource : .throttledUser
+            return .tooEarly(retryAfter: seconds, Cause(reason: reason, person: person?.id))
+        }
+        do {
+            let proved: Person
+            switch try await judge(verdict == .admitted ? person : nil, password: password, for: party) {
+            case .proved(let person): proved = person
+            case .refused(let reason, let detail):
+                let isConcealed = verdict == .concealed
+                return .refused(
+                    Cause(
+                        reason: isConcealed ? .throttledUser : reason, person: person?.id,
+                        detail: isConcealed ? "by username and email address together" : detail))
+            }
+            throttle.note(proved.id, from: source, within: signInsPerMinute, now: now)
+            await attempts.succeed(clearing: keys.cleared, withdrawing: keys.shared, admittedAt: now)
+            return .signedIn(proved)
+        } catch {
+            await attempts.withdraw(attempt.counted(after: verdict), admittedAt: now)
+            throw error
+        }
+    }
+
+    private enum Verdict {
+        case proved(Person)
+        case refused(AuditEvent.Reason, detail: String?)
+    }
+
+    /// Verifies a password; the user is proved if the password is correct and the account is not disabled.
+    ///
+    /// Without a user, the hasher does the same work and the result is a refusal.
+    private func judge(
+        _ person: Person?, password: String, for party: BoundedQueue.Party
+    ) async throws -> Verdict {
+        let isDisabled = person?.disabledAt != nil
+        guard let typed = Password(typed: password),
+            let match = try await hasher.verify(typed, against: person?.passwordHash, for: party), let person
+        else {
+            return .refused(
+                person == nil ? .unknownUser : .wrongPassword, detail: isDisabled ? "the account is disabled" : nil)
+        }
+        if isDisabled { return .refused(.disabled, detail: nil) }
+        switch match {
+        case .prepared: return .proved(person)
+        case .asTyped: return .proved(await renewingHash(of: person, with: typed))
+        }
+    }
+
+    /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard.
+    ///
+    /// If that fails, the sign-in continues, and the next one tries again.
+    private func renewingHash(of person: Person, with password: Password) async -> Person {
+        var renewed = person
+        do {
+            renewed.passwordHash = try await hasher.hash(password)
+            let isStored = try await store.replacePasswordHash(
+                of: person.id, from: person.passwordHash, to: renewed.passwordHash)
+            if isStored { return renewed }
+            // Another sign-in with this password may have replaced it first.
+            guard let stored = try await store.person(person.id),
+                try await hasher.verify(password, against: stored.passwordHash) == .prepared
+            else { return person }
+            return stored
+        } catch {
+            return person
+        }
+    }
+
+    private func person(named name: String) async throws(StoreFault) -> Person? {
+        if let username = Username(name) { return try await store.person(named: username) }
+        if let email = EmailAddress(name) { return try await store.person(withEmail: email) }
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct UserCreate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Create a user.",
+        discussion: """
+            At a terminal, the command asks for the password and does not show it. A script writes the password as \
+            one line to standard input, with --password-stdin. Either way, the password is neither in the arguments \
+            nor in the shell history.
+
+            Examples:
+              counterfoil-server user create alice --email alice@example.com \\
+                --data-dir ./data
+              counterfoil-server user create bob --password-stdin --data-dir ./data \\
+                < password.txt
+            """
+    )
+
+    @Argument(help: "The user name: 1 to 64 letters, digits and . _ -")
+    var name: String
+
+    @Option(name: .long, help: "The email address, which also works for sign-in.")
+    var email: String?
+
+    @Flag(name: .long, help: "Mark the email address as verified (email_verified).")
+    var emailVerified = false
+
+    @Option(name: .long, help: ArgumentHelp("The name shown on pages. (default: the user name)", valueName: "name"))
+    var displayName: String?
+
+    @OptionGroup var secret: PasswordOption
+
+    @Flag(name: .long, help: "Make the user an administrator of this server.")
+    var administrator = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard Username(name) != nil else {
+            throw ValidationError("A user name has 1 to 64 letters, digits and . _ - without spaces.")
+        }
+        guard email.map({ EmailAddress($0) != nil }) ?? true else {
+            throw ValidationError("--email: \(email ?? "") is not a valid email address.")
+        }
+        guard displayName.map(ClaimFormat.name.accepts) ?? true else {
+            throw ValidationError("--display-name: \(ClaimFormat.name.rule)")
+        }
+        try UserOptions.checkVisible(displayName: displayName)
+        guard email != nil || !emailVerified else {
+            throw ValidationError("--email-verified needs an address. Name it with --email.")
+        }
+    }
+
+    func run() async throws {
+        guard let username = Username(name) else { return }
+        let password = try PasswordOption.password(try secret.readLine(), for: username)
+        var profile = PersonProfile()
+        if emailVerified { profile.isEmailVerified = true }
+        try await options.withInstallation { [profile] installation in
+            let person = Person(
+                username: username,
+                email: email.flatMap(EmailAddress.init),
+                displayName: (displayName ?? name).trimmingWhitespace(),
+                passwordHash: try await PasswordHasher().hash(password),
+                isAdministrator: administrator,
+                profile: profile,
+                createdAt: installation.store.now()
+            )
+            let event = installation.event(
+                .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
+            switch try await installation.store.addPerson(person, recording: [event]) {
+            case .added: try report(person)
+            case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
+            case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
+            case .administratorExists: throw CommandFailure.refused("there is already an administrator")
+            }
+        }
+    }
+
+    private func report(_ person: Person) throws {
+        struct Created: Encodable {
+            let sub: String
+            let username: String
+            let email: String?
+        }
+        guard options.json else {
+            Output.line("Created the user \(person.username).")
+            return
+        }
+        try Output.json(
+            Created(sub: person.id.rawValue, username: person.username.rawValue, email: person.email?.rawValue))
+    }
+}

@@ -1,0 +1,17 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+
+/// A number that counts calls from any thread.
+final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    /// Counts a call and returns its number, from 1.
+    @discardableResult
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -1,0 +1,129 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import TestSupport
+import Testing
+
+import struct TestSupport.Site
+
+/// `user export`.
+@Suite(.timeLimit(.minutes(10)))
+struct UserExportTests {
+    /// Adds sessions, grants, a consent and events of a user, more than a page of the export.
+    private static func fill(_ store: SQLiteStore, _ name: String, _ clientID: String) async throws -> Int {
+        let username = try #require(Username(name))
+        let person = try #require(try await store.person(named: username))
+        let client = try #require(try await store.clients().first { $0.id.rawValue == clientID })
+        let now = Date()
+        let session = Session(
+            digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: now, lastSeenAt: now,
+            expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7")
+        let begun = try await store.beginSession(
+            session, proving: person.passwordHash, replacing: nil, recording: [])
+        #expect(begun == .begun(session.id))
+        for number in 0..<450 {
+            let grant = Grant(
+                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                createdAt: now, lastUsedAt: now)
+            let code = CodeRecord(
+                digest: ArtefactDigest(of: AuthorizationCode()),
+                interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: grant.id,
+                redirectURI: .registered(try #require(client.redirectURIs.first)), codeChallenge: nil, nonce: nil,
+                authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
+            let approval = Approval(
+                grant: grant, code: code, asked: grant.scope, appearance: ClientAppearance(of: client),
+                clientRevision: client.revision, pkce: .s256, passwordHash: person.passwordHash, basis: .answer)
+            #expect(try await store.recordConsent(approval) == .recorded)
+            if number == 0 {
+                let family = RefreshFamily(
+                    digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: now,
+                    lastUsedAt: now, expiresAt: now + 3600)
+                let redeemed = try await store.consumeCode(
+                    code.digest, beginning: family, attempt: CommitAttempt(), at: now)
+                #expect(redeemed == .consumed)
+            }
+            try await store.appendAudit(AuditEvent(at: now, .consent, personID: person.id, source: "192.0.2.7"))
+        }
+        return try await store.audit(AuditQuery(personID: person.id, limit: 1000)).count
+    }
+
+    @Test func `an export contains every record of the user, and no hash, digest or token`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.add(.bob)
+            let name = Account.alice.name
+            let edited = try await site.administer(["user", "edit", name, "--given-name", "Zaphod"])
+            #expect(edited.status == 0)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.registerClient()
+            let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+            let events = try await Self.fill(store, name, clientID)
+            await store.close()
+
+            let path = site.folder.path("export.json")
+            let exported = try await site.administer(["user", "export", name, "--output", path])
+            #expect(exported.status == 0 && exported.output.isEmpty, "\(exported.errors)")
+            #expect(exported.errors == "Exported the user \(name) to \(path).\n")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let document = try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(
+                Set(document.keys) == ["exported_at", "account", "sessions", "grants", "consents", "apps", "audit"])
+            let account = try #require(document["account"] as? [String: Any])
+            #expect((account["profile"] as? [String: Any])?["given_name"] as? String == "Zaphod")
+            #expect(account["email"] as? String == Account.alice.email)
+            let sessions = try #require(document["sessions"] as? [[String: Any]])
+            #expect(sessions.map { $0["source"] as? String } == ["192.0.2.7"])
+            let grants = try #require(document["grants"] as? [[String: Any]])
+            #expect(Set(grants.compactMap { $0["grant_id"] as? String }).count == 450)
+            #expect(grants.count { $0["refresh_token"] != nil } == 1)
+            let consents = try #require(document["consents"] as? [[String: Any]])
+            #expect(consents.map { $0["client_name"] as? String } == ["Lightbox"])
+            let audit = try #require(document["audit"] as? [[String: Any]])
+            #expect(Set(audit.compactMap { $0["number"] as? Int }).count == events && events > 450)
+            #expect(!text.contains("argon2") && !text.contains("digest") && !text.contains("Bob Berg"))
+
+            // The file is not overwritten, and none is created for an unknown user.
+            let again = try await site.administer(["user", "export", name, "--output", path])
+            #expect(again.status == 3)
+            #expect(again.errors.hasPrefix("counterfoil-server: --output: cannot create the file \(path): "))
+            let other = site.folder.path("other.json")
+            #expect(try await site.administer(["user", "export", "unknown", "--output", other]).status == 3)
+            #expect(!FileManager.default.fileExists(atPath: other))
+            let printed = try await site.administer(["user", "export", name, "--output", "-"])
+            #expect(printed.status == 0 && printed.errors.isEmpty)
+            let shown = try #require(
+                try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
+            #expect((shown["grants"] as? [Any])?.count == 450)
+            #expect(try await site.administer(["user", "export", name]).status == 64)
+
+            // A file can grow to 64 KiB, and the next write fails as on a full disk. No part of the export stays.
+            let failed = try await RunningProgram(
+                .server, ["user", "export", name, "--output", other, "--data-dir", site.dataDirectory],
+                fileSizeLimit: 65_536, in: site.folder
+            ).ended()
+            #expect(failed.status == 6)
+            #expect(
+                failed.errors
+                    == "counterfoil-server: cannot write to \(other), so the export is incomplete; "
+                    + "nothing else was changed\n")
+            #expect(!FileManager.default.fileExists(atPath: other))
+        }
+    }
+
+    @Test func `the export of a user without records is a complete object`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            let printed = try await site.administer(["user", "export", Account.alice.name, "--output", "-"])
+            let document = try #require(
+                try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
+            for name in ["sessions", "grants", "consents", "apps"] {
+                #expect((document[name] as? [Any])?.isEmpty == true, "\(name)")
+            }
+            #expect((document["audit"] as? [Any])?.count == 1)
+        }
+    }
+}
