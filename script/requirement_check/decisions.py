@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-FILE = r"`((?:Tests|Interop)/[^`]+)`"
+FILE = r"`((?:Tests|Server/Tests|Interop)/[^`]+)`"
 TESTED = re.compile(rf"Tested in {FILE}(?:(?:, | and ){FILE})*\.")
 #: The last line of a decision that says nothing about what the product does.
 NO_BEHAVIOUR = "This decision promises no behaviour."

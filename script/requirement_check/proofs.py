@@ -14,6 +14,7 @@ from .table import CASE, REQUIREMENT
 
 TABLE = Path("docs", "requirements", "tests.tsv")
 HEADER = "id\tfile\ttest"
+FOLDERS = ("Tests", "Server/Tests")
 ID = re.compile(rf"{REQUIREMENT}|{CASE}|{PROMISE}")
 EXPECTATION = re.compile(r"#expect\b|#require\b|\bIssue\.record\b|\bconfirmation\s*\(")
 CALL = re.compile(r"\b(\w+)\s*(?=[({])|(`[^`]+`)\s*\(")
@@ -71,7 +72,8 @@ class _Tests:
     """The tests of the repository."""
 
     def __init__(self, root: Path) -> None:
-        sources = {path.relative_to(root).as_posix(): swift.read(path.read_text("utf-8")) for path in (root / "Tests").rglob("*.swift")}
+        files = [path for folder in FOLDERS for path in (root / folder).rglob("*.swift")]
+        sources = {path.relative_to(root).as_posix(): swift.read(path.read_text("utf-8")) for path in files}
         self.helpers = _expecting(sources.values())
         self.tests: dict[tuple[str, str], list[swift.Function]] = {}
         for path, functions in sources.items():

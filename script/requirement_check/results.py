@@ -17,7 +17,7 @@ Key = tuple[str, str, str]
 
 
 def key(proof: Proof) -> Key:
-    parts = proof.path.split("/")
+    parts = proof.path.removeprefix("Server/").split("/")
     return parts[1], parts[-1], proof.name
 
 

@@ -11,8 +11,8 @@ SECTION = re.compile(r"\bRFC (\d{4,5}) §(\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
 
 def untested(root: Path) -> list[str]:
     """One line for each section: its name, and the files that cite it."""
-    code = _cited(root, ("Sources", "Examples"), (".swift", ".md"))
-    tests = _cited(root, ("Tests", "Interop"), (".swift", ".py"))
+    code = _cited(root, ("Sources", "Examples", "Server/Sources", "Server/Examples"), (".swift", ".md"))
+    tests = _cited(root, ("Tests", "Server/Tests", "Interop"), (".swift", ".py"))
     return [f"{section}\t{', '.join(sorted(code[section]))}" for section in sorted(set(code) - set(tests))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import decisions
-from .repository import TEST, RepositoryCase
+from .repository import SUITE, TEST, RepositoryCase
 
 NAME = "docs/decisions/0001-codes.md"
 
@@ -15,7 +15,8 @@ class DecisionTests(RepositoryCase):
 
     def test_a_decision_may_name_one_file_or_more(self) -> None:
         self.write("Interop/authlib/drive.py", '"""A client signs in."""\n')
-        for files in (f"`{TEST}`", f"`{TEST}` and `Interop/authlib/drive.py`", f"`{TEST}`, `{TEST}` and `{TEST}`"):
+        self.write(f"Server/{TEST}", SUITE)
+        for files in (f"`{TEST}`", f"`Server/{TEST}`", f"`{TEST}` and `Interop/authlib/drive.py`", f"`{TEST}`, `{TEST}` and `{TEST}`"):
             with self.subTest(files):
                 self.assertEqual(self.decide(f"Tested in {files}."), [])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import check, proofs, results
-from .repository import RepositoryCase
+from .repository import SUITE, TEST, RepositoryCase
 
 STARTED = {"kind": "testStarted"}
 ENDED = {"kind": "testEnded"}
@@ -32,6 +32,12 @@ class ResultTests(RepositoryCase):
 
     def test_a_partial_run_is_not_asked_about_other_tests(self) -> None:
         self.assertEqual(self.run_of(partial=True), [])
+
+    def test_the_folder_of_the_package_of_a_test_is_in_no_record(self) -> None:
+        self.write(f"Server/{TEST}", SUITE)
+        self.prove(f"R001\tServer/{TEST}\ta code is redeemed")
+        self.assertEqual(self.run_of(STARTED, ENDED), [])
+        self.assertEqual(self.faults(), [])
 
     def test_a_driver_of_the_table_must_have_passed(self) -> None:
         self.write("Interop/authlib/drive.py", '"""A client signs in."""\n')
