@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGES = ("*.md", "docs/**/*.md", "Packaging/*.md", "Interop/**/*.md", "Examples/**/*.md")
+PAGES = (
+    *("*.md", "docs/**/*.md", "Interop/**/*.md", "Examples/**/*.md", "Server/Examples/**/*.md"),
+    *("Server/*.md", "Server/Packaging/*.md"),
+)
 _BLOCK = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -115,7 +115,8 @@ def sources(root: Path) -> dict[str, str]:
     """The Swift files of the server, by their paths."""
     return {
         path.relative_to(root).as_posix(): path.read_text("utf-8")
-        for target in QUOTED for path in sorted((root / "Sources").glob(f"{target}/**/*.swift"))
+        for folder in ("Sources", "Server/Sources")
+        for target in QUOTED for path in sorted((root / folder).glob(f"{target}/**/*.swift"))
     }
 
 
@@ -134,7 +135,7 @@ def findings(files: dict[str, str], pages: dict[str, str]) -> list[str]:
                 found.append(f"{path}: no literal of the sources has `{quote}`")
     listed = rows(pages[LINES])
     for path, text in files.items():
-        if path.split("/")[1] in NOT_SERVER:
+        if path.removeprefix("Server/").split("/")[1] in NOT_SERVER:
             continue
         for event in events(text):
             wanted = NOT_LITERAL.get(event.message, (event.message,))

@@ -13,8 +13,9 @@ from . import forms, prose
 
 COLUMNS = 120
 #: Texts of others: data, seeds, and tables that quote standards or are made from those.
-NOT_READ = ("docs/requirements/", "docs/requirements.md", "Fuzzing/Seeds/", "script/word_check/")
-CATALOGUE = "Sources/CounterfoilServer/Localization/Catalogue/en.json"
+NOT_READ = ("docs/requirements/", "docs/requirements.md", "Server/Fuzzing/Seeds/", "script/word_check/")
+CATALOGUE = "Server/Sources/CounterfoilServer/Localization/Catalogue/en.json"
+TESTS = ("Tests/", "Server/Tests/")
 SCRIPT_FOLDERS = ("script/", ".ci/")
 #: A name in a text of the catalogue, which stands for something else on the page.
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
@@ -72,7 +73,7 @@ def _reader(path: str) -> Callable[[str, str], Iterator[Finding]] | None:
 
 def _swift(path: str, text: str) -> Iterator[Finding]:
     # The strings of tests are input as often as prose; those of everything else are read by people.
-    yield from _forms(path, prose.of_swift(text, strings=not path.startswith("Tests/")), forms.PROSE)
+    yield from _forms(path, prose.of_swift(text, strings=not path.startswith(TESTS)), forms.PROSE)
     yield from _long_comments(path, text)
     for offset, comment, declaration in prose.documented(text):
         line = _line(text, offset)

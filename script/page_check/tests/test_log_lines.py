@@ -23,7 +23,7 @@ class LogLineTests(unittest.TestCase):
     """Compares one source with one page."""
 
     def findings(self, page: str, source: str = SOURCE) -> list[str]:
-        return log_lines.findings({"Sources/CounterfoilServer/Thing.swift": source}, {log_lines.LINES: page})
+        return log_lines.findings({"Server/Sources/CounterfoilServer/Thing.swift": source}, {log_lines.LINES: page})
 
     def test_quotes_of_the_sources_are_found_over_lines_and_interpolations(self) -> None:
         self.assertEqual(self.findings(
@@ -48,7 +48,7 @@ class LogLineTests(unittest.TestCase):
     def test_a_row_with_another_level_is_a_finding(self) -> None:
         found = self.findings("| `failed to store the thing` | warning | |\n| `stored the thing` | notice | |\n")
         self.assertEqual(len(found), 1)
-        self.assertIn("is error in Sources/CounterfoilServer/Thing.swift", found[0])
+        self.assertIn("is error in Server/Sources/CounterfoilServer/Thing.swift", found[0])
 
     def test_a_command_is_no_message(self) -> None:
         self.assertFalse(log_lines.is_message("sudo systemctl restart counterfoil-server"))

@@ -44,6 +44,8 @@ class WordTests(unittest.TestCase):
         text = 'log("nobody asked \\(wish)")\n'
         self.assertEqual(self.findings("Sources/A.swift", text), [(1, "nobody")])
         self.assertEqual(self.findings("Tests/A.swift", text), [])
+        self.assertEqual(self.findings("Server/Sources/A.swift", text), [(1, "nobody")])
+        self.assertEqual(self.findings("Server/Tests/A.swift", text), [])
 
     def test_the_name_of_a_test_is_prose(self) -> None:
         self.assertEqual(self.findings("Tests/A.swift", "@Test func `nobody signs in`() {}\n"), [(1, "nobody")])
