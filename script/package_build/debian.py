@@ -23,7 +23,7 @@ def build(
     folder = work / "debian-build" / "counterfoil"
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copytree(root / "Packaging" / "debian", folder / "debian")
+    shutil.copytree(root / "Server" / "Packaging" / "debian", folder / "debian")
     shutil.copytree(stage, folder / "stage", symlinks=True)
     (folder / "debian" / "changelog").write_text(changelog(source, f"{source.version}-1"), "utf-8")
     if only:

@@ -7,6 +7,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .source import Failed, run
 
@@ -76,6 +77,17 @@ def resolved(root: Path) -> list[SwiftPackage]:
             SwiftPackage(pin["identity"], pin["location"], version, state["revision"], checkouts[name])
         )
     return sorted(packages, key=lambda package: package.identity)
+
+
+def differing(root: Path) -> list[str]:
+    """The dependencies of which the two packages of a checkout have different versions."""
+    client, server = (pins(folder / "Package.resolved") for folder in (root, root / "Server"))
+    return sorted(name for name, state in client.items() if server.get(name) != state)
+
+
+def pins(file: Path) -> dict[str, Any]:
+    """The version of each dependency in Package.resolved."""
+    return {pin["identity"]: pin["state"] for pin in json.loads(file.read_text("utf-8"))["pins"]}
 
 
 def linked_modules(link_list: Path) -> set[str] | None:

@@ -1,7 +1,7 @@
 """A container image in the OCI layout, written without a daemon and without a base image.
 
 The root contains the program, the shared libraries that it loads, and what these read: certificates of authorities,
-time zones and the user. The settings of the image are those of Packaging/image/Containerfile.
+time zones and the user. The settings of the image are those of Server/Packaging/image/Containerfile.
 """
 
 from __future__ import annotations

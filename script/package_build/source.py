@@ -55,7 +55,7 @@ def of(root: Path, allow_dirty: bool) -> Source:
             f"the checkout has {len(changes)} changes, such as {changes[0][3:]}; commit them, or add --allow-dirty"
         )
     commit, time = run("git", "log", "-1", "--format=%H %ct", folder=root).split()
-    version = program_version((root / "Sources/CounterfoilServer/Operation/ServerMetrics.swift").read_text("utf-8"))
+    version = program_version((root / "Server/Sources/CounterfoilServer/Operation/ServerMetrics.swift").read_text("utf-8"))
     tags = run("git", "tag", "--points-at", "HEAD", folder=root).split()
     return Source(commit, int(time), version, f"v{version}" in tags)
 

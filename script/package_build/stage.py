@@ -27,16 +27,22 @@ STRIP = ("strip", "--remove-section=.comment", "--remove-section=.note", "--stri
 class Build:
     """The programs of a build, and what is known about it."""
 
-    #: The folder of the programs, and of NAME.product/Objects.LinkFileList of each. Without these files, the list of
+    #: The folder of each program, and of its NAME.product/Objects.LinkFileList. Without this file, the list of
     #: components names every package.
-    binaries: Path
+    binaries: dict[str, Path]
     #: The folder with Package.resolved and .build/checkouts.
     dependencies: Path
 
 
+def folders(binaries: Path, root: Path) -> dict[str, Path]:
+    """The folder of each program: a folder below ROOT/.build names the build folders of both packages."""
+    of_server = root / "Server" / binaries.relative_to(root) if binaries.is_relative_to(root) else binaries
+    return {SERVER: of_server if (of_server / SERVER).exists() else binaries, CLIENT: binaries}
+
+
 def stage(name: str, root: Path, source: Source, build: Build, folder: Path, strips: bool) -> None:
     """Fills a folder with the files of a package; its documents list what is linked in."""
-    program = build.binaries / name
+    program = build.binaries[name] / name
     installed = folder / "usr" / "bin" / name
     put(program, installed, executable=True)
     if strips:
@@ -49,20 +55,21 @@ def stage(name: str, root: Path, source: Source, build: Build, folder: Path, str
         put_text(script, folder / place.format(name=name))
     documents(name, root, source, build, folder / "usr/share/doc" / name)
     if name == SERVER:
+        packaging = root / "Server" / "Packaging"
         put_text(packaged_settings(root), folder / "etc/counterfoil/server.yaml")
         for helper in ("backup", "certificate-hook", "check-settings"):
-            put(root / "Packaging" / helper, folder / "usr/lib/counterfoil-server" / helper, executable=True)
-        for example in sorted((root / "Packaging" / "proxies").glob("*")):
+            put(packaging / helper, folder / "usr/lib/counterfoil-server" / helper, executable=True)
+        for example in sorted((packaging / "proxies").glob("*")):
             put(example, folder / "usr/share/doc" / name / "examples" / example.name)
     archive.normalize(folder)
 
 
 def packaged_settings(root: Path) -> str:
     """The settings of a package, which name the data directory of its units, also for commands outside of them."""
-    text = (root / "Packaging" / "server.yaml").read_text("utf-8")
+    text = (root / "Server" / "Packaging" / "server.yaml").read_text("utf-8")
     line = "data-dir: /var/lib/counterfoil\n"
     if text.count(f"\n#{line}") != 1:
-        raise Failed(f"Packaging/server.yaml has no line #{line.strip()}")
+        raise Failed(f"Server/Packaging/server.yaml has no line #{line.strip()}")
     return text.replace(f"\n#{line}", f"\n{line}")
 
 
@@ -70,9 +77,9 @@ def documents(name: str, root: Path, source: Source, build: Build, folder: Path)
     """The list of components, the licences, the changelog and the copyright of Debian."""
     packages = dependencies.linked(
         dependencies.resolved(build.dependencies),
-        dependencies.linked_modules(build.binaries / f"{name}.product" / "Objects.LinkFileList"),
+        dependencies.linked_modules(build.binaries[name] / f"{name}.product" / "Objects.LinkFileList"),
     )
-    libraries = dependencies.system_libraries(build.binaries / name, OPENED[name])
+    libraries = dependencies.system_libraries(build.binaries[name] / name, OPENED[name])
     put_text(components.bill(name, source, compiler(), packages, libraries), folder / "components.cdx.json")
     # The client has the C++ library and zlib inside.
     static = [Path(f"/usr/share/doc/{each}/copyright") for each in ("libstdc++6", "zlib1g")] if name == CLIENT else []
@@ -80,7 +87,7 @@ def documents(name: str, root: Path, source: Source, build: Build, folder: Path)
         name, root / "LICENSE", packages, toolchain_licence(), [file for file in static if file.exists()]
     )
     put_text(text, folder / "LICENSES.txt")
-    put(root / "Packaging" / "copyright", folder / "copyright")
+    put(root / "Server" / "Packaging" / "copyright", folder / "copyright")
     put(root / "CHANGELOG.md", folder / "CHANGELOG.md")
 
 

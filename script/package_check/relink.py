@@ -12,22 +12,23 @@ from .system import Failed, quietly
 #: What the static Foundation needs. The objects, compiled with the shared one, do not name it.
 FOUNDATION = ("Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation",
               "_FoundationICU", "_FoundationCShims", "_FoundationCollections")
-PROGRAMS = ("counterfoil-server", "counterfoil")
 
 
-def standalone(binaries: Path, folder: Path) -> Path:
-    """A folder with programs that need no Swift toolchain: the given one if that is so, otherwise a new one."""
-    if not any(loads_toolchain(binaries / name) for name in PROGRAMS):
-        return binaries
-    manifest = binaries.parent / f"{binaries.name}.yaml"
-    if not manifest.exists():
-        raise Failed(f"the programs in {binaries} load the Swift runtime, and {manifest}, which says how they were "
-                     "linked, is missing; use a build with --static-swift-stdlib")
-    text = manifest.read_text("utf-8")
+def standalone(folders: dict[str, Path], folder: Path) -> Path:
+    """Fills a folder with the programs of these folders, so that they need no Swift toolchain."""
     folder.mkdir()
-    for name in PROGRAMS:
-        quietly(*link_command(text, name, folder / name))
-        (folder / f"{name}.product").symlink_to((binaries / f"{name}.product").resolve())
+    for name, binaries in folders.items():
+        if not (binaries / name).exists():
+            raise Failed(f"{binaries / name} is missing; build both packages")
+        if loads_toolchain(binaries / name):
+            manifest = binaries.parent / f"{binaries.name}.yaml"
+            if not manifest.exists():
+                raise Failed(f"{binaries / name} loads the Swift runtime, and {manifest}, which says how it was "
+                             "linked, is missing; use a build with --static-swift-stdlib")
+            quietly(*link_command(manifest.read_text("utf-8"), name, folder / name))
+        else:
+            (folder / name).symlink_to(binaries / name)
+        (folder / f"{name}.product").symlink_to(binaries / f"{name}.product")
     return folder
 
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-BACKUP = Path(__file__).resolve().parents[3] / "Packaging" / "backup"
+BACKUP = Path(__file__).resolve().parents[3] / "Server" / "Packaging" / "backup"
 
 
 class BackupTests(unittest.TestCase):

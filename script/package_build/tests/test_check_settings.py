@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-CHECK = Path(__file__).resolve().parents[3] / "Packaging" / "check-settings"
+CHECK = Path(__file__).resolve().parents[3] / "Server" / "Packaging" / "check-settings"
 
 
 class CheckSettingsTests(unittest.TestCase):

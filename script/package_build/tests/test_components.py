@@ -68,6 +68,14 @@ class ComponentTests(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "Package.resolved is missing"):
             dependencies.resolved(self.root / "elsewhere")
 
+    def test_other_versions_for_the_client_are_found(self) -> None:
+        for folder, versions in (("", {"one": "1.0.0", "two": "2.0.0"}),
+                                 ("Server", {"one": "1.0.0", "two": "2.1.0", "three": "3.0.0"})):
+            pins = [{"identity": name, "state": {"version": version}} for name, version in versions.items()]
+            (self.root / folder).mkdir(exist_ok=True)
+            (self.root / folder / "Package.resolved").write_text(json.dumps({"pins": pins}), "utf-8")
+        self.assertEqual(dependencies.differing(self.root), ["two"])
+
     def test_known_licences(self) -> None:
         swift = APACHE + "Runtime Library Exception"
         mit = "Permission is hereby granted, free of charge, … PROVIDED “AS IS”, WITHOUT WARRANTY OF ANY KIND"

@@ -11,7 +11,7 @@ from pathlib import Path
 from .. import image
 from ..source import Failed, Source
 
-CONTAINERFILE = Path(__file__).resolve().parents[3] / "Packaging" / "image" / "Containerfile"
+CONTAINERFILE = Path(__file__).resolve().parents[3] / "Server" / "Packaging" / "image" / "Containerfile"
 SOURCE = Source("a" * 40, 1_790_000_000, "0.1.0", True)
 
 

@@ -15,7 +15,7 @@ class SourceTests(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        file = self.root / "Sources/CounterfoilServer/Operation/ServerMetrics.swift"
+        file = self.root / "Server/Sources/CounterfoilServer/Operation/ServerMetrics.swift"
         file.parent.mkdir(parents=True)
         file.write_text('package enum Build {\n    package static let version = "1.2.3"\n}\n', "utf-8")
         self.git("init", "--quiet")
