@@ -12,21 +12,23 @@ from pathlib import Path
 
 from local_servers import ROOT, Failed, stop, tail
 
-# What the configuration in Packaging/proxies says for two servers.
-HAPROXY = ROOT / "Packaging" / "proxies" / "haproxy-two-servers.cfg"
+PACKAGING = ROOT / "Server" / "Packaging"
+
+# What the configuration in Server/Packaging/proxies says for two servers.
+HAPROXY = PACKAGING / "proxies" / "haproxy-two-servers.cfg"
 
 # nginx has no health checks of its own: it tries the next server after one that accepts no connection. A program beside
 # it takes out those that are not ready.
-NGINX = ROOT / "Packaging" / "proxies" / "nginx.conf"
-KUBERNETES = ROOT / "Packaging" / "kubernetes" / "counterfoil.yaml"
-NGINX_READINESS = ROOT / "Packaging" / "proxies" / "nginx-readiness"
+NGINX = PACKAGING / "proxies" / "nginx.conf"
+KUBERNETES = PACKAGING / "kubernetes" / "counterfoil.yaml"
+NGINX_READINESS = PACKAGING / "proxies" / "nginx-readiness"
 
 # What HAProxy calls the conditions under which ingress-nginx sends a request to another pod.
 RETRIES = {"error": "conn-failure empty-response", "timeout": "response-timeout", "http_502": "502", "http_503": "503"}
 
 
 def with_these(example: Path, values: dict[str, str]) -> str:
-    """A configuration of Packaging/proxies with other values; it must contain everything that is replaced."""
+    """A configuration of Server/Packaging/proxies with other values; it must contain everything that is replaced."""
     text = example.read_text("utf-8")
     for given, value in values.items():
         if given not in text:
@@ -102,8 +104,8 @@ def nginx(front: int, ports: list[int], folder: Path) -> list[str]:
 def proxy(kind: str, front: int, ports: list[int], folder: Path, interval: float = 1) -> Iterator[None]:
     """A load balancer, which listens on one port and forwards to the others, for as long as the block runs.
 
-    Each has the configuration of Packaging/proxies. HAProxy asks the servers after so many seconds. nginx asks them each
-    second, or, with another interval, not at all.
+    Each has the configuration of Server/Packaging/proxies. HAProxy asks the servers after so many seconds. nginx asks
+    them each second, or, with another interval, not at all.
     """
     folder.mkdir()
     command = {"haproxy": lambda: haproxy(front, ports, folder, interval), "nginx": lambda: nginx(front, ports, folder),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """certbot and lego order and renew the certificate of a server that runs with --tls-certificate, and their hook is
-Packaging/certificate-hook.
+Server/Packaging/certificate-hook.
 
 Pebble is the authority. While the certificate is renewed, requests arrive on connections that stay open and on new
 ones; none of them may fail.
@@ -29,7 +29,7 @@ from local_servers import ROOT, Counterfoil, Failed, drive, expect, free_ports, 
 from pebble import PROGRAM as PEBBLE  # noqa: E402
 from pebble import Pebble, pebble  # noqa: E402
 
-HOOK = ROOT / "Packaging" / "certificate-hook"
+HOOK = ROOT / "Server" / "Packaging" / "certificate-hook"
 #: Both programs renew a certificate by default when less than 30 days are left, so this one is due at once.
 VALIDITY = 24 * 3600
 #: The server looks at the files every ten seconds, and reads new ones at the second look. A reload must be faster.

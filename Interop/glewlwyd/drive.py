@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER.parent), str(FOLDER), str(FOLDER.parent.parent / "Benchmarks")]
+sys.path[:0] = [str(FOLDER.parent), str(FOLDER), str(FOLDER.parent.parent / "Server" / "Benchmarks")]
 import glewlwyd  # noqa: E402
 from local_servers import drive, expect, free_ports, person_environment, running  # noqa: E402
 from our_client import UNAVAILABLE, UNSAFE, Client, metadata  # noqa: E402

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our server behind nginx, HAProxy, Caddy and Apache, each with its configuration in Packaging/proxies.
+"""Our server behind nginx, HAProxy, Caddy and Apache, each with its configuration in Server/Packaging/proxies.
 
 A user signs in through each of them. A client cannot choose its address or the identifiers in the log, a large body is
 refused and a long request target is not, and a POST request whose connection to the server breaks is not sent a second

@@ -1,4 +1,4 @@
-"""Each reverse proxy with its configuration in Packaging/proxies, on ports and with a certificate of this test."""
+"""Each reverse proxy with its configuration in Server/Packaging/proxies, on ports and with a certificate of this test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from apache import ALWAYS, MODULES, Authority
 from apache import PROGRAM as APACHE
 from local_servers import ROOT, Failed, stop, tail
 
-EXAMPLES = ROOT / "Packaging" / "proxies"
+EXAMPLES = ROOT / "Server" / "Packaging" / "proxies"
 
 # How each of them names a second server. Apache would need a balancer.
 TWICE = {
