@@ -37,9 +37,15 @@ struct PostgreSQLEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
-        try await threads.commitInOrder { transaction in try write(SQLConnection(transaction)) }
+        as operation: StaticString, ending endings: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value> {
+        let (value, infos) = try await threads.commitInOrder(beside: endings.isUsual ? .notEnding : .any) {
+            transaction in
+            try write(SQLConnection(transaction))
+        }
+        // The function `record_ending` sends the kinds of the endings.
+        return Committed(value, ending: infos)
     }
 
     /// Every node asks the database for its time.

@@ -34,7 +34,7 @@ extension SQLStore {
         of id: ClientIdentifier,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.clientSecret), recording: events) { database in
             try database.run(
                 "DELETE FROM client_secrets WHERE digest = ? AND client_id = ?",
                 Data(digest.bytes),

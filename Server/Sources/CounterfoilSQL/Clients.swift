@@ -105,7 +105,10 @@ extension SQLStore {
         logo: LogoChange,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome {
-        try await commit(recording: events) { database in
+        try await commit(
+            ending: .usually(.clientChanged, .clientKeys, .clientRegistrationToken, .clientMachineScope),
+            recording: events
+        ) { database in
             // The whole record is read, because an update replaces it. A record with a value that this version does not
             // know is not changed.
             guard let stored = try database.client(client.id) else { return .notFound }
@@ -128,7 +131,7 @@ extension SQLStore {
     /// authorizations, tokens, consents, pushed requests and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.client, .clientSecret, .consent), recording: events) { database in
             var rows = ClientRemoval.rowsAtOnce
             return try database.removeClientForGood(id.rawValue, atMost: &rows)
         }

@@ -29,7 +29,7 @@ extension SQLStore {
         recording event: @escaping @Sendable (RevokedGrant) -> AuditEvent
     ) async throws(StoreFault) -> [RevokedGrant] {
         guard !settlements.isEmpty else { return [] }
-        return try await commit { database in
+        return try await commit(ending: .sometimes(.grant, .consent)) { database in
             let revoked = try settlements.compactMap { settlement in
                 settlement.isAnswered
                     ? try database.confirm(settlement, at: time) : try database.withdraw(settlement)

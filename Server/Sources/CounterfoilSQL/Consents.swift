@@ -62,7 +62,7 @@ extension SQLStore {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.grant, .grantScope, .consent), recording: events) { database in
             guard !kept.isEmpty else {
                 return try database.withdrawConsent(of: person, to: client, at: time) ? .narrowed : .notFound
             }

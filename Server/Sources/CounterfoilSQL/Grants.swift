@@ -10,7 +10,7 @@ extension SQLStore {
     /// are left. A `device_code` replaces its device authorization,
     /// which must be pending.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
-        try await commit { database in
+        try await commit(ending: .sometimes(.consent)) { database in
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
             guard !facts.isClientBeingRemoved else { return .clientDeleted }
@@ -192,7 +192,7 @@ extension SQLStore {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> RevokeGrantOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.grant, .consent), recording: events) { database in
             let grant = try database.revocableGrant("grants.id = ?", id.rawValue)
             guard let grant else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }

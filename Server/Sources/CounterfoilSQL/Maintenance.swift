@@ -56,7 +56,7 @@ extension SQLStore {
     public func deleteExpired(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
+        try await commit(ending: Expiration.unusedClients.endings) { database in
             try Expiration.allCases.reduce(0) { removed, kind in
                 try removed + database.remove(kind, by: limits, atMost: rows)
             }
@@ -72,7 +72,9 @@ extension SQLStore {
     ) async throws(StoreFault) -> Int {
         var removed = 0
         for kind in Expiration.allCases {
-            removed += try await commit { database in try database.remove(kind, by: limits, atMost: rows) }
+            removed += try await commit(ending: kind.endings) { database in
+                try database.remove(kind, by: limits, atMost: rows)
+            }
         }
         return removed
     }
@@ -91,6 +93,9 @@ private enum Expiration: Sendable, CaseIterable {
     case attempts
     case endings
     case unusedClients
+
+    /// The endings of a deletion: what has expired has ended already, a client has not.
+    var endings: DeclaredEndings { self == .unusedClients ? .sometimes(.client, .clientSecret, .consent) : .none }
 }
 
 extension SQLConnection {
@@ -100,7 +105,7 @@ extension SQLConnection {
         case .codes: return try remove(.codes, before: limits.codesBefore, atMost: rows)
         case .sessions:
             let expired = try remove(.expiredSessions, before: limits.now, atMost: rows)
-            return try expired + removeIdleSessions(before: limits.sessionsIdleBefore, atMost: rows - expired)
+            return try expired + remove(.idleSessions, before: limits.sessionsIdleBefore, atMost: rows - expired)
         case .refreshTokens: return try removeRefreshTokens(limits, atMost: rows)
         case .grants: return try removeGrants(before: limits.grantsBefore, atMost: rows)
         case .assertions: return try remove(.assertions, before: limits.now, atMost: rows)
@@ -144,26 +149,26 @@ struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
     private let key: String
+    /// The column of `expired_removal` for the moment, if a deletion is an ending unless the row has expired.
+    fileprivate let limit: String?
 
-    private init(table: String, moment: String, key: String = "digest") {
+    private init(table: String, moment: String, key: String = "digest", limit: String? = nil) {
         self.table = table
         self.moment = moment
         self.key = key
+        self.limit = limit
     }
 
     static let codes = TimedRows(table: "codes", moment: "expires_at")
-    static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
-    static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
+    static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at", limit: "expired_before")
+    static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at", limit: "unseen_since")
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
     static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
     static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
-    static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
+    static let initialAccessTokens = TimedRows(
+        table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
-    /// The SQL statement that ends at most ?2 sessions that were not used since ?1.
-    static let idleSessionsExpire =
-        "UPDATE sessions SET expires_at = 0 WHERE digest IN "
-        + "(SELECT digest FROM sessions WHERE last_seen_at < ?1 LIMIT ?2)"
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
         attempts, endings,
@@ -173,20 +178,22 @@ struct TimedRows: Sendable, CaseIterable {
     var removal: String {
         "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
     }
+
+    /// The query whether a row has a timestamp before ?1.
+    fileprivate var isAny: String { "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(moment) < ?1)" }
 }
 
 extension SQLConnection {
     /// Deletes at most `rows` rows with a timestamp before a moment, and returns their number.
-    fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
-        try run(kind.removal, moment.microseconds, rows)
-    }
-
-    /// Deletes idle sessions.
     ///
-    /// They expire first, because the deletion of an expired session ends nothing, and so is not recorded as an ending.
-    fileprivate func removeIdleSessions(before moment: Date, atMost rows: Int) throws -> Int {
-        let idle = try run(TimedRows.idleSessionsExpire, moment.microseconds, rows)
-        return idle == 0 ? 0 : try run("DELETE FROM sessions WHERE expires_at = 0")
+    /// The triggers of endings read the moment in `expired_removal`, and do not record what has expired by then.
+    fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
+        guard let limit = kind.limit else { return try run(kind.removal, moment.microseconds, rows) }
+        guard rows > 0, try answers(kind.isAny, moment.microseconds) == [true] else { return 0 }
+        try send("INSERT INTO expired_removal (\(limit)) VALUES (?)", moment.microseconds)
+        let removed = try run(kind.removal, moment.microseconds, rows)
+        try send("DELETE FROM expired_removal")
+        return removed
     }
 
     /// Deletes expired and idle token families.

@@ -64,7 +64,7 @@ extension SQLStore {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
             let changed = try database.run(
                 "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2 AND disabled_at IS NULL",
                 person.rawValue,
@@ -92,7 +92,7 @@ extension SQLStore {
     public func replacePasswordHash(
         of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash
     ) async throws(StoreFault) -> Bool {
-        try await commit { database in
+        try await commit(ending: .usually(.password)) { database in
             try database.run(
                 "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2",
                 person.rawValue,
@@ -108,7 +108,9 @@ extension SQLStore {
     public func updatePerson(
         _ person: Person, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdatePersonOutcome {
-        try await commit(recording: events) { database in
+        let endings: DeclaredEndings =
+            person.disabledAt == nil ? .none : .usually(.userDisabled, .session, .grant)
+        return try await commit(ending: endings, recording: events) { database in
             let facts = try database.answers(
                 """
                 SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
@@ -144,7 +146,7 @@ extension SQLStore {
     public func disablePerson(
         _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.userDisabled, .session, .grant), recording: events) { database in
             let disabled = try database.run(
                 "UPDATE people SET disabled_at = coalesce(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
                 person.rawValue,

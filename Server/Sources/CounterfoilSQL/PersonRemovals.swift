@@ -11,7 +11,9 @@ extension SQLStore {
         of person: PersonIdentifier, by terms: RemovalTerms,
         recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome {
-        try await commit { database in
+        try await commit(
+            ending: .usually(.userDeleted, .session, .consent, .client, .clientSecret, .clientChanged)
+        ) { database in
             let facts = try database.first(Person.removalFacts, person.rawValue) { columns in
                 (number: try columns.integer(), isLastAdministrator: try columns.flag())
             }
@@ -67,7 +69,7 @@ extension SQLStore {
                 "SELECT EXISTS (SELECT 1 FROM removed_people) OR EXISTS (SELECT 1 FROM client_removals)")
         }
         guard isAny == [true] else { return 0 }
-        let done = try await commit { database in
+        let done = try await commit(ending: .sometimes(.consent)) { database in
             let ofPerson = try database.continueRemoval(atMost: max(1, rows))
             guard ofPerson.rows == 0 else { return ofPerson }
             return (try database.continueClientRemoval(atMost: max(1, rows)), false)

@@ -58,7 +58,7 @@ extension SQLStore {
     public func updateResource(
         _ resource: RegisteredResource, from former: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateResourceOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .sometimes(.apiChanged), recording: events) { database in
             guard let stored = try database.resource(former.resource) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             let unknown = try database.unknownScopes(in: resource.scope)
@@ -84,7 +84,7 @@ extension SQLStore {
     public func replaceSecret(
         of resource: Resource, with secret: ArtefactDigest, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.apiSecret), recording: events) { database in
             try database.run(
                 "UPDATE resources SET secret = ?2 WHERE normalized = ?1", resource.normalized, Data(secret.bytes)) == 1
         }
@@ -93,7 +93,7 @@ extension SQLStore {
     /// Deletes an API; returns false if it does not exist.
     @discardableResult
     public func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.api), recording: events) { database in
             try database.run("DELETE FROM resources WHERE normalized = ?", resource.normalized) == 1
         }
     }

@@ -17,11 +17,6 @@ package struct SQLConnection {
 
     package init(_ runner: any StatementRunner) { self.runner = runner }
 
-    /// Returns the same connection, which shows each statement to a watch.
-    func watched(by watch: EndingWatch) -> SQLConnection {
-        SQLConnection(WatchedRunner(runner: runner, watch: watch))
-    }
-
     /// Runs a statement of a commit whose answer does not matter: it is sent with the next statement that has one, or
     /// with the end of the transaction.
     ///

@@ -53,17 +53,19 @@ package protocol SQLEngine: Sendable {
         as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value
 
-    /// Commits one atomic write, and returns its outcome once it is durable.
+    /// Commits one atomic write, and returns its outcome and what it has ended, once it is durable.
     ///
     /// The closure can run several times, before the one that is committed. It must do nothing but run statements and
     /// compute.
     ///
     /// - Parameters:
     ///   - operation: The name of the method of the store, as `#function` gives it.
+    ///   - endings: What the commit can end.
     ///   - write: The function that runs the statements.
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value
+        as operation: StaticString, ending endings: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value>
 
     /// Adds to the record of a heartbeat what other processes need to follow the clock of the store.
     func noteClock(on connection: SQLConnection) throws
@@ -85,9 +87,10 @@ extension SQLEngine {
 
     /// Commits one atomic write under the name of the calling function.
     package func commit<Value: Sendable>(
-        function: StaticString = #function, _ write: @escaping @Sendable (SQLConnection) throws -> Value
+        function: StaticString = #function, ending endings: DeclaredEndings = .none,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await commit(as: function, write)
+        try await commit(as: function, ending: endings, write).value
     }
 }
 
@@ -112,17 +115,24 @@ extension SQLStore {
         }
     }
 
+    /// Commits one atomic write, and appends what it has ended to the journal before it returns the outcome.
+    ///
+    /// - Parameters:
+    ///   - function: The name of the operation.
+    ///   - endings: What the commit can end.
+    ///   - write: The function that runs the statements.
     func commit<Outcome: Sendable>(
-        function: StaticString = #function, _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
+        function: StaticString = #function, ending endings: DeclaredEndings = .none,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
         let span = CurrentSpan.begin(.store(.commit, function, in: database.engine.kind))
         do {
-            let outcome =
-                if let journal = database.endings.journal { try await journal.commit(as: function, write) } else {
-                    try await database.engine.commit(as: function, write)
-                }
+            let committed = try await database.engine.commit(as: function, ending: endings, write)
+            if !committed.ended.isEmpty { await database.endings.journal?.catchUp() }
+            let undeclared = endings.undeclared(among: committed.ended)
+            assert(undeclared.isEmpty, "\(function) does not declare that it ends \(undeclared.map(\.name).sorted())")
             span?.end()
-            return outcome
+            return committed.value
         } catch {
             span?.end(failing: StoreMeter.Fault(error).rawValue)
             throw error
@@ -134,10 +144,10 @@ extension SQLStore {
     /// The events are appended only if the outcome is a success. If an event cannot be appended, the write is rolled
     /// back, too.
     func commit<Outcome: CommitOutcome>(
-        function: StaticString = #function, recording events: [AuditEvent],
+        function: StaticString = #function, ending endings: DeclaredEndings = .none, recording events: [AuditEvent],
         _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        try await commit(function: function) { database in
+        try await commit(function: function, ending: endings) { database in
             let outcome = try write(database)
             if outcome.isCommitted { try database.append(events) }
             return outcome

@@ -21,7 +21,9 @@ extension SQLStore {
         }
         if let obstacle { return obstacle }
         try await takeFromPresentGrants(token, at: time)
-        return try await commit { database in
+        return try await commit(
+            ending: .usually(.scope, .grant, .grantScope, .consent, .clientChanged, .clientMachineScope, .apiChanged)
+        ) { database in
             if let obstacle = try database.obstacle(toRemoving: token, takingFromUses: takesFromUses) {
                 return obstacle
             }
@@ -40,7 +42,7 @@ extension SQLStore {
         var last: Int64 = 0
         while let page = try await read({ [last] database in try database.grants(with: token, after: last) }) {
             if page.hasScope {
-                try await commit { database in
+                try await commit(ending: .usually(.grant, .grantScope, .consent)) { database in
                     try database.takeFromGrants(token, numbered: page.range, at: time)
                 }
                 // Another process cannot take the write lock of a file while this one always has it.

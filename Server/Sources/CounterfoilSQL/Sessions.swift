@@ -30,7 +30,8 @@ extension SQLStore {
         replacing former: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
-        try await commit(recording: events) { database in
+        let endings: DeclaredEndings = former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
+        return try await commit(ending: endings, recording: events) { database in
             let continued = try former.flatMap { try database.session($0, of: session.personID) }
                 .flatMap(SessionIdentifier.init(_:))
             let id = continued ?? session.id
@@ -82,7 +83,7 @@ extension SQLStore {
     public func endSession(
         _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.session, .grant), recording: events) { database in
             try database.endSessions("digest = ?1", [Data(digest.bytes)], at: time) == 1
         }
     }
@@ -109,7 +110,7 @@ extension SQLStore {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.session, .grant), recording: events) { database in
             try database.endSessions(
                 "digest = ?1 AND person_id = ?2", [Data(digest.bytes), person.rawValue], at: time) == 1
         }
@@ -124,7 +125,7 @@ extension SQLStore {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
+        try await commit(ending: .usually(.session, .grant)) { database in
             try database.append(events)
             return try database.signOutEverywhere(person, except: kept, at: time)
         }
@@ -144,7 +145,7 @@ extension SQLStore {
             try database.answers(Session.isOver, session.rawValue, time.microseconds, idle.microseconds)
         }
         guard isSomethingToEnd == [true] else { return }
-        try await commit { database in
+        try await commit(ending: .usually(.session, .grant)) { database in
             try database.send(
                 "DELETE FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3)",
                 session.rawValue,

@@ -82,7 +82,7 @@ extension SQLStore {
     /// Once clients and APIs reload the JWKS, they reject every token that was signed with the key, even if it has not
     /// expired.
     public func removeSigningKey(_ id: KeyIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.signingKey), recording: events) { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1
         }
     }
@@ -95,7 +95,7 @@ extension SQLStore {
     public func removeSigningKeys(
         replacedBefore time: Date, recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
+        try await commit(ending: .sometimes(.signingKey)) { database in
             let removed = try SigningAlgorithm.allCases.reduce(0) { removed, algorithm in
                 try removed
                     + database.run(

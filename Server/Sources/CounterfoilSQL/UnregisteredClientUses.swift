@@ -57,7 +57,7 @@ extension SQLStore {
     public func removeUnregisteredClient(
         _ id: ClientIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.client, .clientSecret, .consent), recording: events) { database in
             // Only this column is read, so that a client with a value that this version does not know can be deleted.
             let isUnregistered = try database.answers(
                 "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
@@ -72,7 +72,7 @@ extension SQLStore {
         of family: UnregisteredClientFamily, atMost limit: Int,
         recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
+        try await commit(ending: .usually(.client, .clientSecret, .consent)) { database in
             let clients = try database.all(StoreQuery.members(of: family), family.host, limit) { columns in
                 try columns.text()
             }

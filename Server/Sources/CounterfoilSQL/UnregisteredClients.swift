@@ -12,7 +12,7 @@ extension SQLStore {
     public func updateUnregisteredClientPolicy(
         _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.policyChanged), recording: events) { database in
             guard try database.unregisteredClientPolicy().revision == policy.revision else { return .changedMeanwhile }
             // The policy that was read lacks the kinds that this version does not know, so an update would remove them.
             if let kind = try database.unsupportedKind() { throw StoreFault.unsupported(kind) }
@@ -29,7 +29,7 @@ extension SQLStore {
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
     ) async throws(StoreFault) -> RefuseHostOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.policyChanged), recording: events) { database in
             let refused = try database.first("SELECT refused_hosts FROM unregistered_client_policy") { columns in
                 try columns.text()
             }
@@ -118,7 +118,7 @@ extension SQLStore {
     public func removeInitialAccessToken(
         _ digest: ArtefactDigest, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.registrationToken), recording: events) { database in
             try database.run("DELETE FROM initial_access_tokens WHERE digest = ?", Data(digest.bytes)) == 1
         }
     }

@@ -45,8 +45,9 @@ private struct EphemeralEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
+        as operation: StaticString, ending _: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value> {
         do { return try connection.commit(write) } catch { throw StoreFault(error) }
     }
 
@@ -64,14 +65,19 @@ private final class MemoryConnection: Sendable {
     private static let unused = Mutex<[DatabaseQueue]>([])
 
     private let queue: DatabaseQueue
+    private let endings = EndingsWatch()
 
     init() throws {
         if let queue = Self.unused.withLock({ $0.popLast() }) {
-            try queue.writeWithoutTransaction(Self.restore)
+            try queue.writeWithoutTransaction { [endings] database in
+                endings.attach(to: database)
+                try Self.restore(database)
+            }
             self.queue = queue
         } else {
             queue = try DatabaseQueue()
-            try queue.writeWithoutTransaction { database in
+            try queue.writeWithoutTransaction { [endings] database in
+                endings.attach(to: database)
                 try Migration.run(database)
                 for table in try Self.tables(of: database) {
                     try database.execute(sql: "CREATE TEMP TABLE initial_\(table) AS SELECT * FROM \(table)")
@@ -86,8 +92,10 @@ private final class MemoryConnection: Sendable {
         try queue.unsafeRead { database in try queries(database.connection) }
     }
 
-    func commit<Value>(_ write: (SQLConnection) throws -> Value) throws -> Value {
-        try queue.writeWithoutTransaction { database in try Self.commit(write, to: database) }
+    func commit<Value: Sendable>(_ write: (SQLConnection) throws -> Value) throws -> Committed<Value> {
+        try queue.writeWithoutTransaction { database in
+            try Self.commit({ try endings.commit(write, on: $0) }, to: database)
+        }
     }
 
     private static func commit<Value>(

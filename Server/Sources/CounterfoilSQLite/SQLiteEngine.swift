@@ -9,6 +9,7 @@ struct SQLiteEngine: SQLEngine {
     let readers: Readers
     let commits: CommitQueue
     let clock: FileClock
+    let endings: EndingsWatch
 
     var kind: StoreMeasurements.Kind { .sqlite }
 
@@ -48,13 +49,14 @@ struct SQLiteEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
+        as operation: StaticString, ending _: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value> {
         let start = ContinuousClock.now
         do {
-            let value = try await commits.commit(write)
+            let committed = try await commits.commit { [endings] in try endings.commit(write, on: $0) }
             meter.note(.commit, since: start)
-            return value
+            return committed
         } catch {
             meter.note(.commit, since: start, fault: error)
             throw error

@@ -85,7 +85,12 @@ public final class SQLiteStore: SQLStore {
         case .other: throw .notADatabase(path: path)
         }
         do {
-            let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
+            let endings = EndingsWatch()
+            var configuration = Self.configuration(busyTimeout)
+            configuration.prepareDatabase { database in
+                if !database.configuration.readonly { endings.attach(to: database) }
+            }
+            let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction(Self.makeDurable)
             if upgrading, formerCopy == nil { UnfinishedCopy.removeAbandoned(of: path) }
             copyOfEarlierVersion = try formerCopy.flatMap { copy in try copy.make(from: pool) ? copy.path : nil }
@@ -93,7 +98,8 @@ public final class SQLiteStore: SQLStore {
             let clock = try FileClock(
                 following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)
             let readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
-            engine = SQLiteEngine(pool: pool, readers: readers, commits: CommitQueue(pool), clock: clock)
+            engine = SQLiteEngine(
+                pool: pool, readers: readers, commits: CommitQueue(pool), clock: clock, endings: endings)
         } catch {
             throw OpeningRefusal(error, path: path)
         }

@@ -84,9 +84,10 @@ private struct AlternatingEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
-        try await next.commit(as: operation, write)
+        as operation: StaticString, ending endings: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value> {
+        try await next.commit(as: operation, ending: endings, write)
     }
 
     func noteClock(on connection: SQLConnection) throws { try next.noteClock(on: connection) }

@@ -10,6 +10,16 @@ enum AttemptEnd<Value> {
     case again(reason: String)
     /// The server may have committed.
     case unknown(reason: String)
+
+    /// Returns the end with another value.
+    func map<Other>(_ transform: (Value) -> Other) -> AttemptEnd<Other> {
+        switch self {
+        case .success(let value): .success(transform(value))
+        case .failed(let fault): .failed(fault)
+        case .again(let reason): .again(reason: reason)
+        case .unknown(let reason): .unknown(reason: reason)
+        }
+    }
 }
 
 extension Connection {
@@ -20,27 +30,14 @@ extension Connection {
     func attempt<Value>(
         _ kind: TransactionKind, by deadline: ContinuousClock.Instant, _ body: (inout Transaction) throws -> Value
     ) -> AttemptEnd<Value> {
-        var kind = kind
-        return repeated(kind, by: deadline) { conflicts in
-            try run(&kind, after: conflicts, by: deadline, body)
-        }
-    }
-
-    /// Runs a closure between BEGIN and COMMIT; a second time if it has to wait for others that end access.
-    private func run<Value>(
-        _ kind: inout TransactionKind, after conflicts: Int, by deadline: ContinuousClock.Instant,
-        _ body: (inout Transaction) throws -> Value
-    ) throws -> AttemptEnd<Value> {
-        while true {
+        repeated(kind, by: deadline) { conflicts in
+            beginTransaction()
             var transaction = Transaction(on: self, kind.after(conflicts: conflicts), by: deadline)
             do {
                 let value = try body(&transaction)
                 // If the closure has caught an error, this throws it.
                 try transaction.commit()
                 return .success(value)
-            } catch is Transaction.MustQueue {
-                transaction.rollBack()
-                kind = .ordered(.notEnding)
             } catch let failure as Transaction.UnknownCommit {
                 transaction.rollBack()
                 switch kind {

@@ -211,6 +211,11 @@ final class Connection {
         }
     }
 
+    /// The messages of the level INFO since ``beginTransaction()``.
+    var infos: Set<String> { notices.infos }
+
+    func beginTransaction() { notices.startTransaction() }
+
     /// Whether a commit of the last request was acknowledged without the standbys that should have it.
     var skippedReplication: Bool { notices.skippedReplication }
 

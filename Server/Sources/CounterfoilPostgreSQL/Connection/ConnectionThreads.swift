@@ -103,14 +103,21 @@ final class ConnectionThreads: Sendable {
     }
 
     /// Runs a closure in a transaction that has the same effect as if all such transactions ran one after another, and
-    /// returns its value after the commit.
+    /// returns its value after the commit, with the messages of the level INFO that its functions have raised.
     ///
     /// Everything else is as for `commit`.
+    ///
+    /// - Parameters:
+    ///   - company: The transactions of this kind that may run at the same time.
+    ///   - deadline: As for `commit`.
+    ///   - body: The transaction.
     func commitInOrder<Value: Sendable>(
-        by deadline: ContinuousClock.Instant? = nil,
+        beside company: TransactionKind.Company, by deadline: ContinuousClock.Instant? = nil,
         _ body: @escaping @Sendable (inout Transaction) throws -> Value
-    ) async throws(StoreFault) -> Value {
-        try await run(.commit, by: deadline, isRepeatable: false) { $0.attempt(.ordered(.any), by: $1, body) }
+    ) async throws(StoreFault) -> (value: Value, infos: Set<String>) {
+        try await run(.commit, by: deadline, isRepeatable: false) { connection, deadline in
+            connection.attempt(.ordered(company), by: deadline, body).map { ($0, connection.infos) }
+        }
     }
 
     /// Commits statements as one transaction in one round trip.

@@ -9,6 +9,10 @@ final class NoticeRecord {
     /// An administrator has cancelled the statement while it waited for the standby. The server then sends a warning
     /// and the success.
     private(set) var skippedReplication = false
+    /// The messages of the level INFO in this transaction, which the server sends whatever its settings are.
+    private(set) var infos: Set<String> = []
+
+    func startTransaction() { infos = [] }
 
     func startRequest() { skippedReplication = false }
 
@@ -19,9 +23,12 @@ final class NoticeRecord {
             { context, result in
                 guard let context, let result else { return }
                 let record = Unmanaged<NoticeRecord>.fromOpaque(context).takeUnretainedValue()
+                func field(_ code: Character) -> String? {
+                    PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
+                }
+                if field("V") == "INFO", let message = field("M") { record.infos.insert(message) }
                 // The texts of notices depend on the language of the server; the name of the function does not.
-                guard let function = PQresultErrorField(result, Int32(UInt8(ascii: "R"))) else { return }
-                if String(cString: function) == "SyncRepWaitForLSN" { record.skippedReplication = true }
+                if field("R") == "SyncRepWaitForLSN" { record.skippedReplication = true }
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 }

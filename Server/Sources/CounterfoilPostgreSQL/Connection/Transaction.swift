@@ -15,7 +15,7 @@ enum TransactionKind: Sendable {
     /// The commits of the store that may run at the same time as one of them.
     enum Company: Sendable {
         case any
-        /// All but those that end access, which would conflict because each counts its endings.
+        /// All but those that usually end access, which would conflict because each counts its endings.
         case notEnding
         case none
     }
@@ -67,15 +67,6 @@ enum TransactionKind: Sendable {
         return .ordered(.none)
     }
 
-    /// The statements that end access as a rule.
-    private static let endings = EndingStatements(onlyUsual: true)
-
-    /// Returns true if a commit must wait for others that end access before it sends a statement.
-    func mustQueue(for sql: String) -> Bool {
-        guard case .ordered(.any) = self else { return false }
-        return Self.endings.canEnd(sql)
-    }
-
     private static let conflictLimit = 2
 
     /// Returns true if an error of an ordered commit, after a number of conflicts, is another conflict.
@@ -96,40 +87,24 @@ struct Transaction {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {
         var hasBegun = false
-        var kind: TransactionKind
         /// The statements whose answers are not needed, in their order, which are sent with the next one.
         var waiting: [Statement] = []
         /// Whether changes are committed, before the closure has returned.
         var isCommitted = false
         /// The first error of a statement, after which the transaction sends nothing more and does not commit.
         var failure: (any Error)?
-
-        init(_ kind: TransactionKind) { self.kind = kind }
     }
 
-    /// The reason to run a transaction again, with ``TransactionKind/Company/notEnding``.
-    struct MustQueue: Error {}
-
     private let connection: Connection
-    /// The kind with which the transaction began, or will begin.
-    private var kind: TransactionKind { progress.kind }
+    private let kind: TransactionKind
     /// The time at which the connection is closed if the server has not answered.
     let deadline: ContinuousClock.Instant
-    private let progress: Progress
+    private let progress = Progress()
 
     init(on connection: Connection, _ kind: TransactionKind, by deadline: ContinuousClock.Instant) {
         self.connection = connection
-        progress = Progress(kind)
+        self.kind = kind
         self.deadline = deadline
-    }
-
-    /// Has the transaction wait for others that end access, if a statement ends access.
-    ///
-    /// A transaction that has begun sees the database as it was before the wait, so it has to begin again.
-    private func queue(for sql: String) throws {
-        guard kind.mustQueue(for: sql) else { return }
-        guard !progress.hasBegun else { throw failed(MustQueue()) }
-        progress.kind = .ordered(.notEnding)
     }
 
     /// Runs a statement, which is prepared at its first use, and returns the number of rows that an INSERT, UPDATE or
@@ -259,7 +234,6 @@ extension Transaction: StatementRunner {
     var counterSlots: Int64 { 64 }
 
     func runLater(_ sql: String, _ parameters: [SQLParameter]) throws {
-        try queue(for: sql)
         try runLater(Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init)))
     }
 
@@ -269,7 +243,6 @@ extension Transaction: StatementRunner {
     func run(
         _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int {
-        try queue(for: sql)
         let parameters = parameters.map(Parameter.init)
         guard let limit else {
             let rows = try rows(of: Statement(connection.numbered(sql), parameters: parameters))
@@ -287,7 +260,6 @@ extension Transaction: StatementRunner {
     }
 
     func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int {
-        try queue(for: sql)
         let statement = Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init))
         let changesMore = progress.hasBegun || !progress.waiting.isEmpty
         guard let rows = try runAndCommit([statement]).first else { throw Self.noResult }

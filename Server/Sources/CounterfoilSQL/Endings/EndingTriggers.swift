@@ -12,7 +12,9 @@ package struct EndingTrigger: Sendable {
         case insertion
         case deletion
         /// A deletion before the time in a column; what is deleted later has already ended.
-        case deletionBefore(column: String)
+        ///
+        /// The condition is for a row of `expired_removal`, with which the maintenance deletes what has expired.
+        case deletionBefore(column: String, unless: String)
         /// A change of a column, with the condition under which it ends something.
         case update(columns: String, condition: String)
     }
@@ -46,7 +48,11 @@ package struct EndingTrigger: Sendable {
     package static let all = people + grants + clients + settings
 
     private static let people = [
-        EndingTrigger(.session, "sessions", .deletionBefore(column: "expires_at"), subject: .hexadecimal("digest")),
+        EndingTrigger(
+            .session, "sessions",
+            .deletionBefore(
+                column: "expires_at", unless: "OLD.expires_at < expired_before OR OLD.last_seen_at < unseen_since"),
+            subject: .hexadecimal("digest")),
         EndingTrigger(
             .password, "people",
             .update(columns: "password_hash", condition: "NEW.password_hash <> OLD.password_hash"),
@@ -120,7 +126,8 @@ package struct EndingTrigger: Sendable {
 
     private static let settings = [
         EndingTrigger(
-            .registrationToken, "initial_access_tokens", .deletionBefore(column: "expires_at"),
+            .registrationToken, "initial_access_tokens",
+            .deletionBefore(column: "expires_at", unless: "OLD.expires_at < expired_before"),
             subject: .hexadecimal("digest")),
         EndingTrigger(.api, "resources", .deletion, subject: .text("client_id")),
         EndingTrigger(
@@ -151,9 +158,11 @@ package struct EndingTrigger: Sendable {
         let values = "'\(kind.name)', \(subjectValue(in: dialect)), \(detail ?? "NULL")"
         switch dialect {
         case .sqlite:
+            let conditions = [condition(in: dialect), isNotPruned].compactMap { $0 }
+            let when = conditions.isEmpty ? "" : " WHEN \(conditions.joined(separator: " AND "))"
             return [
                 """
-                CREATE TRIGGER \(name) AFTER \(event) ON \(table)\(when(in: dialect)) BEGIN
+                CREATE TRIGGER \(name) AFTER \(event) ON \(table)\(when) BEGIN
                     UPDATE endings_record SET last_number = last_number + 1;
                     INSERT INTO endings (number, at, kind, subject, detail)
                     SELECT last_number, \(now(in: dialect)), \(values)
@@ -162,17 +171,20 @@ package struct EndingTrigger: Sendable {
                 """
             ]
         case .postgreSQL:
+            let when = condition(in: dialect).map { " WHEN \($0)" } ?? ""
+            // The condition of a trigger cannot contain a query.
+            let record = "PERFORM record_ending(\(values));"
             return [
                 """
                 CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $body$
                 BEGIN
-                    PERFORM record_ending(\(values));
+                    \(isNotPruned.map { "IF \($0) THEN \(record) END IF;" } ?? record)
                     RETURN NULL;
                 END
                 $body$
                 """,
                 """
-                CREATE TRIGGER \(name) AFTER \(event) ON \(table) FOR EACH ROW\(when(in: dialect))
+                CREATE TRIGGER \(name) AFTER \(event) ON \(table) FOR EACH ROW\(when)
                     EXECUTE FUNCTION \(name)()
                 """,
             ]
@@ -200,12 +212,19 @@ package struct EndingTrigger: Sendable {
         }
     }
 
-    private func when(in dialect: Dialect) -> String {
+    /// The condition on the row; nil for every row.
+    private func condition(in dialect: Dialect) -> String? {
         switch change {
-        case .insertion, .deletion: ""
-        case .deletionBefore(let column): " WHEN (OLD.\(column) > \(now(in: dialect)))"
-        case .update(_, let condition): " WHEN (\(condition))"
+        case .insertion, .deletion: nil
+        case .deletionBefore(let column, _): "(OLD.\(column) > \(now(in: dialect)))"
+        case .update(_, let condition): "(\(condition))"
         }
+    }
+
+    /// The condition that the maintenance does not delete the row because it has expired; nil if it never does.
+    private var isNotPruned: String? {
+        guard case .deletionBefore(_, let condition) = change else { return nil }
+        return "NOT EXISTS (SELECT 1 FROM expired_removal WHERE \(condition))"
     }
 
     /// The time by the clock of the database.

@@ -26,7 +26,6 @@ package final class EndingsJournal: Sendable {
     private static let batch = 1000
 
     private let engine: any SQLEngine
-    private let statements = EndingStatements()
     private let queue = DispatchQueue(label: "counterfoil.endings")
     private let file: Mutex<JournalFile>
     /// The time for which a caller waits for the file.
@@ -93,16 +92,6 @@ package final class EndingsJournal: Sendable {
         }
         store.database.endings.set(journal)
         return journal
-    }
-
-    /// Commits a write, and appends what it has ended before it returns the outcome.
-    func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
-        let watch = EndingWatch(statements)
-        let value = try await engine.commit(as: operation) { connection in try write(connection.watched(by: watch)) }
-        if watch.mayHaveEnded { await catchUp() }
-        return value
     }
 
     /// Appends what the file lacks, and reports a failure.

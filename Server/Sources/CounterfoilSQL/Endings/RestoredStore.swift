@@ -150,7 +150,7 @@ package struct RestoredStore: Sendable {
         // Of the endings, the last ones stay until the end: they show what the copy knows, if the restore is repeated.
         let sql = statement(
             "(\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) ORDER BY \(key) LIMIT \(Self.batch))")
-        while try await store.commit({ connection in try connection.run(sql) }) > 0 {}
+        while try await store.commit(ending: .any, { connection in try connection.run(sql) }) > 0 {}
     }
 
     /// Ends what was issued for one use, and gives the store a sequence of endings of its own.
@@ -196,7 +196,7 @@ package struct RestoredStore: Sendable {
         let repetitions = batch
         batch = []
         let (time, hash) = (now.microseconds, unusable.exposed)
-        try await store.commit { connection in
+        try await store.commit(ending: .any) { connection in
             for repetition in repetitions { try connection.endAgain(repetition, at: time, unusableHash: hash) }
         }
     }
@@ -210,7 +210,7 @@ package struct RestoredStore: Sendable {
         guard let id = found, let person = PersonIdentifier(id) else { return }
         let time = now.microseconds
         // Apps that went with the user have endings of their own. Others had got another owner, who is unknown.
-        try await store.commit { connection in
+        try await store.commit(ending: .any) { connection in
             try connection.send(
                 "UPDATE clients SET owner_id = NULL, changed_at = ?2, revision = revision + 1 WHERE owner_id = ?1", id,
                 time)
@@ -222,7 +222,7 @@ package struct RestoredStore: Sendable {
         let outcome = try await store.beginRemoval(of: person, by: terms, recording: { _ in [] }, at: now)
         guard case .lastAdministrator = outcome else { return }
         let hash = unusable.exposed
-        try await store.commit { connection in
+        try await store.commit(ending: .any) { connection in
             try connection.send(
                 "UPDATE people SET password_hash = ?2, disabled_at = coalesce(disabled_at, ?3) WHERE id = ?1", id, hash,
                 time)

@@ -23,5 +23,8 @@ extension Tables {
             detail TEXT
         ) STRICT;
         CREATE INDEX endings_time ON endings (at);
+
+        -- Holds a row only within the transaction that deletes what has expired.
+        CREATE TABLE expired_removal (expired_before INTEGER, unseen_since INTEGER) STRICT;
         """
 }

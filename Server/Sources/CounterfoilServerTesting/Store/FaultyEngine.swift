@@ -21,10 +21,11 @@ struct FaultyEngine: SQLEngine {
     }
 
     func commit<Value: Sendable>(
-        as operation: StaticString, _ write: @escaping @Sendable (SQLConnection) throws -> Value
-    ) async throws(StoreFault) -> Value {
+        as operation: StaticString, ending endings: DeclaredEndings,
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Committed<Value> {
         try await faults.commit(StoreOperation(operation)) { () async throws(StoreFault) in
-            try await engine.commit(as: operation, write)
+            try await engine.commit(as: operation, ending: endings, write)
         }
     }
 

@@ -167,6 +167,71 @@ struct EndingsJournalContractTests {
         }
     }
 
+    @Test(arguments: kinds) func `a commit knows what it has ended without a declaration`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let engine = try #require(world.store as? any SQLStore).database.engine
+            for (statements, ended) in [
+                (["UPDATE people SET display_name = 'Ada'"], []),
+                (
+                    ["UPDATE people SET password_hash = 'x'", "UPDATE people SET disabled_at = 1"],
+                    [.password, .userDisabled]
+                ),
+                (["UPDATE people SET password_hash = 'x'"], []),
+                (["DELETE FROM scopes WHERE name <> 'openid'", "UPDATE people SET changed_at = 1"], [.scope]),
+                (["UPDATE people SET changed_at = 2"], []),
+            ] as [([String], Set<Ending.Kind>)] {
+                let committed = try await engine.commit(as: "statements", ending: .none) { connection in
+                    for statement in statements { try connection.send(statement) }
+                }
+                #expect(committed.ended == Set(ended.map(\.name)))
+                #expect(
+                    DeclaredEndings.sometimes(.password).undeclared(among: committed.ended)
+                        == ended.subtracting([.password]))
+            }
+        }
+    }
+
+    @Test(arguments: kinds) func `the deletion of what has expired or is idle ends nothing`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            // By the clock of the database, neither has expired.
+            let (seenAt, expiresAt) = (world.session.lastSeenAt, world.session.expiresAt)
+            func token(_ name: String, until end: Date) -> InitialAccessToken {
+                InitialAccessToken(
+                    digest: ArtefactDigest(of: SessionToken()), name: name, createdAt: World.now, expiresAt: end)
+            }
+            try await store.addInitialAccessToken(token("first", until: expiresAt), recording: [])
+            let kept = token("second", until: expiresAt + 60)
+            try await store.addInitialAccessToken(kept, recording: [])
+            let before = try await store.database.engine.read { try $0.endingsPosition().last }
+
+            func deleteExpired(at now: Date, idleBefore: Date) async throws -> Int {
+                try await store.deleteExpired(
+                    ExpirationLimits(
+                        now: now, codesBefore: .distantPast, sessionsIdleBefore: idleBefore,
+                        refreshIdleBefore: .distantPast, grantsBefore: .distantPast), atMost: 10)
+            }
+            #expect(try await deleteExpired(at: World.now, idleBefore: seenAt + 1) == 1)
+            #expect(try await store.session(world.session.digest) == nil)
+            let expired = Session.lasting(of: world.person)
+            try await world.begin(expired)
+            #expect(try await deleteExpired(at: expiresAt + 1, idleBefore: .distantPast) == 2)
+            #expect(try await store.session(expired.digest) == nil)
+            #expect(try await store.initialAccessTokens() == [kept])
+            let after = try await store.database.engine.read { try $0.endingsPosition().last }
+            #expect(after == before)
+
+            // The next deletion is one again.
+            #expect(try await store.removeInitialAccessToken(kept.digest, recording: []))
+            let last = try await store.database.engine.read { try $0.endingsPosition().last }
+            #expect(last == after + 1)
+        }
+    }
+
     @Test(arguments: kinds) func `a restore that was interrupted begins again where the copy ends`(
         _ kind: StoreKind
     ) async throws {
