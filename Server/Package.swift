@@ -50,6 +50,7 @@ let package = Package(
     // Hummingbird's `Application` and `withDiscardingTaskGroup` need macOS 14.
     platforms: [.macOS(.v14)],
     products: [
+        .library(name: "CounterfoilStore", targets: ["CounterfoilStore"]),
         .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
         .library(name: "CounterfoilConsole", targets: ["CounterfoilConsole"]),
         .library(name: "CounterfoilPostgreSQL", targets: ["CounterfoilPostgreSQL"]),
@@ -103,9 +104,15 @@ let package = Package(
             providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
         ),
         .target(
+            name: "CounterfoilStore",
+            dependencies: [counterfoilProtocol, counterfoilTokens, crypto, logging],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilServer",
             dependencies: [
-                counterfoilProtocol, counterfoilTokens, "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto,
+                "CounterfoilStore", counterfoilProtocol, counterfoilTokens, "CArgon2", "CCmark", "CPNG", "CTurboJPEG",
+                crypto,
                 cryptoExtras, httpTypes, logging,
             ],
             resources: [
@@ -115,20 +122,21 @@ let package = Package(
         ),
         .target(
             name: "CounterfoilConsole",
-            dependencies: [counterfoilProtocol, "CounterfoilServer", counterfoilTokens, httpTypes, logging],
+            dependencies: [
+                counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens, httpTypes, logging,
+            ],
             resources: [.embedInCode("Templates")],
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilSQL",
-            dependencies: [counterfoilProtocol, "CounterfoilServer", counterfoilTokens],
+            dependencies: ["CounterfoilStore", counterfoilProtocol, counterfoilTokens],
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilSQLite",
             dependencies: [
-                counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL", counterfoilTokens,
-                grdb,
+                "CounterfoilSQL", "CounterfoilStore", counterfoilProtocol, counterfoilTokens, grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -140,13 +148,14 @@ let package = Package(
         ),
         .target(
             name: "CounterfoilPostgreSQL",
-            dependencies: ["CLibPQ", counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL"],
+            dependencies: ["CLibPQ", "CounterfoilSQL", "CounterfoilStore", counterfoilProtocol],
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                counterfoilProtocol, "CounterfoilServer", counterfoilTokens, asn1, asyncHTTPClient, crypto,
+                counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens, asn1, asyncHTTPClient,
+                crypto,
                 httpTypes,
                 hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -164,6 +173,7 @@ let package = Package(
             name: "counterfoil-server",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer",
+                "CounterfoilStore",
                 "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", argumentParser,
                 asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Yams", package: "Yams"),
@@ -206,14 +216,15 @@ let package = Package(
         // What fills a store, so that a server can be measured with it.
         .executableTarget(
             name: "fill-store",
-            dependencies: [counterfoilProtocol, "CounterfoilServer", "CounterfoilSQLite"],
+            dependencies: [counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", "CounterfoilSQLite"],
             path: "Benchmarks/Fill",
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilServerTesting",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilSQL", "CounterfoilSQLite",
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL",
+                "CounterfoilSQLite",
                 counterfoilTokens, "CounterfoilWeb", httpTypes, logging,
             ],
             swiftSettings: settings
@@ -250,7 +261,8 @@ let package = Package(
             name: "ServerCommandTests",
             dependencies: [
                 counterfoilClient, counterfoilProtocol, counterfoilTokens, "CounterfoilPostgreSQL", "CounterfoilSQL",
-                "CounterfoilSQLite", "CounterfoilServer", "CounterfoilWeb", "TestSupport", "counterfoil-server",
+                "CounterfoilSQLite", "CounterfoilServer", "CounterfoilStore", "CounterfoilWeb", "TestSupport",
+                "counterfoil-server",
                 argumentParser, httpTypes,
             ],
             exclude: ["Help"],
@@ -259,7 +271,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilServerTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting",
                 counterfoilTokens, "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes,
             ],
             swiftSettings: settings
@@ -267,7 +280,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilConsoleTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting",
                 counterfoilTokens, "CounterfoilWeb", "TestSupport", httpTypes,
             ],
             swiftSettings: settings
@@ -275,7 +289,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilWebTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting",
                 counterfoilTokens, "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
                 nioHPACK, nioHTTP2, nioPosix,
                 nioSSL, nioTLS, serviceLifecycle, x509,
@@ -286,7 +301,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilSQLiteTests",
             dependencies: [
-                counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQL",
+                counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", "CounterfoilServerTesting",
+                "CounterfoilSQL",
                 "CounterfoilSQLite", counterfoilTokens, "TestSupport",
                 grdb,
             ],
@@ -295,7 +311,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilPostgreSQLTests",
             dependencies: [
-                "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting",
                 "CounterfoilSQL", "PostgreSQLTesting", "TestSupport",
             ],
             swiftSettings: settings
@@ -304,6 +321,7 @@ let package = Package(
             name: "StoreContractTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer",
+                "CounterfoilStore",
                 "CounterfoilServerTesting", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
                 "PostgreSQLTesting", "TestSupport", httpTypes,
                 grdb,
@@ -314,7 +332,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 counterfoilClient, "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol,
-                "CounterfoilServer",
+                "CounterfoilServer", "CounterfoilStore",
                 "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb",
                 "PostgreSQLTesting", "TestSupport", "counterfoil-server", "mcp-server",
                 "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
@@ -325,7 +343,8 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer", "CounterfoilWeb",
+                "CounterfoilConsole", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilWeb",
                 "TestSupport", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
                 nioHTTP1,
             ],

@@ -3,6 +3,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import Logging
 import ServiceLifecycle

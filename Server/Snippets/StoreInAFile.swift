@@ -1,6 +1,7 @@
 // The store of an authorization server, in one SQLite file.
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("a server key has 32 bytes") }
 // snippet.show

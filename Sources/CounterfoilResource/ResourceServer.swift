@@ -91,7 +91,7 @@ public struct ResourceServer: Sendable {
     }
 
     /// Creates a resource server with injected clocks, for tests.
-    package init(
+    @_spi(Counterfoil) public init(
         issuer: Issuer,
         audience: String,
         keys: KeySetCache,

@@ -1,6 +1,6 @@
-import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilClient
 import CounterfoilClientTesting
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import Foundation
 import TestSupport
 import Testing

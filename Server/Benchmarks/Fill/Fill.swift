@@ -1,6 +1,7 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// Fills the store of a stopped server with users and refresh tokens, so that a full store can be measured.

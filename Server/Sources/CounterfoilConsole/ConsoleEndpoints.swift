@@ -1,4 +1,5 @@
 public import CounterfoilServer
+import CounterfoilStore
 import HTTPTypes
 
 extension Endpoint {
@@ -87,20 +88,31 @@ extension ServerPages {
             .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],
         templates: consoleTemplates,
-        handlers: { components in
-            let console = Console(components)
-            let encoder = components.logoEncoder
-            return ConsoleSignInEndpoint(
-                console: console, form: components.signInForm(at: .consoleSignIn, purpose: .consoleSignIn)
-            ).handlers
-                + AccountEndpoints(console: console, hasher: components.hasher, people: components.people).handlers
-                + AppEndpoints(
-                    console: console, encoder: encoder,
-                    associations: components.associations.map { AssociationCheck(fetcher: $0) },
-                    challenges: components.challenges
+        parts: [
+            { components in
+                ConsoleSignInEndpoint(
+                    console: Console(components),
+                    form: components.signInForm(at: .consoleSignIn, purpose: .consoleSignIn)
                 ).handlers
-                + AdministrationEndpoints(console: console, encoder: encoder).handlers
-        })
+            },
+            { components in
+                AccountEndpoints(
+                    console: Console(components), hasher: components.hasher, people: components.people
+                ).handlers
+            },
+            { components in
+                AppEndpoints(
+                    console: Console(components), encoder: components.logoEncoder,
+                    associations: components.associations.map {
+                        AssociationCheck(fetcher: $0, for: components.request)
+                    },
+                    associationChecks: components.associationChecks, challenges: components.challenges
+                ).handlers
+            },
+            { components in
+                AdministrationEndpoints(console: Console(components), encoder: components.logoEncoder).handlers
+            },
+        ])
 }
 
 extension Console {

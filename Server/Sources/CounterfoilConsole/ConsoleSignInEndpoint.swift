@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -10,14 +11,9 @@ import HTTPTypes
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
     let form: SignInForm
-    /// The routes of the pages to which a sign-in may return.
-    private let routes: RouteTable
 
-    init(console: Console, form: SignInForm) {
-        self.console = console
-        self.form = form
-        routes = RouteTable(ServerPages.console.endpoints, settings: console.settings)
-    }
+    /// The routes of the pages to which a sign-in may return.
+    private var routes: RouteTable { RouteTable(ServerPages.console.endpoints, settings: console.settings) }
 
     var handlers: [EndpointHandler] { [EndpointHandler(.consoleSignIn, respond)] }
 

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension PostgreSQLStore {
@@ -10,13 +10,15 @@ extension PostgreSQLStore {
     /// its keys, and then sees every attempt of another server with one of them.
     public func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
         let early = try await traced(.read) { () async throws(StoreFault) in
-            try await threads.read { transaction in try SQLConnection(transaction).verdict(on: attempt, at: now) }
+            try await threads.read(by: deadline) { transaction in
+                try SQLConnection(transaction).verdict(on: attempt, at: now)
+            }
         }
         if case .tooEarly = early { return early }
         // The table has a row for each first byte of a digest.
         let locks = Set(attempt.allKeys.map { Int64($0.digest.bytes.first ?? 0) }).sorted()
         return try await traced(.commit) { () async throws(StoreFault) in
-            try await threads.commit { transaction in
+            try await threads.commit(by: deadline) { transaction in
                 try transaction.run(
                     "SELECT slot FROM attempt_locks WHERE slot = ANY($1) ORDER BY slot FOR UPDATE", locks)
                 let verdict = try SQLConnection(transaction).verdict(on: attempt, at: now)
@@ -42,6 +44,8 @@ extension PostgreSQLStore {
             + withdrawn.map {
                 Statement(Statement.numbered(StoreQuery.withdrawAttempt), Data($0.bytes), time.microseconds)
             }
-        try await traced(.commit) { () async throws(StoreFault) in try await threads.commit(statements) { _ in } }
+        try await traced(.commit) { () async throws(StoreFault) in
+            try await threads.commit(statements, by: deadline) { _ in }
+        }
     }
 }

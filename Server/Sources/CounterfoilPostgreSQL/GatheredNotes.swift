@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension PostgreSQLStore {
@@ -10,7 +10,8 @@ extension PostgreSQLStore {
         // The mark of the attempt lets the same commit be sent again.
         try await traced(.commit) { () async throws(StoreFault) in
             try await engine.assertions.commit(
-                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), isRepeatable: true)
+                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), by: deadline,
+                isRepeatable: true)
         }
     }
 }

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension PostgreSQLStore {

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The connections of a store to its database, and the clock of the database.
@@ -11,11 +11,19 @@ struct PostgreSQLEngine: SQLEngine {
     /// The notes of used client assertions and of used DPoP proofs, which share transactions.
     let assertions: Gathering<AssertionNote>
     let proofs: Gathering<ProofNote>
+    /// The deadline of the request; nil for a service or a command.
+    private var deadline: ContinuousClock.Instant?
 
     init(threads: ConnectionThreads) {
         self.threads = threads
         assertions = Gathering(threads)
         proofs = Gathering(threads)
+    }
+
+    func serving(_ request: RequestContext) -> PostgreSQLEngine {
+        var bound = self
+        bound.deadline = request.deadline
+        return bound
     }
 
     var kind: StoreMeasurements.Kind { .postgresql }
@@ -33,14 +41,15 @@ struct PostgreSQLEngine: SQLEngine {
     func read<Value: Sendable>(
         as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await threads.read { transaction in try queries(SQLConnection(transaction)) }
+        try await threads.read(by: deadline) { transaction in try queries(SQLConnection(transaction)) }
     }
 
     func commit<Value: Sendable>(
         as operation: StaticString, ending endings: DeclaredEndings,
         _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Committed<Value> {
-        let (value, infos) = try await threads.commitInOrder(beside: endings.isUsual ? .notEnding : .any) {
+        let (value, infos) = try await threads.commitInOrder(beside: endings.isUsual ? .notEnding : .any, by: deadline)
+        {
             transaction in
             try write(SQLConnection(transaction))
         }

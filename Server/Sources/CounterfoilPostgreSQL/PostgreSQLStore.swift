@@ -1,6 +1,6 @@
 // The operations of a store are in this module, so a program that uses the store needs no second import.
 @_exported public import CounterfoilSQL
-public import CounterfoilServer
+public import CounterfoilStore
 import Foundation
 
 /// The store of the authorization server in a PostgreSQL database, for one or several servers.
@@ -12,13 +12,27 @@ public final class PostgreSQLStore: SQLStore {
     public let database: SQLDatabase
     let threads: ConnectionThreads
     let engine: PostgreSQLEngine
-    let proofBudget = ProofBudget()
+    let proofBudget: ProofBudget
 
     private init(_ threads: ConnectionThreads, reporting unsupported: UnsupportedValues) {
         self.threads = threads
         engine = PostgreSQLEngine(threads: threads)
         database = SQLDatabase(engine, reporting: unsupported)
+        proofBudget = ProofBudget()
     }
+
+    private init(_ store: PostgreSQLStore, for request: RequestContext) {
+        threads = store.threads
+        engine = store.engine.serving(request)
+        database = store.database.serving(request)
+        proofBudget = store.proofBudget
+    }
+
+    /// Returns this store for the operations of one request.
+    public func serving(_ request: RequestContext) -> PostgreSQLStore { PostgreSQLStore(self, for: request) }
+
+    /// The deadline of the request; nil for a service or a command.
+    var deadline: ContinuousClock.Instant? { database.request?.deadline }
 
     /// The number of connections that a store opens at most, unless ``open(_:connections:reporting:)`` gets another.
     public static let standardConnections = 8

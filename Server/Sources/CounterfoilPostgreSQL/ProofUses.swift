@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 /// A partition of the used DPoP proofs: those that could be sent again within the same five minutes.
@@ -49,7 +49,7 @@ extension PostgreSQLStore {
         guard proofBudget.take(of: proof.holder, until: proof.expires, at: now) else { return .full }
         do {
             let isNew = try await traced(.commit) { () async throws(StoreFault) in
-                try await engine.proofs.commit(ProofNote(proof: proof, now: now))
+                try await engine.proofs.commit(ProofNote(proof: proof, now: now), by: deadline)
             }
             if !isNew { proofBudget.giveBack(of: proof.holder, until: proof.expires) }
             return isNew ? .new : .used

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 /// A text that a running server keeps in the database for the other servers on it.

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 
 extension PostgreSQLStore {
     /// Runs an operation that does not go through `SQLStore.read` and `commit`, in a span of its own.
@@ -7,7 +7,7 @@ extension PostgreSQLStore {
         _ access: StoreMeter.Operation, function: StaticString = #function,
         _ operation: () async throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
-        guard let span = CurrentSpan.begin(.store(access, function, in: .postgresql)) else {
+        guard let span = database.request?.span.begin(.store(access, function, in: .postgresql)) else {
             return try await operation()
         }
         do {

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+public import CounterfoilStore
 
 extension SQLStore {
     /// Reads the branding, which has its default values until it is changed.

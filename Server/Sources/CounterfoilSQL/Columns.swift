@@ -1,5 +1,5 @@
 package import CounterfoilProtocol
-package import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// The columns of the current row of a statement, read from left to right.

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {

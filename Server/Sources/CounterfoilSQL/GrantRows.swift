@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 extension SQLConnection {

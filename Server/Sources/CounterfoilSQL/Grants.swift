@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-public import CounterfoilServer
+@_spi(Counterfoil) import CounterfoilProtocol
+public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {

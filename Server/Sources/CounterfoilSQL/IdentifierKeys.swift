@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 import Foundation
 
 extension SQLStore {

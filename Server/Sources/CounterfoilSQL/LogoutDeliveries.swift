@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+public import CounterfoilStore
 
 extension SQLStore {
     /// Reads the revision of the registry, a random number that triggers renew after each change by any process.

@@ -1,5 +1,5 @@
 @_spi(Counterfoil) public import CounterfoilProtocol
-public import CounterfoilServer
+public import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 

@@ -1,4 +1,4 @@
-package import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// A connection to the database of a store, in a transaction or outside of one.

@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 package import Foundation
 
 /// A store whose records are rows in the tables of an SQL database.
@@ -18,9 +18,11 @@ public protocol SQLStore: RegistryStore, UncachedStore {
 
 /// The database of a store, through which its operations read and commit.
 public struct SQLDatabase: Sendable {
-    package let engine: any SQLEngine
+    package private(set) var engine: any SQLEngine
     /// The reporter of values because of which records are left out.
-    package let unsupported: UnsupportedValues
+    package private(set) var unsupported: UnsupportedValues
+    /// The request whose operations use the database; nil for a service or a command.
+    package private(set) var request: RequestContext?
     /// The endings journal of the store, if it has one.
     package let endings = EndingsOutlet()
 
@@ -31,12 +33,24 @@ public struct SQLDatabase: Sendable {
         self.engine = engine
         self.unsupported = unsupported
     }
+
+    /// Returns this database for the operations of one request.
+    package func serving(_ request: RequestContext) -> SQLDatabase {
+        var bound = self
+        bound.engine = engine.serving(request)
+        bound.unsupported = unsupported.serving(request)
+        bound.request = request
+        return bound
+    }
 }
 
 /// The tasks that each database does in its own way.
 package protocol SQLEngine: Sendable {
     /// The kind of the database.
     var kind: StoreMeasurements.Kind { get }
+
+    /// Returns this engine for the operations of one request, which end at its deadline if they can wait for long.
+    func serving(_ request: RequestContext) -> Self
 
     /// The time by the clock of the store.
     var now: Date { get }
@@ -78,6 +92,9 @@ package protocol SQLEngine: Sendable {
 }
 
 extension SQLEngine {
+    /// Returns this engine, whose operations do not depend on the request.
+    package func serving(_ request: RequestContext) -> Self { self }
+
     /// Runs queries under the name of the calling function.
     package func read<Value: Sendable>(
         function: StaticString = #function, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
@@ -103,7 +120,7 @@ extension SQLStore {
     func read<Value: Sendable>(
         function: StaticString = #function, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        let span = CurrentSpan.begin(.store(.read, function, in: database.engine.kind))
+        let span = database.request?.span.begin(.store(.read, function, in: database.engine.kind))
         do {
             let value = try await database.engine.read(as: function, queries)
             span?.end()
@@ -125,7 +142,7 @@ extension SQLStore {
         function: StaticString = #function, ending endings: DeclaredEndings = .none,
         _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        let span = CurrentSpan.begin(.store(.commit, function, in: database.engine.kind))
+        let span = database.request?.span.begin(.store(.commit, function, in: database.engine.kind))
         do {
             let committed = try await database.engine.commit(as: function, ending: endings, write)
             if !committed.ended.isEmpty { await database.endings.journal?.catchUp() }

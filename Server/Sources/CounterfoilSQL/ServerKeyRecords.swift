@@ -1,4 +1,4 @@
-package import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// The token families that were last used before a time.

@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {

@@ -1,4 +1,4 @@
-package import CounterfoilServer
+package import CounterfoilStore
 
 extension SQLStore {
     /// Reads the sizes that only the database knows.

@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 
 /// The version of the software of a database, and that of the tables in it.
 public struct StoreVersions: Sendable, Hashable, CustomStringConvertible {

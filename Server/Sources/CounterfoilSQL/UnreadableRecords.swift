@@ -1,4 +1,4 @@
-public import CounterfoilServer
+public import CounterfoilStore
 
 extension SQLStore {
     /// Finds the records of a user that lists leave out, and the account if it cannot be read.

@@ -1,6 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import GRDB
 
 /// The queue through which all writes go: waiting commits share one transaction and one sync to the disk.

@@ -1,6 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilSQL
-package import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 import GRDB
 
@@ -8,13 +8,19 @@ import GRDB
 ///
 /// One connection reads and commits, on the threads of the callers. The content ends with the store.
 package struct EphemeralStore: SQLStore {
-    package let database: SQLDatabase
+    package private(set) var database: SQLDatabase
     private let proofs = ProcessProofs()
 
     /// Creates a store that contains only the standard scopes.
     package init() throws {
         database = SQLDatabase(
             EphemeralEngine(connection: try MemoryConnection()), reporting: UnsupportedValues { _ in })
+    }
+
+    package func serving(_ request: RequestContext) -> EphemeralStore {
+        var bound = self
+        bound.database = database.serving(request)
+        return bound
     }
 
     package func close() async {}

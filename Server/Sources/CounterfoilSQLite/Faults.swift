@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 import GRDB
 
 extension StoreFault {

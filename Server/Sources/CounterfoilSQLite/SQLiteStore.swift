@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 // The operations of a store are in this module, so a program that uses the store needs no second import.
 @_exported public import CounterfoilSQL
-public import CounterfoilServer
+public import CounterfoilStore
 public import Foundation
 import GRDB
 
@@ -26,7 +26,7 @@ public final class SQLiteStore: SQLStore {
     public let database: SQLDatabase
     let engine: SQLiteEngine
     /// The used DPoP proofs, in the memory of the one server that runs on the file.
-    private let proofs = ProcessProofs()
+    private let proofs: ProcessProofs
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
@@ -104,7 +104,19 @@ public final class SQLiteStore: SQLStore {
             throw OpeningRefusal(error, path: path)
         }
         database = SQLDatabase(engine, reporting: unsupported)
+        proofs = ProcessProofs()
     }
+
+    private init(_ store: SQLiteStore, for request: RequestContext) {
+        path = store.path
+        copyOfEarlierVersion = store.copyOfEarlierVersion
+        engine = store.engine
+        database = store.database.serving(request)
+        proofs = store.proofs
+    }
+
+    /// Returns this store for the operations of one request.
+    public func serving(_ request: RequestContext) -> SQLiteStore { SQLiteStore(self, for: request) }
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async { await engine.close() }

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) package import CounterfoilProtocol
+public import CounterfoilStore
 import CounterfoilTokens
 public import Foundation
 package import HTTPTypes
@@ -135,10 +136,10 @@ public final class AuthorizationServer: Sendable {
 
     /// Responds to a request that was routed to an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
-        let patience = endpoint.answersWithoutStore ? Self.patienceWithStore : RequestDeadline.limit
-        return await RequestDeadline.$current.withValue(.now + patience) {
-            await respondInTime(to: request, at: endpoint)
-        }
+        var request = request
+        let patience = endpoint.answersWithoutStore ? Self.patienceWithStore : RequestContext.timeLimit
+        request.context.deadline = .now + patience
+        return await respondInTime(to: request, at: endpoint)
     }
 
     /// The time for which an endpoint that can do without the store waits for it.
@@ -157,11 +158,14 @@ public final class AuthorizationServer: Sendable {
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let configuration = configuration
-        let allowedFields = configuration.components.settings.crossOriginFields
+        let components = configuration.components.serving(request.context)
+        let crossOrigin = crossOrigin.serving(with: components)
+        let allowedFields = components.settings.crossOriginFields
         if let answer = await crossOrigin.preflight(request, at: endpoint, allowing: allowedFields) { return answer }
         var client = RequestingClient.unknown
-        let reply = configuration.components.proofs.supplyingNonce(
-            await respondToSender(request, at: endpoint, as: configuration, client: &client), to: request, at: endpoint)
+        let reply = components.proofs.supplyingNonce(
+            await respondToSender(request, at: endpoint, as: configuration, with: components, client: &client),
+            to: request, at: endpoint)
         return await crossOrigin.share(reply, to: request, at: endpoint, of: client)
     }
 
@@ -171,7 +175,8 @@ public final class AuthorizationServer: Sendable {
     /// cannot be read.
     package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
-        guard let session = try? await configuration.components.sessions.current(request, now: now) else {
+        let bound = configuration.components.serving(request.context)
+        guard let session = try? await bound.sessions.current(request, now: now) else {
             return false
         }
         return endpoint.audience != .administrators || session.person.isAdministrator
@@ -180,7 +185,7 @@ public final class AuthorizationServer: Sendable {
     /// Responds to a request; the caller adds the CORS fields.
     private func respondToSender(
         _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
-        client: inout RequestingClient
+        with components: ServerComponents, client: inout RequestingClient
     ) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
@@ -191,7 +196,8 @@ public final class AuthorizationServer: Sendable {
         let now = components.clock()
         let answer: EndpointHandler.Answer
         do {
-            answer = try await self.answer(request, at: endpoint, as: configuration, client: &client, now: now)
+            answer = try await self.answer(
+                request, at: endpoint, as: configuration, with: components, client: &client, now: now)
         } catch { answer = .refusal(Refusal(error, at: endpoint)) }
         switch answer {
         case .reply(let reply):
@@ -202,7 +208,7 @@ public final class AuthorizationServer: Sendable {
                 components.logger.log(
                     level: Self.level(of: noted, at: endpoint), "refused a request", metadata: metadata)
             }
-            return await framed(reply, for: request)
+            return await framed(reply, for: request, with: components)
         case .refusal(let refusal):
             if refusal.storeFault != nil { metrics.count(.storeError) }
             switch refusal.storeFault {
@@ -210,43 +216,48 @@ public final class AuthorizationServer: Sendable {
             case .unavailable, .unconfirmed: components.condition.suspect(at: .now)
             case .damaged, .unsupported, nil: break
             }
-            return await refused(request, refusal, at: endpoint, now: now)
+            return await refused(request, refusal, at: endpoint, with: components, now: now)
         }
     }
 
     /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
     /// example because the body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
-        let reply = await refused(request, refusal, at: endpoint, now: components.clock())
-        return await crossOrigin.share(reply, to: request, at: endpoint, of: .unknown)
+        let components = configuration.components.serving(request.context)
+        let reply = await refused(request, refusal, at: endpoint, with: components, now: components.clock())
+        return await crossOrigin.serving(with: components).share(reply, to: request, at: endpoint, of: .unknown)
     }
 
     /// Creates the error page for a request whose endpoint is not known.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal) async -> Reply {
-        await refused(request, refusal, at: nil, now: components.clock())
+        let components = configuration.components.serving(request.context)
+        return await refused(request, refusal, at: nil, with: components, now: components.clock())
     }
 
     /// Records and logs a refusal, and creates the error response.
     private func refused(
-        _ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?, now: Date
+        _ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint?, with components: ServerComponents,
+        now: Date
     ) async -> Reply {
-        CurrentSpan.value?.note(.errorType(refusal.errorCode))
-        await record(refusal, of: request, at: endpoint, now: now)
+        request.context.span?.note(.errorType(refusal.errorCode))
+        await record(refusal, of: request, at: endpoint, with: components, now: now)
         var metadata = Self.metadata(of: request, at: endpoint)
         let noted = request.refusal.noted
         if let noted { metadata.merge(noted.metadata) { own, _ in own } }
         refusal.log(
             to: components.logger, at: noted.map { Self.level(of: $0, at: endpoint) } ?? .info, with: metadata)
+        let settings = components.settings
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
             as: endpoint?.answersPeople == false ? .json : .page, in: request.words, issuer: settings.issuer,
             pages: pages)
-        return await framed(reply, for: request, isFault: refusal.isFault)
+        return await framed(reply, for: request, with: components, isFault: refusal.isFault)
     }
 
     /// Records a refusal in the audit log, unless the endpoint has recorded one.
     private func record(
-        _ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?, now: Date
+        _ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?, with components: ServerComponents,
+        now: Date
     ) async {
         guard request.refusal.noted == nil, let reason = refusal.reason,
             let kind = endpoint.map(\.kindOfRefusals) ?? .browserRequest
@@ -300,7 +311,8 @@ public final class AuthorizationServer: Sendable {
         if let trace = request.trace { metadata["trace"] = "\(trace)" }
         if let noted = request.refusal.noted { metadata.merge(noted.metadata) { own, _ in own } }
         // A load balancer asks several times a second.
-        components.logger.log(level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
+        components.logger.serving(request.context).log(
+            level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
     }
 
     /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
@@ -354,13 +366,16 @@ public final class AuthorizationServer: Sendable {
     ///
     /// A page that already has a frame, such as the consent page or the branding preview, keeps that frame. The page of
     /// a refusal or fault gets the reference with which the operator finds it.
-    private func framed(_ reply: Reply, for request: IncomingRequest, isFault: Bool = false) async -> Reply {
+    private func framed(
+        _ reply: Reply, for request: IncomingRequest, with components: ServerComponents, isFault: Bool = false
+    ) async -> Reply {
         guard case .page(let page) = reply.content else { return reply }
         var reply = reply
         if reply.frame == nil {
-            let branding = (try? await components.registry.branding()) ?? Branding()
+            let branding = (try? await components.registry.fresh().branding()) ?? Branding()
             reply.frame = Frame(
-                site: Site(branding, settings: settings, language: request.language), language: request.language)
+                site: Site(branding, settings: components.settings, language: request.language),
+                language: request.language)
         }
         let isError = reply.status.code >= 400 || (page as? ReturnPage)?.kind == .refused
         if isError, isFault || request.refusal.noted != nil { reply.frame?.reference = request.id }
@@ -369,28 +384,25 @@ public final class AuthorizationServer: Sendable {
 
     private func answer(
         _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
-        client: inout RequestingClient, now: Date
+        with components: ServerComponents, client: inout RequestingClient, now: Date
     ) async throws -> EndpointHandler.Answer {
-        guard let handler = configuration.handlers[endpoint] else { throw NotFoundError() }
-        return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
-            try await handler.answer(request, now, &client)
-        }
+        guard let handler = configuration.handler(of: endpoint, with: components) else { throw NotFoundError() }
+        try await followKeys(for: request, at: endpoint, logger: components.logger)
+        return try await handler.answer(request, now, &client)
     }
 
-    /// Reloads the signing keys if another process has added or deleted one, and returns the revision of the registry;
-    /// nil if it was not read.
+    /// Reloads the signing keys if another process has added or deleted one, and notes the revision of the registry on
+    /// the arrival of the request.
     ///
     /// While the store does not respond, an endpoint that issues or accepts tokens fails. All others continue: the key
     /// set and the metadata stay as they were. The health checks do not read the keys.
-    private func followKeys(for endpoint: Endpoint) async throws -> RegistryRevision? {
-        guard !endpoint.isHealth else { return nil }
+    private func followKeys(for request: IncomingRequest, at endpoint: Endpoint, logger: Logger) async throws {
+        guard !endpoint.isHealth else { return }
         do {
-            let revision = try await components.keys.follow(logger: components.logger)
+            request.context.noteArrival(at: try await components.keys.follow(for: request.context, logger: logger))
             components.condition.noteAnswer(at: .now)
-            return revision
         } catch {
             if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
-            return nil
         }
     }
 }

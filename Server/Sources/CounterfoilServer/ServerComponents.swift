@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 package import Foundation
 package import Logging
@@ -6,17 +7,19 @@ package import Logging
 /// The components that the endpoints of a server share, created once from the configuration.
 package struct ServerComponents: Sendable {
     package private(set) var settings: ServerSettings
+    /// The request for which the components work; nil for a service.
+    package private(set) var request: RequestContext?
     /// The settings of the running server, which services read at each use.
     let currentSettings: CurrentSettings
     /// The lookups of the registry, which every request makes through this cache.
-    package let registry: CachedRegistry
+    package private(set) var registry: CachedRegistry
     /// The store without the lookups of the registry.
-    package let store: any UncachedStore
-    package let hasher: PasswordHasher
+    package private(set) var store: any UncachedStore
+    package private(set) var hasher: PasswordHasher
     package let random: RandomBytes
-    package let logger: Logger
+    package private(set) var logger: Logger
     package let metrics: ServerMetrics
-    package let auditor: Auditor
+    package private(set) var auditor: Auditor
     /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
     private(set) var directory: ClientDirectory
@@ -26,13 +29,16 @@ package struct ServerComponents: Sendable {
     let publishedLogos: ClientLogos?
     package private(set) var sessions: SessionManager
     package let tickets: TicketAuthority
-    let attempts: AttemptCounter
+    private(set) var attempts: AttemptCounter
     let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeReuseDetector
-    let audiences: AudienceParameterLog
+    private(set) var audiences: AudienceParameterLog
     private(set) var proofs: DPoPProofs
     let throttles: RequestThrottles
-    let redemptions: RedemptionLedger
+    private(set) var redemptions: RedemptionLedger
+    private let assertions: ClientAssertionVerifier
+    private let knownAccessTokens: VerifiedTokenCache
+    private var metadata = MetadataCache()
     let formerTokens: FormerTokenUses
     let lifetime = ServerLifetime()
     let condition = StoreCondition()
@@ -43,7 +49,7 @@ package struct ServerComponents: Sendable {
     let wallClock: @Sendable () -> Date
     let cookies: Cookies
     let subjects: SubjectIdentifiers
-    let setupLink: SetupLink
+    private(set) var setupLink: SetupLink
 
     init(
         settings: ServerSettings,
@@ -75,6 +81,8 @@ package struct ServerComponents: Sendable {
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
         formerTokens = FormerTokenUses(serverKey)
+        assertions = ClientAssertionVerifier(audiences: Self.assertionAudiences(of: settings))
+        knownAccessTokens = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: settings.issuer))
         directory = ClientDirectory(
             settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
             auditor: auditor)
@@ -104,8 +112,39 @@ package struct ServerComponents: Sendable {
             store: store, settings: settings, cookies: cookies, auditor: auditor, random: random)
         changed.proofs = DPoPProofs(
             settings: settings, serverKey: serverKey, used: store, clock: clock, wallClock: wallClock)
+        changed.metadata = MetadataCache()
         throttles.approvals.change(limit: settings.approvalsPerMinute)
         return changed
+    }
+
+    /// Returns the components that work for one request, which share everything that counts or caches.
+    ///
+    /// Their operations of the store end at the deadline of the request, and their spans and log lines belong to its
+    /// trace.
+    func serving(_ request: RequestContext) -> ServerComponents {
+        var bound = self
+        bound.request = request
+        bound.logger = logger.serving(request)
+        bound.registry = registry.serving(request)
+        let store = store.serving(request)
+        bound.store = store
+        bound.hasher = hasher.serving(request)
+        bound.auditor.store = store
+        bound.auditor.logger = bound.logger
+        bound.directory.registry = bound.registry
+        bound.directory.store = store
+        bound.directory.auditor = bound.auditor
+        bound.directory.request = request
+        bound.sessions.store = store
+        bound.sessions.auditor = bound.auditor
+        bound.attempts.store = store
+        bound.proofs.used = store
+        bound.setupLink.store = store
+        bound.redemptions.store = store
+        bound.redemptions.auditor = bound.auditor
+        bound.redemptions.logger = bound.logger
+        bound.audiences.logger = bound.logger
+        return bound
     }
 
     /// The authentication of users by username or email address and password.
@@ -127,6 +166,9 @@ package struct ServerComponents: Sendable {
     private var introductions: UnregisteredClientIntroductions {
         UnregisteredClientIntroductions(store: store, logos: publishedLogos, suffixes: .system)
     }
+
+    /// The limit of the association checks that a user may start.
+    package var associationChecks: AssociationCheckLimiter { throttles.associationChecks }
 
     /// Returns the path of the logo of a client: of an unregistered client, only if the logo is in memory.
     package func logoPath(of client: RegisteredClient, now: Date) async -> String? {
@@ -153,123 +195,167 @@ package struct ServerComponents: Sendable {
             settings: settings, store: store, directory: directory, keys: keys, subjects: subjects, sender: sender,
             random: random, metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
     }
+}
 
-    func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
-        let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
-        let approvals = throttles.approvals
-        let flow = AuthorizationFlow(
-            settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
-            logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
-        let groups: [[EndpointHandler]] = [
-            HealthEndpoints(
-                settings: settings, readiness: readiness, pages: pages, addresses: AddressCheck(tickets: tickets)
-            ).handlers,
-            MetadataEndpoint(
-                settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil
-            ).handlers,
-            authorizationHandlers(flow),
-            deviceHandlers(approvals),
-            clientHandlers(flow),
-            LogoutEndpoint(
-                settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
-                auditor: auditor, random: random, pages: pages, logger: logger
-            ).handlers,
-            SetupEndpoint(
-                settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
-                signInPath: settings.issuer.path + pages.signIn.path,
-                firstStepsPath: settings.issuer.path + pages.firstSteps.path
-            ).handlers,
-            LogoEndpoint(store: store, published: publishedLogos).handlers,
-            CallbackEndpoint(settings: settings, registry: registry).handlers,
-            AssociationEndpoint(settings: settings, registry: registry).handlers,
+// MARK: - Endpoints
+
+extension ServerComponents {
+    /// The parts of the server with the endpoints of the protocol.
+    static func protocolParts(pages: ServerPages) -> [EndpointPart] {
+        [
+            { $0.health(pages).handlers },
+            { $0.metadataEndpoint.handlers },
+            { AuthorizationEndpoint(flow: $0.flow, pages: $0.authorizationPages, sessions: $0.sessions).handlers },
+            { SignInEndpoint(flow: $0.flow, pages: $0.authorizationPages).handlers },
+            { $0.consent(.consent).handlers },
+            { $0.consent(.confirmation).handlers },
+            { DeviceEndpoint(flow: $0.deviceFlow, pages: $0.devicePages, sessions: $0.sessions).handlers },
+            { DeviceConsentEndpoint(flow: $0.deviceFlow, pages: $0.devicePages, sessions: $0.sessions).handlers },
+            { $0.registration.handlers },
+            { $0.registeredClient.handlers },
+            {
+                PushedAuthorizationEndpoint(authenticator: $0.authenticator, flow: $0.flow, proofs: $0.proofs).handlers
+            },
+            { $0.token.handlers },
+            { $0.deviceAuthorization.handlers },
+            { $0.revocation.handlers },
+            { $0.introspection.handlers },
+            { $0.userInfo.handlers },
+            { $0.logout(pages).handlers },
+            { $0.setup(pages).handlers },
+            { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
+            { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
+            { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
         ]
-        return groups.flatMap(\.self)
     }
 
-    /// Creates the handlers of the authorization endpoint and of the forms on its pages.
-    private func authorizationHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
-        let pages = AuthorizationPages(
+    private func health(_ pages: ServerPages) -> HealthEndpoints {
+        HealthEndpoints(
+            settings: settings, readiness: readiness, pages: pages, addresses: AddressCheck(tickets: tickets))
+    }
+
+    private var metadataEndpoint: MetadataEndpoint {
+        MetadataEndpoint(
+            settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil,
+            cache: metadata)
+    }
+
+    private var hints: IDTokenHints { IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects) }
+
+    /// The steps that the authorization endpoint and its pages share.
+    private var flow: AuthorizationFlow {
+        AuthorizationFlow(
+            settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
+            logger: logger, auditor: auditor, approvals: throttles.approvals, audiences: audiences)
+    }
+
+    private var authorizationPages: AuthorizationPages {
+        AuthorizationPages(
             settings: settings, registry: registry, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions)
-        return AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
-            + SignInEndpoint(flow: flow, pages: pages).handlers
-            + ConsentEndpoint(question: .consent, flow: flow, pages: pages, sessions: sessions).handlers
-            + ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions).handlers
     }
 
-    /// Creates the handlers of the pages on which users answer the requests of devices.
-    private func deviceHandlers(_ approvals: ApprovalThrottle) -> [EndpointHandler] {
-        let flow = DeviceFlow(
+    private func consent(_ question: AuthorizationQuestion) -> ConsentEndpoint {
+        ConsentEndpoint(question: question, flow: flow, pages: authorizationPages, sessions: sessions)
+    }
+
+    private var deviceFlow: DeviceFlow {
+        DeviceFlow(
             settings: settings, registry: registry, store: store, directory: directory,
             guesses: UserCodeThrottle(attempts: attempts),
-            approvals: approvals, auditor: auditor, random: random)
-        let pages = DevicePages(
+            approvals: throttles.approvals, auditor: auditor, random: random)
+    }
+
+    private var devicePages: DevicePages {
+        DevicePages(
             settings: settings, registry: registry, store: store, tickets: tickets,
             signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random,
             introductions: introductions)
-        return DeviceEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
-            + DeviceConsentEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
     }
 
-    /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
-    private func clientHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
-        let refreshTokens = RefreshTokenCodec(keys: serverKey.refreshTokens)
-        let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
-        let knownAccessTokens = VerifiedTokenCache(accessTokens)
-        let throttle = throttles.clients
-        let authenticator = ClientAuthenticator(
-            issuer: settings.issuer, registry: registry, store: store, directory: directory,
-            assertions: ClientAssertionVerifier(audiences: assertionAudiences), used: throttles.assertions,
-            throttle: throttle, auditor: auditor, wallClock: wallClock)
-        let issuer = TokenIssuer(
-            settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
-        let grants = GrantContext(
-            settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
-            refreshTokens: refreshTokens, formerTokens: formerTokens, challenges: challenges, proofs: proofs,
-            auditor: auditor, redemptions: redemptions)
-        return registrationHandlers(forgeries: throttle)
-            + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
-            + TokenEndpoint(
-                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
-            ).handlers
-            + DeviceAuthorizationEndpoint(
-                settings: settings, authenticator: authenticator, registry: registry, store: store,
-                audiences: audiences, auditor: auditor, random: random
-            ).handlers
-            + RevocationEndpoint(
-                authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
-                keys: keys, auditor: auditor
-            ).handlers
-            + IntrospectionEndpoint(
-                issuer: settings.issuer,
-                callers: IntrospectionAuthenticator(clients: authenticator, registry: registry), registry: registry,
-                store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock
-            ).handlers
-            + UserInfoEndpoint(
-                settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
-                throttle: throttle, auditor: auditor, wallClock: wallClock
-            ).handlers
+    private var registrationLimits: RegistrationLimits {
+        RegistrationLimits(
+            settings: settings, throttle: throttles.registrations, forgeries: throttles.clients, auditor: auditor)
     }
 
-    /// Creates the handlers of the endpoints at which clients register themselves.
-    private func registrationHandlers(forgeries: ClientThrottle) -> [EndpointHandler] {
-        let sectors = SectorIdentifier(files: directory.files)
-        let limits = RegistrationLimits(
-            settings: settings, throttle: throttles.registrations, forgeries: forgeries, auditor: auditor)
-        return RegistrationEndpoint(
-            settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor,
-            random: random
-        ).handlers
-            + RegisteredClientEndpoint(
-                settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor
-            ).handlers
+    private var sectors: SectorIdentifier { SectorIdentifier(files: directory.files, request: request) }
+
+    private var registration: RegistrationEndpoint {
+        RegistrationEndpoint(
+            settings: settings, registry: registry, store: store, sectors: sectors, limits: registrationLimits,
+            auditor: auditor, random: random)
+    }
+
+    private var registeredClient: RegisteredClientEndpoint {
+        RegisteredClientEndpoint(
+            settings: settings, registry: registry, store: store, sectors: sectors, limits: registrationLimits,
+            auditor: auditor)
+    }
+
+    private var authenticator: ClientAuthenticator {
+        ClientAuthenticator(
+            issuer: settings.issuer, registry: registry, store: store, directory: directory, assertions: assertions,
+            used: throttles.assertions, throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
     }
 
     /// The `aud` values that a client assertion may have: the issuer, every URL of the token endpoint (RFC 7523 §3),
     /// and the URL of the pushed authorization request endpoint (RFC 9126 §2).
-    private var assertionAudiences: Set<String> {
+    private static func assertionAudiences(of settings: ServerSettings) -> Set<String> {
         let paths =
             [Endpoint.token.path, Endpoint.pushedAuthorization.path] + settings.endpointAliases.paths(of: .token)
         return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })
+    }
+
+    private var refreshTokens: RefreshTokenCodec { RefreshTokenCodec(keys: serverKey.refreshTokens) }
+
+    private var token: TokenEndpoint {
+        let issuer = TokenIssuer(
+            settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock,
+            span: request?.span)
+        return TokenEndpoint(
+            authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs,
+            context: GrantContext(
+                settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
+                refreshTokens: refreshTokens, formerTokens: formerTokens, challenges: challenges, proofs: proofs,
+                auditor: auditor, redemptions: redemptions))
+    }
+
+    private var deviceAuthorization: DeviceAuthorizationEndpoint {
+        DeviceAuthorizationEndpoint(
+            settings: settings, authenticator: authenticator, registry: registry, store: store, audiences: audiences,
+            auditor: auditor, random: random)
+    }
+
+    private var revocation: RevocationEndpoint {
+        RevocationEndpoint(
+            authenticator: authenticator, store: store, refreshTokens: refreshTokens,
+            accessTokens: IssuedAccessTokenVerifier(issuer: settings.issuer), keys: keys, auditor: auditor)
+    }
+
+    private var introspection: IntrospectionEndpoint {
+        IntrospectionEndpoint(
+            issuer: settings.issuer,
+            callers: IntrospectionAuthenticator(clients: authenticator, registry: registry), registry: registry,
+            store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock)
+    }
+
+    private var userInfo: UserInfoEndpoint {
+        UserInfoEndpoint(
+            settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
+            throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
+    }
+
+    private func logout(_ pages: ServerPages) -> LogoutEndpoint {
+        LogoutEndpoint(
+            settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
+            auditor: auditor, random: random, pages: pages, logger: logger,
+            noticedRefusals: throttles.refusedLogoutRedirects)
+    }
+
+    private func setup(_ pages: ServerPages) -> SetupEndpoint {
+        SetupEndpoint(
+            settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
+            signInPath: settings.issuer.path + pages.signIn.path,
+            firstStepsPath: settings.issuer.path + pages.firstSteps.path)
     }
 }

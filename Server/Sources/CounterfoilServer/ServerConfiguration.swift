@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 
 /// The endpoints of a server with one set of settings.
 ///
@@ -7,13 +8,20 @@ final class ServerConfiguration: Sendable {
     let components: ServerComponents
     /// The endpoints in the order in which their parts list them.
     let endpoints: [Endpoint]
-    let handlers: [Endpoint: EndpointHandler]
+    private let parts: [Endpoint: EndpointPart]
 
     init(_ components: ServerComponents, pages: ServerPages) {
         self.components = components
-        let handlers = components.protocolHandlers(pages: pages) + pages.handlers(components)
-        endpoints = handlers.map(\.endpoint)
-        self.handlers = Dictionary(handlers.map { ($0.endpoint, $0) }, uniquingKeysWith: { first, _ in first })
+        let parts = (ServerComponents.protocolParts(pages: pages) + pages.parts).flatMap { part in
+            part(components).map { (endpoint: $0.endpoint, part: part) }
+        }
+        endpoints = parts.map(\.endpoint)
+        self.parts = Dictionary(parts.map { ($0.endpoint, $0.part) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Creates the handler of an endpoint from the components that work for a request; nil if there is none.
+    func handler(of endpoint: Endpoint, with components: ServerComponents) -> EndpointHandler? {
+        parts[endpoint]?(components).first { $0.endpoint == endpoint }
     }
 }
 
@@ -37,6 +45,9 @@ struct RequestThrottles: Sendable {
     let signIns = SignInThrottle()
     /// The space of used client assertions.
     let assertions: ProofBudget
+    let associationChecks = AssociationCheckLimiter()
+    /// The lines about redirects after a sign-out that were refused, above the level of every request.
+    let refusedLogoutRedirects = LogLimiter(linesPerMinute: 10)
 
     init(_ settings: ServerSettings) {
         approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)

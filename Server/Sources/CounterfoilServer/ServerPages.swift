@@ -17,14 +17,14 @@ public struct ServerPages: Sendable {
     package let endpoints: [Endpoint]
     /// The source texts of the page templates by template name, in UTF-8.
     package let templates: [String: [UInt8]]
-    /// Creates the handlers of ``endpoints`` from the components of the server.
-    package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
+    /// The parts with the handlers of ``endpoints``.
+    package let parts: [EndpointPart]
 
     package init(
         home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint,
         endpoints: [Endpoint],
         templates: [String: [UInt8]],
-        handlers: @escaping @Sendable (ServerComponents) -> [EndpointHandler]
+        parts: [EndpointPart]
     ) {
         self.home = home
         self.signIn = signIn
@@ -33,6 +33,6 @@ public struct ServerPages: Sendable {
         self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates
-        self.handlers = handlers
+        self.parts = parts
     }
 }

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilStore
 import Foundation
 
 /// The settings of the server that an operator can change; the defaults are secure.

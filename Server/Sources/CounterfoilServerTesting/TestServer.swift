@@ -1,6 +1,7 @@
 import CounterfoilConsole
 @_spi(Counterfoil) public import CounterfoilProtocol
 public import CounterfoilServer
+public import CounterfoilStore
 public import CounterfoilTokens
 import Foundation
 public import HTTPTypes

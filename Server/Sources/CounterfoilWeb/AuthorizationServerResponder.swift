@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -78,18 +79,17 @@ final class AuthorizationServerResponder: Responder {
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
         let head = request.head
-        let (incoming, parent) = incoming(
+        let (received, parent) = incoming(
             head, body: head.request.method == .get ? [] : request.body, from: address)
+        var incoming = received
         let span = tracing?.begin(
             .request(head.request, id: incoming.id, at: head.outcome.route?.endpoint, of: server.settings.issuer),
             after: parent)
-        guard let span else { return await respond(to: request, incoming, since: start) }
-        return await CurrentSpan.$value.withValue(span) {
-            let answer = await respond(to: request, incoming, since: start)
-            span.note(.status(answer.head.status.code))
-            span.end(isError: answer.head.status.code >= 500)
-            return answer
-        }
+        incoming.context.span = span
+        let answer = await respond(to: request, incoming, since: start)
+        span?.note(.status(answer.head.status.code))
+        span?.end(isError: answer.head.status.code >= 500)
+        return answer
     }
 
     /// Responds to a request.
@@ -103,7 +103,8 @@ final class AuthorizationServerResponder: Responder {
         do {
             answer = try await respond(to: request, incoming)
         } catch {
-            logger.error("failed to create a response", metadata: ["error": "\(error)", "request": "\(incoming.id)"])
+            logger.serving(incoming.context).error(
+                "failed to create a response", metadata: ["error": "\(error)", "request": "\(incoming.id)"])
             answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
         }
         answer.head.headerFields.append(HTTPField(name: .date, value: date.text()))
@@ -194,7 +195,7 @@ final class AuthorizationServerResponder: Responder {
             let frame = reply.frame ?? Frame(site: Site(Branding(), settings: server.settings))
             let began = ContinuousClock.now
             bytes = try renderer.render(page, in: frame)
-            logger.debug(
+            logger.serving(request.context).debug(
                 "rendered a page",
                 metadata: [
                     "page": "\(type(of: page).template)",

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import NIOCore
 
@@ -32,7 +33,7 @@ struct IPAddress: Sendable, Hashable {
     }
 
     /// The peer of a Unix socket, which has no address: no network contains it, and no text denotes it.
-    static let unixSocket = IPAddress(bytes: [], place: IncomingRequest.unixSocket)
+    static let unixSocket = IPAddress(bytes: [], place: CountedSource.unixSocket)
 
     /// Reads the address of the peer of a channel; nil if a peer with an address has gone already.
     ///

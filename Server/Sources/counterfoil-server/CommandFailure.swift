@@ -1,6 +1,7 @@
 import CounterfoilPostgreSQL
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 /// The exit codes of all commands.
 ///

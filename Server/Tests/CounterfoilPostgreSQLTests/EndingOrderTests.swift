@@ -1,6 +1,7 @@
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import PostgreSQLTesting
 import TestSupport

@@ -2,6 +2,7 @@ import CounterfoilPostgreSQL
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import PostgreSQLTesting

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Dispatch
 import Foundation
 import GRDB

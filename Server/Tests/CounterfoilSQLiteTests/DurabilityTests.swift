@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Dispatch
 import Foundation
 import GRDB

@@ -1,5 +1,6 @@
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import GRDB
 import TestSupport

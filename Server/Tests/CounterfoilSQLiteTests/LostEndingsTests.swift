@@ -3,6 +3,7 @@ import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

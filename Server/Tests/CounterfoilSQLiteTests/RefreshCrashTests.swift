@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import GRDB
 import TestSupport
@@ -45,7 +46,7 @@ struct RegistryTests {
             try await store.registryRevision()
         }
         let registry = CachedRegistry(store)
-        await #expect(throws: StoreFault.self) { try await registry.scopes() }
+        await #expect(throws: StoreFault.self) { try await registry.fresh().scopes() }
         await store.close()
     }
 }

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing
@@ -51,16 +52,16 @@ struct SharingTests {
             let registry = CachedRegistry(server)
             for _ in 1...2 {
                 #expect(try await server.grantFacts(grant.id)?.grant == grant)
-                #expect(try await registry.resource(authenticatingAs: api.clientID) == api)
+                #expect(try await registry.fresh().resource(authenticatingAs: api.clientID) == api)
             }
             #expect(try await administration.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
             #expect(try await server.grantFacts(grant.id)?.grant.revokedAt == World.now)
             let secret = ArtefactDigest(of: ClientSecret())
             #expect(try await administration.replaceSecret(of: api.resource, with: secret))
-            #expect(try await registry.resource(authenticatingAs: api.clientID)?.secret == secret)
+            #expect(try await registry.fresh().resource(authenticatingAs: api.clientID)?.secret == secret)
             // Its own writes invalidate the cache too.
             #expect(try await server.removeResource(api.resource))
-            #expect(try await registry.resource(authenticatingAs: api.clientID) == nil)
+            #expect(try await registry.fresh().resource(authenticatingAs: api.clientID) == nil)
         }
     }
 

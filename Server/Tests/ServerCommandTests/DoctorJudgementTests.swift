@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilClient
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CounterfoilPostgreSQL
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import Testing
 

@@ -1,7 +1,8 @@
-import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilClient
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

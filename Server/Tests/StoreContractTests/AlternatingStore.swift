@@ -1,12 +1,13 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// Two stores on one database, of which each operation uses the other one than the operation before it.
 struct AlternatingStore: SQLStore {
-    let database: SQLDatabase
-    private let nodes: [any SQLStore]
+    private(set) var database: SQLDatabase
+    private var nodes: [any SQLStore]
     private let turn = Turn()
 
     init(_ first: any SQLStore, _ second: any SQLStore) {
@@ -14,6 +15,13 @@ struct AlternatingStore: SQLStore {
             AlternatingEngine(engines: [first.database.engine, second.database.engine]),
             reporting: first.database.unsupported)
         nodes = [first, second]
+    }
+
+    func serving(_ request: RequestContext) -> AlternatingStore {
+        var bound = self
+        bound.database = database.serving(request)
+        bound.nodes = nodes.map { $0.serving(request) }
+        return bound
     }
 
     private var next: any SQLStore { nodes[turn.next() % nodes.count] }
@@ -66,8 +74,14 @@ private final class Turn: Sendable {
 }
 
 private struct AlternatingEngine: SQLEngine {
-    let engines: [any SQLEngine]
+    var engines: [any SQLEngine]
     let turn = Turn()
+
+    func serving(_ request: RequestContext) -> AlternatingEngine {
+        var bound = self
+        bound.engines = engines.map { $0.serving(request) }
+        return bound
+    }
 
     private var next: any SQLEngine { engines[turn.next() % engines.count] }
 

@@ -23,7 +23,7 @@
         private let ends: AsyncStream<Int32>
 
         /// The error for a program that the system cannot start.
-        public struct CannotStart: Error {}
+        @_spi(Counterfoil) public struct CannotStart: Error {}
 
         /// Starts a program.
         ///

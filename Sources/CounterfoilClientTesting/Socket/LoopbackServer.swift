@@ -1,22 +1,22 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-package import HTTPTypes
+public import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 import NIOPosix
 
 /// An HTTP/1.1 server on a free port of a loopback address.
-package struct LoopbackServer: Sendable {
+@_spi(Counterfoil) public struct LoopbackServer: Sendable {
     /// Responds to one request with the methods of its exchange; an error that it throws closes the connection.
-    package typealias Responder = @Sendable (HTTPExchange) async throws -> Void
+    public typealias Responder = @Sendable (HTTPExchange) async throws -> Void
 
     /// The port on which the server listens.
-    package let port: Int
+    public let port: Int
     private let listener: any Channel
     private let connections: OpenConnections
 
     /// Starts a server, which runs until ``stop()``.
-    package init(address: String, respond: @escaping Responder) async throws {
+    public init(address: String, respond: @escaping Responder) async throws {
         let connections = OpenConnections()
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
@@ -35,7 +35,7 @@ package struct LoopbackServer: Sendable {
     }
 
     /// Closes the listening socket and every connection, and waits until they are closed.
-    package func stop() async {
+    public func stop() async {
         try? await listener.close()
         await connections.closeAll()
     }
@@ -93,9 +93,10 @@ private final class RequestReader: ChannelInboundHandler {
 }
 
 /// One request, and the connection that waits for its response.
-package struct HTTPExchange: Sendable {
+@_spi(Counterfoil) public struct HTTPExchange: Sendable {
     private let head: HTTPRequestHead
-    package let body: [UInt8]
+    /// The body of the request.
+    public let body: [UInt8]
     fileprivate let channel: any Channel
 
     fileprivate init(head: HTTPRequestHead, body: [UInt8], channel: any Channel) {
@@ -105,13 +106,13 @@ package struct HTTPExchange: Sendable {
     }
 
     /// The method, the path and the header fields; nil if the method is no token of HTTP.
-    package var request: HTTPRequest? { try? HTTPRequest(head, secure: false, splitCookie: false) }
+    public var request: HTTPRequest? { try? HTTPRequest(head, secure: false, splitCookie: false) }
 
     /// Whether the connection is open.
     var isOpen: Bool { channel.isActive }
 
     /// Sends a complete response, in as few packets as it takes.
-    package func send(_ status: Int, _ fields: HTTPFields = [:], body: [UInt8] = []) async throws {
+    public func send(_ status: Int, _ fields: HTTPFields = [:], body: [UInt8] = []) async throws {
         write(status, fields, length: body.count)
         if head.method != .HEAD, !body.isEmpty { channel.write(Self.part(body), promise: nil) }
         try await end()

@@ -1,6 +1,6 @@
 #if os(Linux)
     import TestSupport
-    import CounterfoilClient
+    @_spi(Counterfoil) import CounterfoilClient
     import Foundation
     import Testing
 

@@ -3,7 +3,7 @@
     import Foundation
     import Testing
 
-    @testable import CounterfoilClient
+    @testable @_spi(Counterfoil) import CounterfoilClient
 
     /// A desktop session without a display: a message bus of its own with GNOME Keyring, and a home directory
     /// of its own.

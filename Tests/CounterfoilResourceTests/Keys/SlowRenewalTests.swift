@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilResource
+@_spi(Counterfoil) import CounterfoilResource
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilResource
+@_spi(Counterfoil) import CounterfoilResource
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

@@ -1,6 +1,6 @@
-import CounterfoilClientTesting
+@_spi(Counterfoil) import CounterfoilClientTesting
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilResource
+@_spi(Counterfoil) import CounterfoilResource
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -75,7 +76,7 @@ struct ConnectedApps: Sendable {
             let text = try? FormParameters(parsing: visit.request.query).single(Reply.clientParameter)
             guard let id = text.flatMap({ ClientIdentifier($0) }) else { break }
             let client = try await StoreFault.supported { () async throws(StoreFault) in
-                try await console.registry.client(id)
+                try await console.registry.atArrival().client(id)
             }
             if let client { clients.append(client) }
         case .passwordChanged:
@@ -130,7 +131,7 @@ struct ConnectedApps: Sendable {
     private func facts(_ visit: Console.Visit) async throws -> ConsentFacts {
         guard let id = visit.request.parameters.clientID,
             let consent = try await console.store.consent(of: visit.person.id, to: id),
-            let client = try await console.registry.client(id)
+            let client = try await console.registry.atArrival().client(id)
         else { throw NotFoundError() }
         return ConsentFacts(consent: consent, client: client)
     }
@@ -180,7 +181,7 @@ struct ConnectedApps: Sendable {
     /// Returns the descriptions of scopes, in the user's language if the server has a translation.
     private func titles(_ visit: Console.Visit) async throws -> [Scope.Token: String] {
         Dictionary(
-            try await console.registry.scopes().map { ($0.token, visit.words($0)) },
+            try await console.registry.fresh().scopes().map { ($0.token, visit.words($0)) },
             uniquingKeysWith: { first, _ in first }
         )
     }

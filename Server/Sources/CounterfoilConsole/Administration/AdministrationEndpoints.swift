@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 

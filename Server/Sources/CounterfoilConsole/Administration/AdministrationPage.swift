@@ -1,4 +1,5 @@
 package import CounterfoilServer
+package import CounterfoilStore
 
 /// The list of all clients, for administrators.
 package struct AdministrationPage: ConsolePage, Hashable {

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -165,9 +166,10 @@ struct AuditLog: Sendable {
             people[id] = person.map { DisplayName($0.username.rawValue) }
         }
         var applications: [ClientIdentifier: DisplayName] = [:]
+        let registry = try await console.registry.atArrival()
         for id in Set(entries.compactMap(\.event.clientID)) {
             let client = try await StoreFault.supported { () async throws(StoreFault) in
-                try await console.registry.client(id)
+                try await registry.client(id)
             }
             applications[id] = client?.displayName
         }

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -14,12 +15,12 @@ struct BrandingForm: Sendable {
     let encoder: LogoEncoder
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let branding = try await console.registry.branding()
+        let branding = try await console.registry.atArrival().branding()
         return page(visit, BrandingDraft(branding), of: branding)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
-        let branding = try await console.registry.branding()
+        let branding = try await console.registry.atArrival().branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         let (_, delay) = try await console.check(form, of: visit)
         var draft = try BrandingDraft(form)

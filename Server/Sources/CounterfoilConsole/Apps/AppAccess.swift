@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// A client that the user may manage; only ``AppAccess`` can create this value.
 struct AccessibleApp: Sendable {
@@ -33,7 +34,7 @@ extension Console {
     /// Returns the client in the path if the user may manage it; otherwise throws `NotFoundError`.
     func application(_ visit: Visit) async throws -> AccessibleApp {
         guard let id = visit.request.parameters.clientID,
-            let application = AppAccess.judge(try await registry.client(id), by: visit.person)
+            let application = AppAccess.judge(try await registry.atArrival().client(id), by: visit.person)
         else { throw NotFoundError() }
         return application
     }

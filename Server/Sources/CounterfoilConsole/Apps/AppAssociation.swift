@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -10,7 +11,7 @@ import HTTPTypes
 struct AppAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
-    let looks = AssociationCheckLimiter()
+    let looks: AssociationCheckLimiter
 
     /// The maximum number of files that one request fetches.
     private static let fetchLimit = 8

@@ -1,5 +1,6 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -15,7 +16,8 @@ struct AppEndpoints: Sendable {
     let association: AppAssociation
 
     init(
-        console: Console, encoder: LogoEncoder, associations: AssociationCheck?, challenges: ChallengeReuseDetector
+        console: Console, encoder: LogoEncoder, associations: AssociationCheck?,
+        associationChecks: AssociationCheckLimiter, challenges: ChallengeReuseDetector
     ) {
         self.console = console
         list = ApplicationList(console: console)
@@ -24,7 +26,7 @@ struct AppEndpoints: Sendable {
         secrets = AppSecrets(console: console)
         policy = AppPolicyForm(console: console)
         logo = AppLogoForm(console: console, encoder: encoder)
-        association = AppAssociation(console: console, check: associations)
+        association = AppAssociation(console: console, check: associations, looks: associationChecks)
     }
 
     var handlers: [EndpointHandler] {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -195,7 +196,7 @@ struct AppForm: Sendable {
             backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
         let platforms = AppFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
-        let known = try await console.registry.scopes()
+        let known = try await console.registry.fresh().scopes()
         let policy: ClientPolicy = client?.policy ?? .standard(for: type)
         // A service has no refresh tokens, and those of other clients can be independent of the scope.
         let needsOfflineAccess = type != .service && policy.refreshTokens == .offlineAccess

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 
 /// The form that registers or changes a client.
 package struct AppFormPage: ConsolePage, Hashable {

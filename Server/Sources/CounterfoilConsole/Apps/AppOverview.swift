@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Logging
@@ -14,7 +15,7 @@ struct AppOverview: Sendable {
         let words = visit.words
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let definitions = Dictionary(
-            try await console.registry.scopes().map { ($0.token, words($0)) },
+            try await console.registry.fresh().scopes().map { ($0.token, words($0)) },
             uniquingKeysWith: { first, _ in first })
         var owner: Person?
         if let id = client.owner { owner = try await console.store.person(id) }
@@ -53,14 +54,14 @@ struct AppOverview: Sendable {
 
     func connect(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.application(visit).client
-        let apis = try await console.registry.resources()
+        let apis = try await console.registry.fresh().resources()
         return Reply(.ok, .page(ConnectPage(client, apis: apis, console: console, visit: visit)))
     }
 
     func askToDelete(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.clientToDelete(visit)
         let record = try await StoreFault.supported { () async throws(StoreFault) in
-            try await console.registry.client(client.id)
+            try await console.registry.atArrival().client(client.id)
         }
         let isOwn = client.owner == visit.person.id
         let action = console.path(.deleteApp, of: client.id)

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -63,7 +64,8 @@ struct AppPolicyForm: Sendable {
     ) async throws -> Reply {
         let words = visit.words
         let descriptions = Dictionary(
-            try await console.registry.scopes().map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
+            try await console.registry.fresh().scopes().map { ($0.token, words($0)) },
+            uniquingKeysWith: { first, _ in first })
         func problem(_ field: ClientField) -> String? {
             let texts = problems.filter { $0.field == field }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -33,7 +34,8 @@ struct AppSecrets: Sendable {
             }
         case "remove":
             let chosen = try form.value("secret")
-            let secret = try await console.registry.clientSecrets(of: client.id).first { $0.shortID == chosen }
+            let secrets = try await console.registry.fresh().clientSecrets(of: client.id)
+            let secret = secrets.first { $0.shortID == chosen }
             // A form that is sent twice finds no secret, because the first one has deleted it.
             let event = console.event(.applicationSecret, by: visit, client: client.id, detail: "deleted")
             if let secret,
@@ -51,7 +53,7 @@ struct AppSecrets: Sendable {
     func page(
         _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil, notice: AppNotice? = nil
     ) async throws -> Reply {
-        let records = try await console.registry.clientSecrets(of: client.id)
+        let records = try await console.registry.fresh().clientSecrets(of: client.id)
         let new = newSecret.map { ArtefactDigest(of: $0) }
         let action = console.path(.applicationSecrets, of: client.id)
         let page = SecretsPage(

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 package import CounterfoilServer
+import CounterfoilStore
 
 /// The values of a client that lists and headings show.
 package struct AppSummary: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -70,7 +71,8 @@ struct RedirectURIVerdicts: Sendable {
         let named = try form.value("client_id")
         if !named.isEmpty {
             guard let id = ClientIdentifier(named),
-                let client = AppAccess.judge(try await console.registry.client(id), by: visit.person)?.client
+                let client = AppAccess.judge(
+                    try await console.registry.atArrival().client(id), by: visit.person)?.client
             else { throw NotFoundError() }
             return Subject(client)
         }

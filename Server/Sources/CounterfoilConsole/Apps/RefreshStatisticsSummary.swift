@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The labels of the statistics of refresh tokens.
 private enum RefreshLabel: String, LocalizationKey {

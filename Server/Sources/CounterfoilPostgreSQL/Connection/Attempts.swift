@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 
 /// The end of one attempt to carry out a request on one connection.
 enum AttemptEnd<Value> {

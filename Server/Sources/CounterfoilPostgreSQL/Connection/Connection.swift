@@ -1,5 +1,5 @@
 import CLibPQ
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// An error that leaves a connection unusable.

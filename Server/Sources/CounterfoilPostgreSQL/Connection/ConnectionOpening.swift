@@ -1,5 +1,5 @@
 import CLibPQ
-import CounterfoilServer
+import CounterfoilStore
 
 /// The limits that a new connection gets.
 struct SessionLimits: Sendable {

@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The connections to one database, each on a thread of its own, and the queue of the requests for them.
@@ -85,8 +85,7 @@ final class ConnectionThreads: Sendable {
     ///
     /// - Parameters:
     ///   - isolation: The isolation level.
-    ///   - deadline: The time until which the request is tried; nil for the deadline of the request that the task
-    ///     handles, or a minute from now without one.
+    ///   - deadline: The time until which the transaction is tried; nil for a minute from now.
     ///   - isRepeatable: Whether the transaction has the same result if it is committed twice, because it contains a
     ///     mark (`CommitAttempt`). If its result is unknown, it is then sent again on another connection until the
     ///     deadline.
@@ -187,9 +186,8 @@ final class ConnectionThreads: Sendable {
         }
     }
 
-    /// The deadline of the request that the current task handles; later for a service or a command, for
-    /// which no browser waits.
-    static var deadline: ContinuousClock.Instant { RequestDeadline.current ?? .now + patience }
+    /// The deadline of an operation that begins now for a service or a command, for which no browser waits.
+    static var deadline: ContinuousClock.Instant { .now + patience }
 
     private static let patience = Duration.seconds(60)
 }

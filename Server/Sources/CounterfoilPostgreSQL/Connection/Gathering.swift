@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilServer
+import CounterfoilStore
 
 /// A kind of commit of which several can be carried out by the same statements, with arrays as parameters.
 protocol GatheredCommit: Sendable {

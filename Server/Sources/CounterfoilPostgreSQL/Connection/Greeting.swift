@@ -1,5 +1,5 @@
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 
 extension Connection {
     /// The oldest version of PostgreSQL that this store supports.

@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 
 /// A request that waits for a connection, or is under way on one.
 struct Job: Sendable {

@@ -1,5 +1,5 @@
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 
 /// The rights that the user of a connection needs.
 enum DatabaseRights: Sendable {

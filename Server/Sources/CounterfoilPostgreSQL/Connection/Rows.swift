@@ -1,6 +1,6 @@
 import CLibPQ
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 
 /// The result of one statement, freed with its last reference.
 ///

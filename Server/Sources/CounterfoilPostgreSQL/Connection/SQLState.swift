@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 
 /// A SQLSTATE, the cause of an error (PostgreSQL documentation, appendix A).
 struct SQLState: Sendable, Hashable, CustomStringConvertible {

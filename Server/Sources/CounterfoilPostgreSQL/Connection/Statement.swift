@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 
 /// A statement with its parameters, which is not sent yet.
 struct Statement: Sendable {

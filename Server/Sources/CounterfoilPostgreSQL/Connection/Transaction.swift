@@ -1,5 +1,5 @@
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 
 /// The purpose of a transaction, and with it the state that it sees.
 enum TransactionKind: Sendable {

@@ -1,5 +1,5 @@
 package import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The progress of a move.

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The tables, indexes and triggers of a new database, and their initial rows.

@@ -1,4 +1,4 @@
-package import CounterfoilServer
+package import CounterfoilStore
 
 /// One thing that has ended access to something, such as a revoked grant.
 ///

@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The endings of one or several journal files that a copy lacks, without a gap.

@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The endings journal of a store, if it has one.

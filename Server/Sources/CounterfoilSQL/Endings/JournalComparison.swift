@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 package import Foundation
 
 /// The result of comparing an endings journal with its store.

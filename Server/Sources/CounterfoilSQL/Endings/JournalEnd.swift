@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The end of the files of an endings journal.

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The file of an endings journal, to which several processes append.

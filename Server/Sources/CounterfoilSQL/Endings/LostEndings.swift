@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The endings that a journal has and its store lacks.

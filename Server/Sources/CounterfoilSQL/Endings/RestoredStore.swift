@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-package import CounterfoilServer
+package import CounterfoilStore
 import Foundation
 
 /// The result of a restore with a journal, for the operator.

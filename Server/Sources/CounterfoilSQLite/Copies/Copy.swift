@@ -1,6 +1,6 @@
 package import CounterfoilProtocol
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import GRDB
 

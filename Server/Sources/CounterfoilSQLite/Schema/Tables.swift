@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilSQL
-import CounterfoilServer
+import CounterfoilStore
 import GRDB
 
 /// The tables, indexes and triggers of a new store, and its initial rows.

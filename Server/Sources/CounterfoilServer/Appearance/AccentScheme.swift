@@ -1,3 +1,5 @@
+package import CounterfoilStore
+
 /// The colours of the pages that are derived from the owner's accent colour, for light and dark mode.
 ///
 /// Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3). Where the owner's colour has this

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 import Foundation
 
 /// The branding as an administrator entered it, before it is checked.

@@ -1,3 +1,5 @@
+package import CounterfoilStore
+
 /// An untrusted name, made safe for display on a page.
 ///
 /// The name of a client, a publisher or a user can contain anything, such as control characters that reverse

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The data that every page shows besides its own contents: the service, the language and, after an error, the
 /// reference.

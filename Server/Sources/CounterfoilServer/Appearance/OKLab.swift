@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 
 /// A colour in OKLab, a perceptual colour space in which the perceived hue stays when the lightness changes.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The rate limit for audit events about refusals that unauthenticated requests can cause.
@@ -31,7 +32,7 @@ final class AuditRateLimiter: Sendable {
 
     /// The number of minutes by which an event can be before the current minute, unless the clock was set back.
     ///
-    /// The time of an event is at most ``RequestDeadline/limit`` ago, and more only on a machine that stalls.
+    /// The time of an event is at most ``RequestContext/timeLimit`` ago, and more only on a machine that stalls.
     private static let minutesBack = 2
 
     private struct State {

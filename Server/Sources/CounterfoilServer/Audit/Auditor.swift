@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 package import Foundation
 import Logging
 
@@ -11,8 +12,8 @@ import Logging
 /// limit. If it cannot be recorded, the auditor logs an error and the request continues. The same limit decides which
 /// refusals the server logs at the level `notice`.
 package struct Auditor: Sendable {
-    let store: any AuditStore
-    let logger: Logger
+    var store: any AuditStore
+    var logger: Logger
     let metrics: ServerMetrics
     let flood: AuditRateLimiter
 

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Logging
 
 /// The refusal of a request, for the audit log, and for the log line and the page of the same request.

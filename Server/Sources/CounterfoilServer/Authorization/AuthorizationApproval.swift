@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import Logging
@@ -68,7 +69,7 @@ extension AuthorizationFlow {
             newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request)
         )
         let isFirst = try await directory.isFirst(approval, by: visit.request)
-        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+        let outcome = try await RepeatedCommit.send(for: visit.request.context) { () async throws(StoreFault) in
             try await store.recordConsent(approval)
         }
         switch outcome {

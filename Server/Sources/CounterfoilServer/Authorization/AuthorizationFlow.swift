@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import Logging
@@ -77,7 +78,8 @@ struct AuthorizationFlow: Sendable {
     ) async throws -> RegisteredClient? {
         let id = parsed.target.clientID
         do {
-            return try await directory.beginning(id, by: request, now: now)
+            return try await directory.beginning(
+                id, at: try await registry.atArrival(), by: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
@@ -93,7 +95,7 @@ struct AuthorizationFlow: Sendable {
     /// Applies the rules that a pushed request and one by query must satisfy (RFC 9126 §2.1).
     func judge(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
         let checked = try AuthorizationValidation.validate(target, hints: hints, now: now)
-        let (client, registry) = (target.client, try await registry.current())
+        let (client, registry) = (target.client, try await registry.fresh())
         let valid = try AuthorizationValidation.narrow(
             checked,
             to: try await registry.apis(

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The end of a request to the authorization endpoint, or of a form of its pages.

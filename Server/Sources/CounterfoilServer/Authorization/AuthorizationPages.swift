@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -42,7 +43,7 @@ struct AuthorizationPages: Sendable {
 
     func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
         let language = visit.request.language
-        let registry = try await registry.current()
+        let registry = try await registry.fresh()
         let branding = try await registry.branding()
         let question = ConsentPresenter(
             access: visit.authorization.access,

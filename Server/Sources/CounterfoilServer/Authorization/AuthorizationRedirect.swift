@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import HTTPTypes
 
 /// An authorization response, and the client that gets it at its redirect URI.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// One step of an authorization: the validated authorization request, and the HTTP request of the step.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -13,7 +14,8 @@ struct CallbackEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.callback, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        guard let id = request.parameters.clientID, let client = try await registry.client(id), client.type == .native
+        guard let id = request.parameters.clientID, let client = try await registry.atArrival().client(id),
+            client.type == .native
         else { throw NotFoundError() }
         return Reply(.ok, .page(AppLinkPage(applicationName: client.displayName)))
     }

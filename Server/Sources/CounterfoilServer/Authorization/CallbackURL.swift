@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// A redirect URI at this server for a native app without a website.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The reason why a response is known to reach the client that the request names (RFC 8252 §8.6).
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
 /// The reader of ID tokens that clients send back as `id_token_hint`.

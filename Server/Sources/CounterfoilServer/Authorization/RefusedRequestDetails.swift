@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Logging
 
 /// The details of an authorization request whose error is shown on a page, for the developer of the client.

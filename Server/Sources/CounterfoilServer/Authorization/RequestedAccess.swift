@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The access that a request asks the user to allow, whichever endpoint received the request.
 ///

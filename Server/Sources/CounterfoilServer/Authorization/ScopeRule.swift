@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The rule for a request of more than its client may have, or of no scope of the API that it names (RFC 6749 §3.3).
 enum ScopeRule: Sendable, Hashable {

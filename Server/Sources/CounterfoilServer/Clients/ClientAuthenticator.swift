@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -54,11 +55,10 @@ struct ClientAuthenticator: Sendable {
             case .secret(let presented):
                 // For an unknown client_id, the same queries run as for a wrong secret, so that the response time
                 // does not reveal which clients exist.
-                let secrets = try await registry.onArrival().clientSecrets(of: claim.clientID)
+                let secrets = try await registry.atArrival().clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion):
-                return try await withAssertion(
-                    assertion, client, claim, from: request.countedSource(issuer), now: now)
+                return try await withAssertion(assertion, client, claim, by: request, now: now)
             case .none: return try withNothing(client, claim)
             }
         }
@@ -129,8 +129,9 @@ struct ClientAuthenticator: Sendable {
     /// Verifies a client assertion (RFC 7523 §3).
     private func withAssertion(
         _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials,
-        from source: CountedSource?, now: Date
+        by request: IncomingRequest, now: Date
     ) async throws -> AuthenticatedClient {
+        let source = request.countedSource(issuer)
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         guard client.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
         guard let keys = try await directory.keys(of: client, from: source, now: now) else {
@@ -147,7 +148,8 @@ struct ClientAuthenticator: Sendable {
         // lifetime, because the wall clock may be set back.
         let left = max(0, verified.expires.timeIntervalSince(wall))
         let expires = now.addingTimeInterval(left + Self.clockSetBack)
-        guard try await noteUse(of: verified, by: .client(client, at: source), until: expires, now: now) else {
+        let holder = ProofHolder.client(client, at: source)
+        guard try await noteUse(of: verified, by: holder, until: expires, for: request.context, now: now) else {
             throw claim.refusal("the client_assertion was used before")
         }
         return AuthenticatedClient(client)
@@ -156,12 +158,13 @@ struct ClientAuthenticator: Sendable {
     /// Notes the use of an assertion; returns false if it was used before, and throws ``TooManyAssertions`` if its
     /// holder has no space left.
     private func noteUse(
-        of assertion: VerifiedClientAssertion, by holder: ProofHolder, until expires: Date, now: Date
+        of assertion: VerifiedClientAssertion, by holder: ProofHolder, until expires: Date,
+        for request: RequestContext, now: Date
     ) async throws -> Bool {
         guard used.take(of: holder, until: expires, at: now) else { throw TooManyAssertions() }
         let attempt = CommitAttempt()
         do {
-            let isNew = try await RepeatedCommit.send { () async throws(StoreFault) in
+            let isNew = try await RepeatedCommit.send(for: request) { () async throws(StoreFault) in
                 try await store.noteAssertion(
                     ArtefactDigest(ofAssertion: assertion.tokenID, of: assertion.clientID), expires: expires,
                     attempt: attempt, now: now)

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Crypto
 import Foundation
 import HTTPTypes

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The comparison of a requested redirect URI with the registered ones.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The endpoint for the forms of the consent page and of the page that confirms a sign-in.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The content of the consent page, computed from the request, the user and the earlier consent.
 struct ConsentPresenter: Sendable {

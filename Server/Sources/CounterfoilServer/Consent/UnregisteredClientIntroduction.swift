@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// Reads the facts that the consent page tells about a client that no person registered.

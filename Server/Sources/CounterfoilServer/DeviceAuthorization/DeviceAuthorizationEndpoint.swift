@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -57,7 +58,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
         if let challenge = asked.presentedChallenge {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)
         }
-        let registry = try await registry.current()
+        let registry = try await registry.fresh()
         let access = try await registry.access(to: asked.scope, naming: asked.resources, by: client, settings)
         let codes = try await add(access, asked, by: request, now: now)
         let page = settings.issuer.endpoint(Endpoint.device.path)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 

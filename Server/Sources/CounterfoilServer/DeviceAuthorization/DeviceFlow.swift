@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The steps that the pages of the device grant share: finding the device of a code, and recording the answer.
@@ -53,7 +54,7 @@ struct DeviceFlow: Sendable {
                 userCode: ArtefactDigest(of: code), at: now),
             let client = try await client(of: authorization, by: request, now: now)
         else { return nil }
-        let registry = try await registry.current()
+        let registry = try await registry.fresh()
         let access = try await registry.access(
             to: authorization.scope, naming: authorization.resources, by: client, settings)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
@@ -65,7 +66,8 @@ struct DeviceFlow: Sendable {
     ) async throws -> RegisteredClient? {
         let id = authorization.clientID
         do {
-            return try await directory.beginning(id, by: request, now: now)
+            return try await directory.beginning(
+                id, at: try await registry.atArrival(), by: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
@@ -74,7 +76,7 @@ struct DeviceFlow: Sendable {
     /// Throws ``ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
     func checkApprover(of visit: DeviceVisit, _ person: Person) async throws {
         let client = visit.access.client
-        let approvers = try await registry.approvers(of: client, settings)
+        let approvers = try await registry.fresh().approvers(of: client, settings)
         guard InteractionPolicy.mayApprove(person, approvers) else {
             throw ApprovalError.needsAdministrator(client.displayName)
         }
@@ -126,7 +128,7 @@ struct DeviceFlow: Sendable {
             ], newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request))
         let again = settings.issuer.deviceURL(with: visit.code)
         let isFirst = try await directory.isFirst(approval, by: visit.request)
-        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+        let outcome = try await RepeatedCommit.send(for: visit.request.context) { () async throws(StoreFault) in
             try await store.recordConsent(approval)
         }
         switch outcome {

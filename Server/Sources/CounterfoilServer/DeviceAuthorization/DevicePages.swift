@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -83,7 +84,7 @@ struct DevicePages: Sendable {
     func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
         let (client, request) = (visit.access.client, visit.request)
         try checkWebView(visit)
-        let registry = try await registry.current()
+        let registry = try await registry.fresh()
         let branding = try await registry.branding()
         let carried = Self.carried(visit.code)
         let question = ConsentPresenter(

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// A pending device authorization on a page: what the device asks for, and the HTTP request of the user.

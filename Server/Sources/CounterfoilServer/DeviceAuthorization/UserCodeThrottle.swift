@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The rate limits of wrong user codes, by user and by IP address (RFC 8628 §5.1).

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
 /// A registration that has passed all rules except that of its sector (``SectorIdentifier``).
@@ -13,7 +14,7 @@ struct CheckedRegistration: Sendable {
     let sectorIdentifierURI: AbsoluteURI?
 
     /// Whether the client authenticates with a secret that the server creates.
-    var usesSecret: Bool { UnregisteredClientRules.symmetricMethods.contains(authenticationMethod) }
+    var usesSecret: Bool { DynamicRegistration.symmetricMethods.contains(authenticationMethod) }
 }
 
 extension UnregisteredClientRules {
@@ -61,5 +62,5 @@ extension UnregisteredClientRules {
         return members
     }
 
-    private static func link(_ text: String?) -> String? { text.flatMap { pageURL($0) == nil ? nil : $0 } }
+    private static func link(_ text: String?) -> String? { text.flatMap { AbsoluteURI(ofPage: $0) == nil ? nil : $0 } }
 }

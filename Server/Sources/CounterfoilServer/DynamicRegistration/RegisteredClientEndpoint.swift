@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -43,7 +44,7 @@ struct RegisteredClientEndpoint: Sendable {
                 isMissing: true)
         }
         let token = RegistrationAccessToken(presented)
-        guard let id = request.parameters.clientID, let client = try await registry.client(id),
+        guard let id = request.parameters.clientID, let client = try await registry.atArrival().client(id),
             case .registration(let registration) = client.source,
             ConstantTime.equals(registration.accessToken.bytes, ArtefactDigest(of: token).bytes)
         else {
@@ -63,7 +64,7 @@ struct RegisteredClientEndpoint: Sendable {
 
     /// Replaces the registration; what the request omits is deleted (RFC 7592 §2.2).
     private func replace(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
-        let registry = try await registry.current()
+        let registry = try await registry.fresh()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw RegistrationEndpoint.NotAccepted(status: .forbidden) }
         let asked = try RegistrationRequest(request)

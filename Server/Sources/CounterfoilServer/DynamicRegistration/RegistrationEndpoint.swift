@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -19,7 +20,7 @@ struct RegistrationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.registration, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        let registry = try await registry.current()
+        let registry = try await registry.atArrival()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw NotAccepted(status: .notFound) }
         let hasToken = try await checkToken(of: request, under: policy, now: now)

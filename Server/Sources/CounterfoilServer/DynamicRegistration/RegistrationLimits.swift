@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The limits of the two endpoints for registrations, and the audit events of requests beyond them.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 

@@ -1,4 +1,5 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 
@@ -40,7 +41,7 @@ struct RegistrationRequest: Sendable {
         softwareID = try members.string("software_id")
         softwareVersion = try members.string("software_version")
         initiateLoginURI = try members.string("initiate_login_uri").map { text throws(Refusal) in
-            guard let uri = UnregisteredClientRules.pageURL(text) else {
+            guard let uri = AbsoluteURI(ofPage: text) else {
                 throw Refusal("initiate_login_uri must be an https URL")
             }
             return uri

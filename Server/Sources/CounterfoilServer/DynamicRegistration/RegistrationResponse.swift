@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -37,16 +38,5 @@ struct RegistrationResponse: Sendable {
             members["client_secret_expires_at"] = .integer(0)
         }
         return try JSONValue.object(members).encoded()
-    }
-}
-
-extension DynamicRegistration {
-    /// The registered metadata; empty if they cannot be read.
-    var members: [String: JSONValue] { (try? JSONReader.object(metadata)) ?? [:] }
-
-    /// Whether the client authenticates with a secret that the server created.
-    var usesSecret: Bool {
-        guard case .string(let method)? = members["token_endpoint_auth_method"] else { return false }
-        return UnregisteredClientRules.symmetricMethods.contains(method)
     }
 }

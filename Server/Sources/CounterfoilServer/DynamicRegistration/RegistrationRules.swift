@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 
@@ -137,7 +138,7 @@ extension UnregisteredClientRules {
             }
             return nil
         }
-        guard let uri = Self.pageURL(text) else { throw Refusal("sector_identifier_uri must be an https URL") }
+        guard let uri = AbsoluteURI(ofPage: text) else { throw Refusal("sector_identifier_uri must be an https URL") }
         return uri
     }
 

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 extension UnregisteredClientRules {
     /// Checks `redirect_uris`, which every client of a flow with redirects registers (RFC 7591 §2).

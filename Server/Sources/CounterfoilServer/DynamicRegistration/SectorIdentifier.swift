@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -8,6 +9,8 @@ import HTTPTypes
 struct SectorIdentifier: Sendable {
     /// The files that clients publish; nil if the server was created without a fetcher.
     let files: ClientFiles?
+    /// The request that registers a client.
+    let request: RequestContext?
 
     /// The maximum size of the file in bytes.
     private static let byteLimit = 32 * 1024
@@ -16,9 +19,11 @@ struct SectorIdentifier: Sendable {
     func check(_ registration: CheckedRegistration, now: Date) async throws {
         guard let url = registration.sectorIdentifierURI else { return }
         guard let files else { throw Self.refusal("is not supported; omit it") }
-        let request = ClientFileRequest(url: url, accepting: "application/json", byteLimit: Self.byteLimit)
+        let wanted = ClientFileRequest(url: url, accepting: "application/json", byteLimit: Self.byteLimit)
         let file: ClientFiles.File
-        do { file = try await files.file(.sectorIdentifier, request, now: now) } catch { throw try Self.failure(error) }
+        do { file = try await files.file(.sectorIdentifier, wanted, for: request, now: now) } catch {
+            throw try Self.failure(error)
+        }
         do {
             try Self.check(file.body, lists: registration.client.redirectURIs)
         } catch {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Logging
@@ -14,9 +15,9 @@ import Logging
 /// The server never sends `Access-Control-Allow-Credentials`, so scripts cannot read responses to requests with
 /// cookies. They must send tokens instead.
 struct CrossOrigin: Sendable {
-    private let registry: CachedRegistry
-    private let store: any ClientStore
-    private let log: CrossOriginLog
+    private var registry: CachedRegistry
+    private var store: any ClientStore
+    private var log: CrossOriginLog
 
     init(
         registry: CachedRegistry, store: any ClientStore, issuer: Issuer, logger: Logger,
@@ -25,6 +26,15 @@ struct CrossOrigin: Sendable {
         self.registry = registry
         self.store = store
         log = CrossOriginLog(issuer: issuer, logger: logger, clock: clock)
+    }
+
+    /// Returns these rules for one request, with the components that work for it.
+    func serving(with components: ServerComponents) -> CrossOrigin {
+        var bound = self
+        bound.registry = components.registry
+        bound.store = components.store
+        bound.log.logger = components.logger
+        return bound
     }
 
     /// The time in seconds for which a browser may cache a preflight response.
@@ -113,7 +123,7 @@ struct CrossOrigin: Sendable {
         switch client {
         case .unknown: nil
         case .registered(let client): client
-        case .ofToken(let id): try? await registry.client(id)
+        case .ofToken(let id): try? await registry.fresh().client(id)
         }
     }
 }
@@ -124,7 +134,7 @@ struct CrossOrigin: Sendable {
 /// their number is limited.
 private struct CrossOriginLog: Sendable {
     let issuer: Issuer
-    let logger: Logger
+    var logger: Logger
     let clock: @Sendable () -> Date
     private let preflights = LogLimiter(linesPerMinute: CrossOriginLog.linesPerMinute)
     private let responses = LogLimiter(linesPerMinute: CrossOriginLog.linesPerMinute)

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilStore
 package import Foundation
 public import HTTPTypes
 
@@ -141,6 +142,11 @@ extension Endpoint {
         return endpoint
     }
 }
+
+/// A part of the server: creates the handlers of its endpoints from the components that work for a request.
+///
+/// The handlers are created for each request, so what counts or caches belongs to ``ServerComponents``.
+package typealias EndpointPart = @Sendable (_ components: ServerComponents) -> [EndpointHandler]
 
 /// An endpoint with the function that responds to its requests.
 package struct EndpointHandler: Sendable {

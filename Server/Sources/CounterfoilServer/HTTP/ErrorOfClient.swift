@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// An error of a request that names its client, so that the log names the client too, and the user if there is one.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 public import HTTPTypes
 
 /// A request to an endpoint, with its complete body.
@@ -7,10 +8,8 @@ public struct IncomingRequest: Sendable {
     public let head: HTTPRequest
     /// The complete body; the web layer has already enforced the size limit of the endpoint.
     public let body: [UInt8]
-    /// The IP address of the client, for rate limits; behind a trusted proxy, the address that the proxy forwards.
-    public let source: String
-    /// The identifier of the request, which error pages and logs show.
-    public let id: String
+    /// What everything that works for the request needs to know of it.
+    package var context: RequestContext
     /// The identifier of the trace that the request belongs to (W3C Trace Context §3.2.2.3), for the log; nil if no
     /// trusted proxy has sent one.
     public let trace: String?
@@ -26,11 +25,15 @@ public struct IncomingRequest: Sendable {
     ) {
         self.head = head
         self.body = body
-        self.source = source
-        self.id = id
+        context = RequestContext(id: id, source: source)
         self.trace = trace
         self.parameters = parameters
     }
+
+    /// The IP address of the client, for rate limits; behind a trusted proxy, the address that the proxy forwards.
+    public var source: String { context.source }
+    /// The identifier of the request, which error pages and logs show.
+    public var id: String { context.id }
 
     /// Returns true if a text can be the identifier of a request: 1 to 64 letters, digits and `-._:=+/`.
     package static func isIdentifier(_ text: String) -> Bool {

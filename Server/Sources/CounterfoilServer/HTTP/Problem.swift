@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The reason why a user gets an error page instead of the requested one.
 ///

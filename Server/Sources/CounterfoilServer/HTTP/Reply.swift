@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 package import CounterfoilTokens
 public import HTTPTypes
 

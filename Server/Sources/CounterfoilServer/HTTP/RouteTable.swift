@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilStore
 
 /// The values of the placeholders in the path of an endpoint.
 public struct PathParameters: Sendable, Hashable {

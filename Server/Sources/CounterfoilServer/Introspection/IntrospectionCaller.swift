@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// An authenticated caller of the introspection endpoint (RFC 7662 §2.1).
@@ -49,7 +50,7 @@ struct IntrospectionAuthenticator: Sendable {
         _ claim: PresentedClientCredentials, _ request: IncomingRequest, now: Date
     ) async throws -> RegisteredResource {
         try await clients.limited(claim, by: request, now: now) {
-            let resource = try await registry.resource(authenticatingAs: claim.clientID)
+            let resource = try await registry.atArrival().resource(authenticatingAs: claim.clientID)
             guard case .secret(let presented?) = claim.proof else { throw Self.refusal(of: claim) }
             // For an unknown identifier, the secret is compared with a random one. The response time therefore does
             // not reveal which APIs exist.

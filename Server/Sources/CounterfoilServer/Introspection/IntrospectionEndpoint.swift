@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -26,7 +27,8 @@ struct IntrospectionEndpoint: Sendable {
             try await self.answer(about: try AnyToken(parsing: form), to: caller)
         }
         guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
-        return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
+        return Reply(
+            .ok, .signed(try signed(answer, for: caller, in: request.context.span), type: .introspectionResponse))
     }
 
     /// Returns the response about a token.
@@ -87,7 +89,8 @@ struct IntrospectionEndpoint: Sendable {
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
             // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
-            guard claims.subject == claims.clientID.rawValue, let client = try await registry.client(claims.clientID),
+            guard claims.subject == claims.clientID.rawValue,
+                let client = try await registry.fresh().client(claims.clientID),
                 !client.approvedMachineScope.isEmpty
             else { return nil }
             return Standing(scope: client.approvedMachineScope, username: nil)
@@ -105,7 +108,9 @@ struct IntrospectionEndpoint: Sendable {
     ///
     /// RFC 9701 §5: only `iss`, `aud` and `iat` are at the top level. All claims of the token are inside
     /// `token_introspection`, so that the JWT cannot be mistaken for an access token.
-    private func signed(_ answer: IntrospectionResponse, for caller: IntrospectionCaller) throws -> String {
+    private func signed(
+        _ answer: IntrospectionResponse, for caller: IntrospectionCaller, in span: (any TraceSpan)?
+    ) throws -> String {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
         var writer = JSONWriter(reservingCapacity: 1024)
         writer.object { writer in
@@ -114,7 +119,7 @@ struct IntrospectionEndpoint: Sendable {
             writer.member("iat", Int64(wallClock().timeIntervalSince1970))
             writer.member("token_introspection", object: { writer in answer.writeMembers(to: &writer) })
         }
-        return try CurrentSpan.during(.signature) { try key.sign(json: writer.bytes, type: .introspectionResponse) }
+        return try span.during(.signature) { try key.sign(json: writer.bytes, type: .introspectionResponse) }
     }
 }
 

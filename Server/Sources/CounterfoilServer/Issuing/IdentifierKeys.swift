@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Crypto
 
 /// The keys of the identifiers that clients know their users and sessions by.
@@ -42,5 +43,17 @@ struct IdentifierKeys: Sendable {
         // If another server has done the same meanwhile, its result is as good.
         if !isCurrent { try await store.replaceIdentifierKeys(sealed, with: try serverKey.seal(keys)) }
         return keys
+    }
+}
+
+extension ServerKey {
+    /// Encrypts the keys of the identifiers for the store.
+    func seal(_ keys: IdentifierKeys) throws -> [UInt8] { try identifierSealing.seal(keys.bytes) }
+
+    /// Decrypts the keys of the identifiers, and returns whether the current key encrypted them.
+    func open(identifierKeys sealed: [UInt8]) throws -> (keys: IdentifierKeys, isCurrent: Bool) {
+        let (bytes, isCurrent) = try identifierSealing.open(sealed)
+        guard let keys = IdentifierKeys(bytes: bytes) else { throw CryptoKitError.incorrectParameterSize }
+        return (keys, isCurrent)
     }
 }

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+public import CounterfoilStore
 public import CounterfoilTokens
 package import Foundation
 public import Logging
@@ -122,10 +123,11 @@ public final class KeyRing: Sendable, SigningKeys {
     }
 
     /// Creates the key of an algorithm if it has none, and records it in the audit log.
-    func prepare(_ algorithm: SigningAlgorithm) async throws {
+    func prepare(_ algorithm: SigningAlgorithm, for request: RequestContext? = nil) async throws {
         guard key(for: algorithm) == nil else { return }
+        let store = boundStore(for: request)
         try await KeyRotation(store, serverKey: serverKey).createFirst(algorithm, now: clock())
-        _ = try await reloadIfChanged()
+        _ = try await reloadIfChanged(in: store)
     }
 
     /// Returns the key that signs with an algorithm now; nil if there is none.
@@ -167,15 +169,19 @@ public final class KeyRing: Sendable, SigningKeys {
 
     /// Reloads the keys if the revision of the registry has changed since they were loaded, and returns the revision.
     ///
+    /// - Parameters:
+    ///   - request: The request that uses the keys; nil for a service.
+    ///   - logger: The logger for keys that cannot be used.
     /// - Throws: A `StoreFault` if the store does not respond. The cached keys then stay in use, for what must not
     ///   depend on the store.
     @discardableResult
-    public func follow(logger: Logger) async throws -> RegistryRevision {
+    public func follow(for request: RequestContext? = nil, logger: Logger) async throws -> RegistryRevision {
+        let store = boundStore(for: request)
         while true {
             let current: RegistryRevision?
             let closed: [KeyIdentifier]
             do {
-                (current, closed) = try await reloadIfChanged()
+                (current, closed) = try await reloadIfChanged(in: store)
             } catch {
                 if let leftOut = failures.admit(now: clock()) {
                     logger.error(
@@ -192,11 +198,17 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
+    private func boundStore(for request: RequestContext?) -> any SigningKeyStore & RegistryStore {
+        request.map { store.serving($0) } ?? store
+    }
+
     /// Reloads the keys if the revision of the registry has changed.
     ///
     /// - Returns: The revision of the keys. It is nil if another request has reloaded the keys at the same time,
     ///   because it is unknown which of the two read later. Besides, the keys that cannot be decrypted.
-    private func reloadIfChanged() async throws -> (current: RegistryRevision?, closed: [KeyIdentifier]) {
+    private func reloadIfChanged(
+        in store: any SigningKeyStore & RegistryStore
+    ) async throws -> (current: RegistryRevision?, closed: [KeyIdentifier]) {
         let revision = try await store.registryRevision()
         guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else {
             return (revision, [])

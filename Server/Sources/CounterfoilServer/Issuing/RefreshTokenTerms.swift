@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 package import Foundation
 
 /// The lifetime and rotation of the refresh tokens of a client.

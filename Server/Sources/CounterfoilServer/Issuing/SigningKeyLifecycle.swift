@@ -1,3 +1,4 @@
+package import CounterfoilStore
 package import CounterfoilTokens
 package import Foundation
 

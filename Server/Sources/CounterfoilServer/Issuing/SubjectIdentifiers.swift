@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
 import Crypto
 import CryptoExtras
 

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -27,6 +28,8 @@ struct TokenIssuer: Sendable {
     let random: RandomBytes
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
+    /// The span of the request for which tokens are issued.
+    let span: (any TraceSpan)?
 
     struct KeyMissing: Error, CustomStringConvertible {
         let algorithm: SigningAlgorithm
@@ -104,7 +107,7 @@ struct TokenIssuer: Sendable {
 
     private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
         let key = try key(.es256)
-        guard let token = AccessToken(try CurrentSpan.during(.signature) { try key.sign(claims, type: type.header) })
+        guard let token = AccessToken(try span.during(.signature) { try key.sign(claims, type: type.header) })
         else {
             throw KeyMissing(algorithm: .es256)
         }
@@ -129,7 +132,7 @@ struct TokenIssuer: Sendable {
             sessionID: try facts.grant.sessionID.map { try subjects.sessionID(for: $0, client: facts.client) },
             user: userClaims(in: facts)
         )
-        return IDToken(try CurrentSpan.during(.signature) { try signingKey.sign(claims) })
+        return IDToken(try span.during(.signature) { try signingKey.sign(claims) })
     }
 
     /// Returns `auth_time`: the time of the sign-in, converted from the monotonic clock to the wall clock.

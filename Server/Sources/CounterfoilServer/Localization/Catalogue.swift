@@ -1,3 +1,4 @@
+package import CounterfoilStore
 import Foundation
 
 /// The texts of the server in all languages, from the JSON files in the folder `Catalogue`.

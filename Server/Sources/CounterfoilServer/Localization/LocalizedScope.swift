@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 
 extension Localizer {
     /// Describes a scope to a user.

@@ -1,3 +1,4 @@
+package import CounterfoilStore
 package import Foundation
 
 /// The translator of texts into one language.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -17,11 +18,12 @@ struct LogoutEndpoint: Sendable {
     let pages: ServerPages
     let logger: Logger
     /// The rate limit of the lines above the level of every request, which strangers can cause.
-    private let noticedRefusals = LogLimiter(linesPerMinute: 10)
+    private let noticedRefusals: LogLimiter
 
     init(
         settings: ServerSettings, directory: ClientDirectory, sessions: SessionManager, hints: IDTokenHints,
-        tickets: TicketAuthority, auditor: Auditor, random: RandomBytes, pages: ServerPages, logger: Logger
+        tickets: TicketAuthority, auditor: Auditor, random: RandomBytes, pages: ServerPages, logger: Logger,
+        noticedRefusals: LogLimiter
     ) {
         self.settings = settings
         self.directory = directory
@@ -32,6 +34,7 @@ struct LogoutEndpoint: Sendable {
         self.random = random
         self.pages = pages
         self.logger = logger
+        self.noticedRefusals = noticedRefusals
     }
 
     /// The decision of the user, the form field `decision`.

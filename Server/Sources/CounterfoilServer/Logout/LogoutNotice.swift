@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilStore
 
 /// A back-channel logout notification for a client (OpenID Connect Back-Channel Logout §2.5).
 public struct LogoutNotice: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// A client that may be notified of ended sessions, with its current logout URI.
 struct LogoutRecipient: Sendable {
@@ -19,7 +20,7 @@ extension ClientDirectory {
         guard client.isUnregistered else {
             return LogoutRecipient(client: client, address: address, mayReachPrivateNetworks: true)
         }
-        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await registry.fresh().effectiveUnregisteredClientPolicy(settings)
         guard let host = address.host, policy.accepts(host: host) else { return nil }
         return LogoutRecipient(client: client, address: address, mayReachPrivateNetworks: policy.names(host: host))
     }

@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 
 /// The retry rules for back-channel logout notifications (OpenID Connect Back-Channel Logout §2.5).

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Logging
 
 /// The details of a logout request with a `post_logout_redirect_uri` to which the server does not redirect, for the

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
 /// The metadata document of a server (RFC 8414 §2, OpenID Connect Discovery §3).
@@ -20,7 +21,7 @@ package struct MetadataDocument: Sendable {
         by settings: ServerSettings, on store: any RegistryStore
     ) async throws -> [UInt8] {
         let document = MetadataDocument(settings: settings, fetchesDocuments: true)
-        return try document.metadata(try await document.facts(of: try await CachedRegistry(store).current())).encoded()
+        return try document.metadata(try await document.facts(of: try await CachedRegistry(store).fresh())).encoded()
     }
 
     /// Reads the standard scopes and then the other listed scopes, with the accepted kinds of unregistered clients.

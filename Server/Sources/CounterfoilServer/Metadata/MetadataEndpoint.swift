@@ -7,27 +7,24 @@ import HTTPTypes
 /// Connect Discovery §4).
 ///
 /// This type also serves the key set (JWKS).
-final class MetadataEndpoint: Sendable {
+struct MetadataEndpoint: Sendable {
     private let document: MetadataDocument
     private let registry: CachedRegistry
     private let keys: KeyRing
-    /// The metadata document of the last request, which is used again while the facts are the same.
-    private let last = Mutex<Answer?>(nil)
+    private let cache: MetadataCache
 
-    private struct Answer {
-        let facts: MetadataDocument.Facts
-        let body: [UInt8]
-    }
-
-    init(settings: ServerSettings, registry: CachedRegistry, keys: KeyRing, fetchesDocuments: Bool) {
+    init(
+        settings: ServerSettings, registry: CachedRegistry, keys: KeyRing, fetchesDocuments: Bool, cache: MetadataCache
+    ) {
         document = MetadataDocument(settings: settings, fetchesDocuments: fetchesDocuments)
         self.registry = registry
         self.keys = keys
+        self.cache = cache
     }
 
     var handlers: [EndpointHandler] {
         [
-            EndpointHandler(.metadata) { [self] _, _ in try await respond() },
+            EndpointHandler(.metadata) { _, _ in try await respond() },
             EndpointHandler(.keySet) { [keys] _, _ in
                 Reply(.ok, .json(keys.publicKeys.encoded()), fields: [.cacheControl: "public, max-age=300"])
             },
@@ -39,11 +36,11 @@ final class MetadataEndpoint: Sendable {
     }
 
     private func body() async throws -> [UInt8] {
-        let known = last.withLock { $0 }
+        let known = cache.last.withLock { $0 }
         let facts = await facts() ?? known?.facts ?? MetadataDocument.Facts()
         if let known, known.facts == facts { return known.body }
-        let answer = Answer(facts: facts, body: try document.metadata(facts).encoded())
-        last.withLock { $0 = answer }
+        let answer = MetadataCache.Answer(facts: facts, body: try document.metadata(facts).encoded())
+        cache.last.withLock { $0 = answer }
         return answer.body
     }
 
@@ -51,7 +48,17 @@ final class MetadataEndpoint: Sendable {
     ///
     /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
     private func facts() async -> MetadataDocument.Facts? {
-        guard let registry = try? await registry.current() else { return nil }
+        guard let registry = try? await registry.atArrival() else { return nil }
         return try? await document.facts(of: registry)
     }
+}
+
+/// The metadata document of the last request, which is used again while the settings and the facts are the same.
+final class MetadataCache: Sendable {
+    struct Answer {
+        let facts: MetadataDocument.Facts
+        let body: [UInt8]
+    }
+
+    let last = Mutex<Answer?>(nil)
 }

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) package import CounterfoilProtocol
+package import CounterfoilStore
 @_spi(Counterfoil) package import CounterfoilTokens
 package import Foundation
 import HTTPTypes

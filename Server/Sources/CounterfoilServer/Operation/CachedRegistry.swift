@@ -1,97 +1,80 @@
 @_spi(Counterfoil) package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The registry of a store, cached until any process changes it.
 ///
-/// Each lookup reads the revision of the registry; the first one of a request uses the revision that the request has
-/// read on its arrival (``ArrivalRevision``). Code that looks up several records reads the revision once with
-/// ``current()``. A cached record is returned only if it was read at this revision. A record that does not exist is
-/// cached, too. If the revision cannot be read, the lookup fails, so that nothing is answered from a cache that may be
-/// stale.
+/// Each caller says at which revision it looks something up: ``atArrival()`` or ``fresh()``. A cached record is
+/// returned only if it was read at this revision. A record that does not exist is cached, too. If the revision cannot
+/// be read, the lookup fails, so that nothing is answered from a cache that may be stale.
 ///
 /// The endpoints hold a ``CachedRegistry`` beside an ``UncachedStore``. The signing keys have a cache of their own with
 /// the same revision (``KeyRing``).
-package final class CachedRegistry: RegistryReader {
+package struct CachedRegistry: Sendable {
     private let store: any RegistryStore
     private let records = RegistryRecords()
     private let associations = AssociationCache()
+    /// The request that looks something up; nil for a service.
+    private var request: RequestContext?
 
     /// Creates an empty cache above a store.
     package init(_ store: any RegistryStore) { self.store = store }
 
-    /// Returns the registry at its current revision, which no lookup in the result reads again.
+    /// Returns this cache for the lookups of one request.
+    package func serving(_ request: RequestContext) -> CachedRegistry {
+        var bound = self
+        bound.request = request
+        return bound
+    }
+
+    /// Returns the registry at the revision that was read when the request arrived, without another read.
     ///
-    /// A request must call this method again after it has changed the registry, and after it has waited for a user or
-    /// another host.
-    package func current() async throws(StoreFault) -> CurrentRegistry {
-        CurrentRegistry(store: store, records: records, revision: try await revision())
+    /// A change that was committed before the request arrived is seen. It is for lookups before the request changes the
+    /// registry or waits for a user, and for those that need not see what changes meanwhile. After the request has
+    /// waited for another host, and for a service, it is the same as ``fresh()``.
+    package func atArrival() async throws(StoreFault) -> CurrentRegistry {
+        guard let revision = request?.arrivalRevision else { return try await fresh() }
+        return current(at: revision)
     }
 
-    /// Returns the registry at the revision that the current request has read on its arrival; outside of a request, the
-    /// same as ``current()``.
+    /// Returns the registry at the revision that it has now.
     ///
-    /// It is for requests that do not change the registry: they need not see what changes while they are handled.
-    func onArrival() async throws(StoreFault) -> CurrentRegistry {
-        guard let revision = ArrivalRevision.forAnyLookup() else { return try await current() }
-        return CurrentRegistry(store: store, records: records, revision: revision)
+    /// A request calls this method again after it has changed the registry, and after it has waited.
+    package func fresh() async throws(StoreFault) -> CurrentRegistry {
+        current(at: try await boundStore.registryRevision())
     }
 
-    private func revision() async throws(StoreFault) -> RegistryRevision {
-        if let revision = ArrivalRevision.forFirstLookup() { return revision }
-        return try await store.registryRevision()
+    private var boundStore: any RegistryStore { request.map { store.serving($0) } ?? store }
+
+    private func current(at revision: RegistryRevision) -> CurrentRegistry {
+        CurrentRegistry(store: boundStore, records: records, associations: associations, revision: revision)
     }
 
-    package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try await current().client(id)
+    /// Checks that the store answers until a deadline.
+    func checkStore(by deadline: ContinuousClock.Instant) async throws(StoreFault) {
+        let check = RequestContext(id: "readiness", source: "none", deadline: deadline)
+        _ = try await store.serving(check).registryRevision()
     }
-
-    package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try await current().clientSecrets(of: id)
-    }
-
-    package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try await current().resource(resource)
-    }
-
-    package func resources() async throws(StoreFault) -> [RegisteredResource] { try await current().resources() }
-
-    package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try await current().resource(authenticatingAs: id)
-    }
-
-    package func scopes() async throws(StoreFault) -> [ScopeDefinition] { try await current().scopes() }
-
-    package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
-        try await current().unregisteredClientPolicy()
-    }
-
-    package func branding() async throws(StoreFault) -> Branding { try await current().branding() }
-
-    package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
-        try await current().longestRefreshIdleLifetime()
-    }
-
-    /// Returns the association files of an origin of this server.
-    ///
-    /// They are created once for each revision of the registry, however many requests ask for them at the same time.
-    func associationFiles(at place: AssociationFiles.Place) async throws -> AssociationFiles.Encoded {
-        let store = store
-        return try await associations.files(at: place, revision: try await revision()) {
-            try AssociationFiles(of: try await store.associatedClients(), at: place).encoded()
-        }
-    }
-
-    /// Checks that the store answers.
-    func checkStore() async throws(StoreFault) { _ = try await store.registryRevision() }
 }
 
-/// The registry at the revision that it had when ``CachedRegistry/current()`` returned.
+/// The registry at one revision, which no lookup reads again.
 ///
 /// Its lookups read only what the cache does not contain. It is for the steps of one request that follow each other at
 /// once.
 package struct CurrentRegistry: RegistryReader {
     fileprivate let store: any RegistryStore
     fileprivate let records: RegistryRecords
+    fileprivate let associations: AssociationCache
     fileprivate let revision: RegistryRevision
+
+    /// Returns the association files of an origin of this server.
+    ///
+    /// They are created once for each revision of the registry, however many requests ask for them at the same time.
+    func associationFiles(at place: AssociationFiles.Place) async throws -> AssociationFiles.Encoded {
+        let store = store
+        return try await associations.files(at: place, revision: revision) {
+            try AssociationFiles(of: try await store.associatedClients(), at: place).encoded()
+        }
+    }
 
     /// Returns a value that is made from records of the registry, and made again when the registry has changed.
     func value<Value>(

@@ -1,3 +1,4 @@
+package import CounterfoilStore
 import Foundation
 import Logging
 

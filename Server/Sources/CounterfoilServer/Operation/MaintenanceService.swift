@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 import Logging
 
@@ -231,7 +232,7 @@ public struct MaintenanceService: Sendable {
         // The policy of a client may keep its refresh tokens for longer than the settings of the server. That of an
         // unregistered client follows the owner's policy, whatever its record contains.
         let unregistered = try await idleLifetimeOfUnregistered()
-        let idle = try await registry.longestRefreshIdleLifetime() ?? 0
+        let idle = try await registry.fresh().longestRefreshIdleLifetime() ?? 0
         return ExpirationLimits(
             now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
             idleLifetimeOfUnregistered: unregistered,
@@ -247,7 +248,7 @@ public struct MaintenanceService: Sendable {
     /// lifetime that a policy can have.
     private func idleLifetimeOfUnregistered() async throws(StoreFault) -> Int {
         do {
-            return try await registry.unregisteredClientPolicy().refreshIdleLifetime
+            return try await registry.fresh().unregisteredClientPolicy().refreshIdleLifetime
                 ?? settings.refreshTokenIdleLifetime
         } catch .unsupported {
             return ClientRules.refreshIdleLifetimes.upperBound

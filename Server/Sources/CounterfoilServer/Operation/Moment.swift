@@ -1,3 +1,4 @@
+import CounterfoilStore
 package import Foundation
 
 /// The text format of times in the arguments and the output of commands, and in the filters of pages.

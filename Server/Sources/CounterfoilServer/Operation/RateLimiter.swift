@@ -1,3 +1,4 @@
+import CounterfoilStore
 package import Foundation
 
 /// The events of the last seconds under each key, and the limits of their number, in the memory of one process;

@@ -1,3 +1,5 @@
+import CounterfoilStore
+
 /// The check whether this process can serve sign-ins, for `/readyz` and the metrics.
 struct Readiness: Sendable {
     let registry: CachedRegistry
@@ -14,7 +16,9 @@ struct Readiness: Sendable {
     var process: ReadinessReport.ProcessState { lifetime.isStopping ? .stopping : .ready }
 
     private func storeState() async -> ReadinessReport.StoreState {
-        let read = condition.read { [registry] () async throws(StoreFault) in try await registry.checkStore() }
+        let read = condition.read { [registry] () async throws(StoreFault) in
+            try await registry.checkStore(by: .now + RequestContext.timeLimit)
+        }
         let patience = Task { _ = try? await Task.sleep(for: Self.patience) }
         Task {
             await read.value

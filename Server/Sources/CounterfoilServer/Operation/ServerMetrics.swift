@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The counters of this process since its start; they contain no users, clients or secrets.
 package final class ServerMetrics: Sendable {

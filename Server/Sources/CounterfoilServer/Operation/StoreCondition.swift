@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 
 /// The state of the store as this process finds it: whether it answers, and whether it takes commits.
 ///
@@ -39,7 +40,7 @@ final class StoreCondition: Sendable {
     ///
     /// A store with much to do answers late. If that counted, each server would be taken out, and the others would get
     /// its load.
-    private static let silenceLimit = RequestDeadline.limit
+    private static let silenceLimit = RequestContext.timeLimit
     /// The shortest time between two heartbeats.
     private static let shortestPause = Duration.milliseconds(250)
     /// The shortest time between two checks of the space that faults of requests cause.
@@ -56,7 +57,7 @@ final class StoreCondition: Sendable {
     func refusesCommits(at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
             state.refusesCommits
-                || [state.begun, state.checkBegun].contains { $0.map { now - $0 > RequestDeadline.limit } ?? false }
+                || [state.begun, state.checkBegun].contains { $0.map { now - $0 > RequestContext.timeLimit } ?? false }
         }
     }
 
@@ -76,12 +77,11 @@ final class StoreCondition: Sendable {
         state.withLock { state in
             if let read = state.read { return read }
             let read = Task.detached {
-                let deadline = ContinuousClock.now + RequestDeadline.limit
                 var fault: StoreFault?
-                do {
-                    try await RequestDeadline.$current.withValue(deadline) { try await query() }
+                do throws(StoreFault) {
+                    try await query()
                 } catch {
-                    fault = error as? StoreFault ?? .unavailable("\(error)")
+                    fault = error
                 }
                 self.endRead(fault, at: .now)
             }

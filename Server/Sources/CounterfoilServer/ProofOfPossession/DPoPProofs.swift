@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -10,7 +11,7 @@ struct DPoPProofs: Sendable {
 
     private let verifier: DPoPProofVerifier
     private let nonces: ProofNonces
-    private let used: any ProofUseStore
+    var used: any ProofUseStore
     /// The clock of the store, by which the servers on one store make and judge their nonces.
     private let clock: @Sendable () -> Date
     /// The clock with which the times of proofs are compared, because clients take them from wall clocks.

@@ -21,7 +21,7 @@ struct AssociationEndpoint: Sendable {
     }
 
     private func files(for request: IncomingRequest) async throws -> AssociationFiles.Encoded {
-        try await registry.associationFiles(at: settings.place(of: request))
+        try await registry.atArrival().associationFiles(at: settings.place(of: request))
     }
 
     private static func reply(_ json: [UInt8]) -> Reply {

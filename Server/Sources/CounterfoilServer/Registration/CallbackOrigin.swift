@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilStore
 public import HTTPTypes
 
 /// A second origin of the server, only for the callback URLs of native clients and the association files.

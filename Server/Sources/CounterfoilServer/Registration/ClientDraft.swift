@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 import CounterfoilTokens
 
 /// The registration of a client as entered in a form or on the command line, before ``ClientRules`` checks it.

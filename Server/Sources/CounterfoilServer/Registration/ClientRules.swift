@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 package import CounterfoilTokens
 import Foundation
 

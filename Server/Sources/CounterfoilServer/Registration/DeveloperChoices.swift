@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 package import CounterfoilTokens
 
 /// The settings of the policy that the developer of a client can change; nil keeps the setting of the client.

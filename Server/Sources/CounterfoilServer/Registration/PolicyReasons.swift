@@ -1,3 +1,4 @@
+package import CounterfoilStore
 package import CounterfoilTokens
 
 /// The settings of a client that decide how libraries must be configured, each with its reason in one line.

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 import CounterfoilTokens
 package import Foundation
 

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
 import Crypto
 package import Foundation
 
@@ -7,7 +8,7 @@ package import Foundation
 /// While the store cannot count, this process counts by itself, so that an outage allows no unlimited guesses.
 struct AttemptCounter: Sendable {
     let keys: AttemptKeys
-    private let store: any AttemptStore
+    var store: any AttemptStore
     private let ownCount = ProcessAttempts()
     private let metrics: ServerMetrics
 

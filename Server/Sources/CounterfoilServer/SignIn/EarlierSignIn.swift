@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Crypto
 import Foundation
 

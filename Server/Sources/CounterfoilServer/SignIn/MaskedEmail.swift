@@ -1,3 +1,5 @@
+import CounterfoilStore
+
 /// A masked email address that its owner recognizes and others cannot use: `al•••@example.com`.
 package struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
     /// The masked address, safe to show.

@@ -1,5 +1,6 @@
 import CArgon2
 @_spi(Counterfoil) public import CounterfoilProtocol
+public import CounterfoilStore
 import Foundation
 
 /// An Argon2id hasher that runs on separate threads, by default one for each core, with a bounded queue.
@@ -22,6 +23,8 @@ public final class PasswordHasher: Sendable {
     private let queue: BoundedQueue
     private let random: RandomBytes
     private let verified: @Sendable (PasswordHash) -> Void
+    /// The span of the request for which the hashes are made.
+    private let span: (any TraceSpan)?
 
     /// Creates a hasher that runs `cores` hashes at once, by default one for each core, and queues at most
     /// `capacity`.
@@ -38,6 +41,19 @@ public final class PasswordHasher: Sendable {
         queue = BoundedQueue(label: "counterfoil.passwords", width: cores, capacity: capacity)
         self.random = random
         self.verified = verified
+        span = nil
+    }
+
+    private init(_ hasher: PasswordHasher, in span: any TraceSpan) {
+        queue = hasher.queue
+        random = hasher.random
+        verified = hasher.verified
+        self.span = span
+    }
+
+    /// Returns this hasher, with the same queue, for one request.
+    func serving(_ request: RequestContext) -> PasswordHasher {
+        request.span.map { PasswordHasher(self, in: $0) } ?? self
     }
 
     /// Hashes a password with a new salt of 16 bytes; throws an error if the queue is full.
@@ -104,7 +120,7 @@ public final class PasswordHasher: Sendable {
     private func run<Value: Sendable>(
         for party: BoundedQueue.Party = .unlimited, _ hash: @escaping @Sendable () -> Value
     ) async throws(Overloaded) -> Value {
-        guard let span = CurrentSpan.begin(.passwordHash) else { return try await queue.run(for: party, hash) }
+        guard let span = span.begin(.passwordHash) else { return try await queue.run(for: party, hash) }
         let start = ContinuousClock.now
         do {
             let value = try await queue.run(for: party) {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 import Crypto
 package import Foundation
 import HTTPTypes
@@ -40,10 +41,10 @@ package enum SessionRules {
 
 /// The sessions of browsers: their cookies and their rows in the store.
 package struct SessionManager: Sendable {
-    let store: any SessionStore
+    var store: any SessionStore
     let settings: ServerSettings
     let cookies: Cookies
-    let auditor: Auditor
+    var auditor: Auditor
     let random: RandomBytes
 
     /// Returns the valid session of the browser that sent a request; nil if there is none.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Crypto
 import Foundation
 import HTTPTypes
@@ -8,7 +9,7 @@ import HTTPTypes
 /// Its secret is a message authentication code of a number in the store, so the link of one server is valid at every
 /// server with the same store and the same server key. Only the newest link is valid.
 struct SetupLink: Sendable {
-    private let store: any SetupStore
+    var store: any SetupStore
     private let keys: DerivedKeys
 
     init(store: any SetupStore, serverKey: ServerKey) {

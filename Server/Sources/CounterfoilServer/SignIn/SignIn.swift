@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
 package import Foundation
 
 /// The authentication of users by username or email address and password.

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+import CounterfoilStore
 package import Foundation
 import HTTPTypes
 

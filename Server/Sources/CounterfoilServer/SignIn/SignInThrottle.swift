@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The limit of successful sign-ins of one user from one source, in the memory of this process; bounded.

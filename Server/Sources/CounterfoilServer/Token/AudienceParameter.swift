@@ -23,14 +23,19 @@ struct AudienceParameter: Sendable {
 }
 
 /// The log lines about clients that send `audience`: at most one an hour for each client.
-final class AudienceParameterLog: Sendable {
+struct AudienceParameterLog: Sendable {
     /// The number of clients remembered; if all were logged within the last hour, further clients are not logged.
     static let capacity = 10_000
     /// The minimum interval between two lines about one client, in seconds.
     static let silence: TimeInterval = 3600
 
-    private let logger: Logger
-    private let lastLines = Mutex<[ClientIdentifier: Date]>([:])
+    /// The times of the last lines, which all copies of the log share.
+    private final class LastLines: Sendable {
+        let times = Mutex<[ClientIdentifier: Date]>([:])
+    }
+
+    var logger: Logger
+    private let lastLines = LastLines()
 
     init(logger: Logger) { self.logger = logger }
 
@@ -43,7 +48,7 @@ final class AudienceParameterLog: Sendable {
     }
 
     private func isDue(_ client: ClientIdentifier, now: Date) -> Bool {
-        lastLines.withLock { lines in
+        lastLines.times.withLock { lines in
             if let last = lines[client], now < last.addingTimeInterval(Self.silence) { return false }
             if lines.count >= Self.capacity { lines = lines.filter { now < $0.value.addingTimeInterval(Self.silence) } }
             guard lines.count < Self.capacity else { return false }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.6).

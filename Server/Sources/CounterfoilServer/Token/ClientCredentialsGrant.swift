@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The client credentials grant (RFC 6749 §4.4): a token without a user.
 struct ClientCredentialsGrant: TokenGrant {
@@ -11,7 +12,7 @@ struct ClientCredentialsGrant: TokenGrant {
     }
 
     func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
-        let registry = try await context.registry.onArrival()
+        let registry = try await context.registry.atArrival()
         let client = exchange.client.client
         // A scope that is not approved has no influence, because the request is refused.
         let scope = (asked.scope ?? client.approvedMachineScope).intersection(client.approvedMachineScope)

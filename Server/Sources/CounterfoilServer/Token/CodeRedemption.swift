@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -19,7 +20,8 @@ extension GrantContext {
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         let digest = facts.code.digest
         let attempt = CommitAttempt(random: issuer.random)
-        return try await redemptions.redeem(digest, attempt: attempt) { () async throws(StoreFault) in
+        return try await redemptions.redeem(digest, attempt: attempt, for: exchange.request.context) {
+            () async throws(StoreFault) in
             try await store.consumeCode(digest, beginning: family, attempt: attempt, at: exchange.now)
         }
     }
@@ -35,9 +37,9 @@ extension GrantContext {
         of facts: CodeFacts, _ refusal: OAuthError, _ exchange: TokenExchange
     ) async throws -> any Error {
         let (digest, grant, now) = (facts.code.digest, facts.grant, exchange.now)
-        try RequestDeadline.demandTimeLeft()
+        try exchange.demandTimeLeft()
         try await redemptions.decide(digest, now: now)
-        let contested = try await RepeatedCommit.send { () async throws(StoreFault) in
+        let contested = try await RepeatedCommit.send(for: exchange.request.context) { () async throws(StoreFault) in
             try await store.contestRedemption(digest, at: now)
         }
         switch contested {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The device code grant (RFC 8628 §3.4): a device polls until a user has answered its request.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 package import Foundation
 
 /// The uses of refresh tokens of former server keys whose clients had got a token of the current key before.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import Logging
 
@@ -8,13 +9,18 @@ import Logging
 /// A code is redeemed before its tokens are sent. If the answer of the store is lost, the client gets an error, and may
 /// send the same request again. Only this process knows that the client got no tokens, so it tells the store: with each
 /// heartbeat, and when a code is presented a second time. Until then, no process takes the second request for a replay.
-final class RedemptionLedger: Sendable {
+struct RedemptionLedger: Sendable {
     /// The maximum number of ends that wait for the store; the oldest are dropped first.
     ///
     /// A second redemption of a code whose end was dropped is refused, and revokes nothing.
     static let capacity = 20_000
     /// The maximum number of ends in one commit.
     static let batchLimit = 500
+
+    /// The redemptions that all copies of the ledger share.
+    private final class Shared: Sendable {
+        let state = Mutex(State())
+    }
 
     private struct State {
         /// The number of redemptions in progress, or commits of their ends, by code.
@@ -24,10 +30,10 @@ final class RedemptionLedger: Sendable {
         var ended: [RedemptionSettlement] = []
     }
 
-    private let store: any GrantStore
-    private let auditor: Auditor
-    private let logger: Logger
-    private let state = Mutex(State())
+    var store: any GrantStore
+    var auditor: Auditor
+    var logger: Logger
+    private let shared = Shared()
 
     init(store: any GrantStore, auditor: Auditor, logger: Logger) {
         self.store = store
@@ -39,13 +45,13 @@ final class RedemptionLedger: Sendable {
     ///
     /// If its result stays unknown, the caller sends no tokens, so the redemption ends without an answer.
     func redeem(
-        _ code: ArtefactDigest, attempt: CommitAttempt,
+        _ code: ArtefactDigest, attempt: CommitAttempt, for request: RequestContext,
         _ commit: () async throws(StoreFault) -> ConsumeCodeOutcome
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         let unsent = RedemptionSettlement(code: code, attempt: attempt, isAnswered: false)
         begin([code])
         do {
-            let outcome = try await RepeatedCommit.send(commit)
+            let outcome = try await RepeatedCommit.send(for: request, commit)
             switch outcome {
             case .consumed:
                 end([code], keeping: [RedemptionSettlement(code: code, attempt: attempt, isAnswered: true)])
@@ -64,7 +70,7 @@ final class RedemptionLedger: Sendable {
     func decide(_ code: ArtefactDigest, now: Date) async throws(StoreFault) {
         while true {
             await waitWhileBusy(code)
-            guard state.withLock({ $0.ended.contains { $0.code == code } }) else { return }
+            guard shared.state.withLock({ $0.ended.contains { $0.code == code } }) else { return }
             try await settle(now: now)
         }
     }
@@ -72,7 +78,7 @@ final class RedemptionLedger: Sendable {
     /// Tells the store how redemptions have ended; after a fault, they are kept for the next call.
     func settle(now: Date) async throws(StoreFault) {
         // Redemptions that end meanwhile wait for the next call, so that this one ends under any load.
-        var left = state.withLock { $0.ended.count }
+        var left = shared.state.withLock { $0.ended.count }
         while left > 0, let batch = takeBatch(atMost: min(left, Self.batchLimit)) {
             left -= batch.count
             let codes = batch.map(\.code)
@@ -114,7 +120,7 @@ final class RedemptionLedger: Sendable {
     }
 
     private func takeBatch(atMost limit: Int) -> [RedemptionSettlement]? {
-        state.withLock { state in
+        shared.state.withLock { state in
             guard !state.ended.isEmpty else { return nil }
             let batch = Array(state.ended.prefix(limit))
             state.ended.removeFirst(batch.count)
@@ -124,13 +130,13 @@ final class RedemptionLedger: Sendable {
     }
 
     private func begin(_ codes: [ArtefactDigest]) {
-        state.withLock { state in
+        shared.state.withLock { state in
             for code in codes { state.busy[code, default: 0] += 1 }
         }
     }
 
     private func end(_ codes: [ArtefactDigest], keeping settlements: [RedemptionSettlement]) {
-        let free = state.withLock { state in
+        let free = shared.state.withLock { state in
             state.ended += settlements
             if state.ended.count > Self.capacity { state.ended.removeFirst(state.ended.count - Self.capacity) }
             var free: [CheckedContinuation<Void, Never>] = []
@@ -146,7 +152,7 @@ final class RedemptionLedger: Sendable {
 
     private func waitWhileBusy(_ code: ArtefactDigest) async {
         await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
+            let isFree = shared.state.withLock { state in
                 guard state.busy[code] != nil else { return true }
                 state.waiting[code, default: []].append(continuation)
                 return false

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -58,7 +59,7 @@ struct RefreshTokenGrant: TokenGrant {
                     RepeatedTooOften(retryAfter: seconds), clientID: exchange.client.client.id,
                     personID: facts?.grant.personID)
             case .refuseAndRevoke(let error):
-                try RequestDeadline.demandTimeLeft()
+                try exchange.demandTimeLeft()
                 if let grant = facts?.grant, !wasUnconfirmed {
                     let event = context.refusal(.refreshReuse, because: .refreshReuse, grant, exchange)
                     try await context.revoke(grant, because: .refreshReuse, recording: event, exchange)
@@ -97,7 +98,7 @@ struct RefreshTokenGrant: TokenGrant {
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = approval.isRetry ? [context.event(.refreshRepeat, grant, exchange)] : []
         var sent = 0
-        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+        let outcome = try await RepeatedCommit.send(for: exchange.request.context) { () async throws(StoreFault) in
             sent += 1
             return try await context.store.recordRefresh(
                 approval.facts, step, attempt: attempt, now: exchange.now, recording: events)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The registered APIs and their scopes, from which the audience of a token follows if its request names no API (RFC
 /// 9068 §3).

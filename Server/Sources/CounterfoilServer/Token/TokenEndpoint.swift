@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -10,28 +11,19 @@ struct TokenEndpoint: Sendable {
     let metrics: ServerMetrics
     let audiences: AudienceParameterLog
     let proofs: DPoPProofs
-    private let grants: [String: any TokenGrant]
+    let context: GrantContext
 
-    init(
-        authenticator: ClientAuthenticator, metrics: ServerMetrics, audiences: AudienceParameterLog, proofs: DPoPProofs,
-        context: GrantContext
-    ) {
-        self.authenticator = authenticator
-        self.audiences = audiences
-        self.proofs = proofs
-        self.metrics = metrics
-        grants = Dictionary(
-            Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// Returns the grant types that the server supports; a new grant type is added here.
-    private static func grants(_ context: GrantContext) -> [any TokenGrant] {
-        [
-            AuthorizationCodeGrant(context: context),
-            RefreshTokenGrant(context: context),
-            ClientCredentialsGrant(context: context),
-            DeviceCodeGrant(context: context),
-        ]
+    /// Returns the grant type with a name; nil if the server does not support it.
+    ///
+    /// A new grant type is added here.
+    private func grant(_ name: String) -> (any TokenGrant)? {
+        switch name {
+        case AuthorizationCodeGrant.grantType: AuthorizationCodeGrant(context: context)
+        case RefreshTokenGrant.grantType: RefreshTokenGrant(context: context)
+        case ClientCredentialsGrant.grantType: ClientCredentialsGrant(context: context)
+        case DeviceCodeGrant.grantType: DeviceCodeGrant(context: context)
+        default: nil
+        }
     }
 
     var handlers: [EndpointHandler] { [EndpointHandler(.token, ofClients: respond)] }
@@ -43,7 +35,7 @@ struct TokenEndpoint: Sendable {
         let form = try request.form()
         let response: TokenResponse
         do {
-            guard let grant = grants[try TokenRequest.grantType(of: form)] else {
+            guard let grant = grant(try TokenRequest.grantType(of: form)) else {
                 throw TokenRequest.unsupportedGrantType
             }
             response = try await respond(to: request, form, with: grant, now: now, client: &client)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -6,7 +7,7 @@ import Foundation
 ///
 /// Each grant type has one file. It parses the request, decides whether to accept it, and determines the audience
 /// and scope. It then issues tokens, commits to the store, and writes audit events. A new grant type needs a new
-/// file and a line in `TokenEndpoint.grants(_:)`.
+/// file and a line in `TokenEndpoint.grant(_:)`.
 protocol TokenGrant: Sendable {
     associatedtype Request: Sendable
 
@@ -40,6 +41,16 @@ struct TokenExchange: Sendable {
 
     /// The key of the proof; nil if the request contains none.
     var provenKey: KeyThumbprint? { proof?.thumbprint }
+
+    /// Throws a ``PassingFailure`` if the deadline of the request has passed.
+    ///
+    /// A request after its deadline is no evidence that a token was stolen: its client may have sent it again, and may
+    /// have used the result, while this process was paused.
+    func demandTimeLeft() throws(PassingFailure) {
+        if request.context.isLate {
+            throw PassingFailure(reason: "the request was not answered before its deadline")
+        }
+    }
 }
 
 /// The components that the grant types share.
@@ -71,7 +82,9 @@ struct GrantContext: Sendable {
         let target = try await target(of: grant, naming: asked, scope: scope, by: exchange.client.client)
         try target.requireProof(exchange.proof)
         // Only a request that gets an ID token creates a key, so that no request without a user does.
-        if grant.scope.contains(.openID) { try await keys.prepare(exchange.client.client.policy.idTokenAlgorithm) }
+        if grant.scope.contains(.openID) {
+            try await keys.prepare(exchange.client.client.policy.idTokenAlgorithm, for: exchange.request.context)
+        }
         return target
     }
 
@@ -81,7 +94,7 @@ struct GrantContext: Sendable {
         // An API of the grant is looked up by its spelling in the grant.
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
-        let registry = try await registry.onArrival()
+        let registry = try await registry.atArrival()
         let named = try await registry.apis(named: wanted, orOf: scope, of: client, settings)
         try await registry.checkAPIs(named, for: scope, of: client, settings)
         guard !named.isEmpty else {
@@ -96,7 +109,7 @@ struct GrantContext: Sendable {
     /// The policy for unregistered clients may have changed since the grant.
     func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
         guard client.isUnregistered else { return scope }
-        let registry = try await registry.onArrival()
+        let registry = try await registry.atArrival()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         return scope.intersection(policy.requestableScope(of: try await registry.scopes()))
     }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
 /// The APIs that a request or grant names, or that follow from its scope, as they are registered now (RFC 8707 §2).

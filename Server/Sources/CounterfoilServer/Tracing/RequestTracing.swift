@@ -1,3 +1,5 @@
+package import CounterfoilStore
+
 /// The span of another program in which a request was sent (W3C Trace Context §3.2).
 package struct TraceParent: Sendable, Hashable {
     /// The identifier of the trace: 32 hexadecimal digits.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The clients of the server by their identifiers, however they became known to it.
@@ -11,11 +12,13 @@ import Foundation
 ///   the server knows of it.
 struct ClientDirectory: Sendable {
     var settings: ServerSettings { didSet { knownRules = RegistryCache(capacity: 1) } }
-    let registry: CachedRegistry
-    let store: any ClientStore
+    var registry: CachedRegistry
+    var store: any ClientStore
     /// The files that clients publish; nil if the server was created without a fetcher.
     let files: ClientFiles?
-    let auditor: Auditor
+    var auditor: Auditor
+    /// The request for which clients are found; nil for a service.
+    var request: RequestContext?
     /// The rules for clients that no person registered, at one revision of the registry.
     private(set) var knownRules = RegistryCache<Whole, UnregisteredClientRules>(capacity: 1)
     /// The counter of first approvals, each of which adds a client.
@@ -38,11 +41,13 @@ struct ClientDirectory: Sendable {
         _ id: ClientIdentifier, on leg: Leg, of request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
         switch leg {
-        case .beginning: return try await beginning(id, by: request, now: now)
+        case .beginning:
+            return try await beginning(id, at: try await registry.atArrival(), by: request, now: now)
         case .continuing: return try await existing(id)
         case .waiting:
             if let client = try await existing(id) { return client }
-            return id.isURL ? try await beginning(id, by: request, now: now) : nil
+            return id.isURL
+                ? try await beginning(id, at: try await registry.fresh(), by: request, now: now) : nil
         }
     }
 
@@ -50,7 +55,7 @@ struct ClientDirectory: Sendable {
     ///
     /// It sends no request to another host.
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
-        let registry = try await registry.onArrival()
+        let registry = try await registry.atArrival()
         guard let client = try await registry.client(id) else { return nil }
         guard client.isUnregistered else { return client }
         return accepted(client, under: try await rules(at: registry).policy)
@@ -58,11 +63,11 @@ struct ClientDirectory: Sendable {
 
     /// Returns the client of a request that begins an authorization; nil if there is none.
     ///
+    /// - Parameter registry: The registry in which the client and the policy are looked up.
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
     func beginning(
-        _ id: ClientIdentifier, by request: IncomingRequest, now: Date
+        _ id: ClientIdentifier, at registry: CurrentRegistry, by request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
-        let registry = try await registry.current()
         let stored = try await registry.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
         let rules = try await rules(at: registry)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import HTTPTypes
 
 /// The reason why a client cannot be used that is identified by the URL of its document.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 /// The URL of a client document, which is also the `client_id` of its client
 /// (draft-ietf-oauth-client-id-metadata-document-02 §3).

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -61,7 +62,7 @@ extension ClientDirectory {
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
             isOfNamedHost: rules.policy.names(host: url.host))
         let file = try await files.file(
-            .document, request, from: source, isInUse: isStored, isNeededNow: isNeededNow, now: now
+            .document, request, for: self.request, from: source, isInUse: isStored, isNeededNow: isNeededNow, now: now
         ) {
             response throws(ClientDocumentRefusal) in
             let described = DescribedClient(try Self.metadata(in: response, at: url), in: response.body, at: url)
@@ -115,10 +116,11 @@ extension ClientDirectory {
             switch try await store.updateClient(client, logo: .keep, recording: events) {
             case .updated:
                 auditor.countRecorded(events)
-                guard let current = try await registry.client(client.id) else { return client }
+                guard let current = try await registry.fresh().client(client.id) else { return client }
                 return current
             case .changedMeanwhile:
-                guard let current = try await registry.client(client.id), current.source.kind == .document else {
+                guard let current = try await registry.fresh().client(client.id), current.source.kind == .document
+                else {
                     return client
                 }
                 stored = current

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) public import CounterfoilProtocol
+public import CounterfoilStore
 
 /// A fetcher of what clients publish about themselves: their documents, keys and logos.
 ///
@@ -7,7 +8,11 @@
 /// size of the response and the time of the request.
 public protocol ClientFileFetcher: Sendable {
     /// Fetches a file, and reports a failed request in the result instead of throwing an error.
-    func fetch(_ request: ClientFileRequest) async -> ClientFileFetch
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - request: The request that needs the file first; nil if none does.
+    func fetch(_ file: ClientFileRequest, for request: RequestContext?) async -> ClientFileFetch
 }
 
 /// A request for a file that a client publishes.

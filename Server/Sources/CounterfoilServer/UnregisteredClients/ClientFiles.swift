@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 
@@ -104,6 +105,7 @@ actor ClientFiles {
     /// Returns a file, from the cache or from its host.
     ///
     /// - Parameters:
+    ///   - context: The request that needs the file; nil if none waits for it.
     ///   - source: The IP address that causes a request to the host; nil if it is not counted.
     ///   - isInUse: Whether a user allows something to a client with the file. The cache drops other files first, so
     ///     that strangers cannot make it drop this one.
@@ -111,24 +113,24 @@ actor ClientFiles {
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     nonisolated func file(
-        _ kind: Kind, _ request: ClientFileRequest, from source: CountedSource? = nil, isInUse: Bool = false,
-        longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
+        _ kind: Kind, _ request: ClientFileRequest, for context: RequestContext? = nil,
+        from source: CountedSource? = nil, isInUse: Bool = false, longest: TimeInterval = longestAge,
+        isNeededNow: Bool = false, now: Date,
         reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
         if let file = fresh(key, isInUse: isInUse, isNeededNow: isNeededNow, now: now) { return file }
         return try await fetched(
-            request, as: key, from: source, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now,
-            read)
+            request, as: key, for: context, from: source, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow,
+            now: now, read)
     }
 
     private func fetched(
-        _ request: ClientFileRequest, as key: Key, from source: CountedSource?, isInUse: Bool, longest: TimeInterval,
-        isNeededNow: Bool, now: Date, _ read: @escaping Reader
+        _ request: ClientFileRequest, as key: Key, for context: RequestContext?, from source: CountedSource?,
+        isInUse: Bool, longest: TimeInterval, isNeededNow: Bool, now: Date, _ read: @escaping Reader
     ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""
-        // The request waits now, and the registry may change meanwhile.
-        ArrivalRevision.forget()
+        context?.noteWait()
         // Another request may have fetched the file while this one waited for the actor.
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         if running[key] == nil, let other = runningBesides(host) {
@@ -142,8 +144,9 @@ actor ClientFiles {
         } else if running.count < limits.running, runningBesides(host) == nil {
             switch requests.admit(key, at: host, from: source, within: limits.perMinute, now: now) {
             case .admitted:
-                result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read)
-                    .value
+                result = await fetch(
+                    request, as: key, at: host, for: context, isInUse: isInUse, longest: longest, now: now, read
+                ).value
             case .tooManyFromSource(let retryAfter): result = .failure(.tooMany(retryAfter: retryAfter))
             case .tooMany: break
             }
@@ -159,14 +162,14 @@ actor ClientFiles {
     }
 
     private func fetch(
-        _ request: ClientFileRequest, as key: Key, at host: String, isInUse: Bool, longest: TimeInterval, now: Date,
-        _ read: @escaping Reader
+        _ request: ClientFileRequest, as key: Key, at host: String, for context: RequestContext?, isInUse: Bool,
+        longest: TimeInterval, now: Date, _ read: @escaping Reader
     ) -> Task<Result<File, ClientDocumentRefusal>, Never> {
         let known = cache.withLock { $0.files[key] }
         // The caller always waits for the end of the task: the request of a user who leaves must not end that of the
         // others.
         let task = Task {
-            let fetched = await fetcher.fetch(request.revalidating(known?.entityTag))
+            let fetched = await fetcher.fetch(request.revalidating(known?.entityTag), for: context)
             let result = Self.judge(
                 fetched, to: request, beside: known, isInUse: isInUse, longest: longest, now: now, reading: read)
             // Those who wait for the task must find its place free.

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -72,8 +73,7 @@ actor ClientLogos {
     private func load(_ url: AbsoluteURI, now: Date) async {
         let key = url.rawValue
         if loading[key] == nil {
-            // Several requests wait for it, so it belongs to the trace of none.
-            loading[key] = CurrentSpan.$value.withValue(nil) { Task { await self.fetch(url, now: now) } }
+            loading[key] = Task { await self.fetch(url, now: now) }
         }
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         waiting[key, default: []].append(continuation)
@@ -100,6 +100,7 @@ actor ClientLogos {
     }
 
     private func encodedLogo(at url: AbsoluteURI, now: Date) async throws -> Logo {
+        // Several requests wait for it, so it belongs to the trace of none.
         let file = try await files.file(
             .logo,
             ClientFileRequest(
@@ -120,21 +121,5 @@ actor ClientLogos {
             return
         }
         entries[oldest.key] = nil
-    }
-}
-
-extension RegisteredClient {
-    /// The URL at which an unregistered client publishes its logo, `logo_uri` (RFC 7591 §2); nil for none.
-    var logoURI: AbsoluteURI? {
-        let metadata: [UInt8]
-        switch source {
-        case .console: return nil
-        case .document(let document): metadata = document
-        case .registration(let registration): metadata = registration.metadata
-        }
-        guard let members = try? JSONReader.object(metadata), case .string(let text)? = members["logo_uri"] else {
-            return nil
-        }
-        return UnregisteredClientRules.pageURL(text)
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
 extension RegisteredClient {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 extension RegisteredClient {
@@ -24,7 +25,8 @@ extension ClientDirectory {
     /// - Throws: ``ApprovalThrottle/TooMany`` if the user has added ``firstApprovalLimit`` clients within
     ///   ``firstApprovalWindow``.
     func isFirst(_ approval: Approval, by request: IncomingRequest) async throws -> Bool {
-        guard let client = approval.newClient, try await registry.client(client.id) == nil else { return false }
+        guard let client = approval.newClient, try await registry.fresh().client(client.id) == nil
+        else { return false }
         let (person, now) = (approval.grant.personID, approval.grant.createdAt)
         do { try firstApprovals.note(person, now: now) } catch {
             await auditor.refuse(

@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -24,7 +25,7 @@ extension ClientDirectory {
         guard client.keys != nil, let files else { return client.keys }
         let source = client.source.kind == nil ? nil : source
         guard client.keysURI != nil || client.source.kind == .document else { return client.keys }
-        let rules = try await rules(at: try await registry.current())
+        let rules = try await rules(at: try await registry.fresh())
         var url = client.keysURI
         if case .document = client.source {
             let published = try? await self.document(
@@ -39,9 +40,8 @@ extension ClientDirectory {
             url: url, accepting: "application/json", byteLimit: Self.keysLimit,
             isOfNamedHost: rules.policy.names(host: url.host ?? ""))
         let file = try? await files.file(
-            .keys, request, from: source, isInUse: true, longest: Self.longestKeysAge, isNeededNow: afterFailure,
-            now: now,
-            reading: Self.read)
+            .keys, request, for: self.request, from: source, isInUse: true, longest: Self.longestKeysAge,
+            isNeededNow: afterFailure, now: now, reading: Self.read)
         guard case .keys(let keys)? = file?.content else { return client.keys }
         return keys
     }
@@ -49,7 +49,7 @@ extension ClientDirectory {
     /// Stores the keys with which a client has authenticated, if they are not those that the store has.
     func note(_ keys: JSONWebKeySet, of client: RegisteredClient, now: Date) async throws {
         // An administrator may have adopted the client meanwhile, whose keys are then those of its form.
-        guard client.source.kind != nil, var stored = try await registry.client(client.id),
+        guard client.source.kind != nil, var stored = try await registry.fresh().client(client.id),
             stored.source.kind == client.source.kind, stored.keys != keys
         else { return }
         let former = stored.keys

@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 
 /// The maximum numbers of requests to other hosts within a minute.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The kinds of unregistered clients that the server accepts, by the names of the command line and of forms.
 package enum UnregisteredClientSwitch: String, Sendable, Hashable, CaseIterable {

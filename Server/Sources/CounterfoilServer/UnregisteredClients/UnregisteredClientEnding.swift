@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
 package import Foundation
 
 extension UnregisteredClientUseStore {

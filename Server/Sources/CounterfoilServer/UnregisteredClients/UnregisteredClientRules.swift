@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
@@ -13,9 +14,6 @@ final class UnregisteredClientRules: Sendable {
     let scope: Scope
 
     typealias Refusal = ClientMetadata.Refusal
-
-    /// The methods of client authentication that use a symmetric secret.
-    static let symmetricMethods: Set<String> = ["client_secret_basic", "client_secret_post", "client_secret_jwt"]
 
     /// Creates the rules under a policy.
     ///
@@ -68,10 +66,10 @@ final class UnregisteredClientRules: Sendable {
         _ document: ClientMetadata, hasUsableKeys: Bool
     ) throws(Refusal) -> Bool {
         let (named, listed) = (document.authenticationMethod, document.supportedAuthenticationMethods ?? [])
-        if let named, symmetricMethods.contains(named) {
+        if let named, DynamicRegistration.symmetricMethods.contains(named) {
             throw Refusal("token_endpoint_auth_method must not be \(named), because a document is public")
         }
-        if let method = listed.first(where: symmetricMethods.contains) {
+        if let method = listed.first(where: DynamicRegistration.symmetricMethods.contains) {
             throw Refusal(
                 "token_endpoint_auth_methods_supported must not contain \(method), because a document is public")
         }
@@ -141,7 +139,7 @@ final class UnregisteredClientRules: Sendable {
 
     func keysURI(_ metadata: ClientMetadata) throws(Refusal) -> AbsoluteURI? {
         try metadata.keysURI.map { text throws(Refusal) in
-            guard let uri = Self.pageURL(text) else { throw Refusal("jwks_uri must be an https URL") }
+            guard let uri = AbsoluteURI(ofPage: text) else { throw Refusal("jwks_uri must be an https URL") }
             return uri
         }
     }
@@ -156,20 +154,13 @@ final class UnregisteredClientRules: Sendable {
         let isForeign = host.map { NamedHosts(in: name ?? "").foreign(toDocumentAt: $0) != nil } ?? false
         return ClientPresentation(
             name: isForeign ? String(fallbackName.prefix(100)) : name ?? String(fallbackName.prefix(100)),
-            privacyURI: metadata.policyURI.flatMap(Self.pageURL),
-            termsURI: metadata.termsURI.flatMap(Self.pageURL))
+            privacyURI: metadata.policyURI.flatMap { AbsoluteURI(ofPage: $0) },
+            termsURI: metadata.termsURI.flatMap { AbsoluteURI(ofPage: $0) })
     }
 
     /// Returns a name that pages can show as it is; nil if they would leave out invisible or bidirectional characters.
     static func shownName(_ text: String) -> String? {
         ClientRules.shownName(text).flatMap { DisplayName.hidesSomething($0) ? nil : $0 }
-    }
-
-    static func pageURL(_ text: String) -> AbsoluteURI? {
-        guard let uri = try? AbsoluteURI(parsing: text), uri.scheme == "https", let host = uri.host, !host.isEmpty,
-            uri.userInformation == nil
-        else { return nil }
-        return uri
     }
 
     func policy(for type: ClientType, _ metadata: ClientMetadata) -> ClientPolicy {

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 extension UnregisteredClientPolicy {
     /// Returns the scopes that a client can request, of those that the server has.

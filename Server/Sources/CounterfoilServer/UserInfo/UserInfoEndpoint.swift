@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes

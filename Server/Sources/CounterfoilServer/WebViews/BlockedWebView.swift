@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import HTTPTypes
 
 /// The error of a request from an embedded web-view that the policy of its client forbids.

@@ -1,3 +1,4 @@
+package import CounterfoilStore
 import HTTPTypes
 
 /// The decision whether to show a page to a user agent that may be a web-view (RFC 8252 §8.12).

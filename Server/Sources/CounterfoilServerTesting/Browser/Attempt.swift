@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 
 /// An authorization request of a client, and the token request for its code.
 package struct Attempt: Sendable {

@@ -1,6 +1,7 @@
 import CounterfoilConsole
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 
 /// A user in a browser who registers clients at the console.
 package struct Developer {

@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 
 extension TestServer {
     /// Registers a client with a policy, and adds `secret` if it is given.

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 public import CounterfoilServer
+public import CounterfoilStore
 
 /// The files that clients publish in a test, in place of the hosts on the network.
 ///
@@ -24,7 +25,7 @@ public final class ScriptedClientFiles: ClientFileFetcher {
     public func set(_ url: String, _ response: ClientFileFetch) { state.withLock { $0.responses[url] = response } }
 
     /// Records a request and returns its response.
-    public func fetch(_ request: ClientFileRequest) async -> ClientFileFetch {
+    public func fetch(_ request: ClientFileRequest, for context: RequestContext?) async -> ClientFileFetch {
         state.withLock { state in
             state.requests.append(request)
             return state.responses[request.url.rawValue] ?? .failed(.unknownHost)

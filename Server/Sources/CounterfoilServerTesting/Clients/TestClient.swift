@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 import Foundation
 package import HTTPTypes
 

@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 import HTTPTypes
 
 /// A device without a browser that uses the device authorization grant (RFC 8628).

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 import Foundation
 
 extension TestServer {

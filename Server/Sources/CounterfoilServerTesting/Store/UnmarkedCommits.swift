@@ -1,4 +1,5 @@
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// Commits with an attempt of their own, for tests in which no commit is sent again.

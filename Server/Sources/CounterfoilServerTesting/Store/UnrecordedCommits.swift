@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 package import CounterfoilTokens
 package import Foundation
 

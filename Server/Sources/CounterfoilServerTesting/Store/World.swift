@@ -1,5 +1,6 @@
 package import CounterfoilProtocol
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 import CounterfoilTokens
 package import Foundation
 

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 extension World {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 
 /// The settings with which the server orders its certificate from an authority.
 package struct ACMESettings: Sendable {

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 @_spi(Counterfoil) package import CounterfoilTokens
 import Foundation
 package import Logging

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The orders that have failed, as far as this server knows them.

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Logging
 
 /// A fault of the store that can last for many rounds, which is logged once until it ends.

@@ -1,4 +1,5 @@
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// The time between orders that fail, which keeps the server below the limits of the authority.

@@ -1,4 +1,5 @@
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// The reason why an order of a certificate has failed; its description is written for the operator.

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilTokens
 
 /// The private keys of a certificate and of accounts, as the store keeps them: encrypted with the server key.

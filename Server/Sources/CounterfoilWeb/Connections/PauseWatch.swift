@@ -18,7 +18,7 @@ import Logging
 final class PauseWatch: Sendable {
     /// The time without a sign from which on it is a pause.
     ///
-    /// With ``RequestDeadline/limit``, it is shorter than the shortest default of the grace period in which a client
+    /// With ``RequestContext/timeLimit``, it is shorter than the shortest default of the grace period in which a client
     /// can retry a refresh.
     static let limit = Duration.seconds(3)
     /// The time after a pause in which the requests that begin may have waited.

@@ -1,4 +1,5 @@
-package import CounterfoilServer
+import CounterfoilServer
+package import CounterfoilStore
 package import Foundation
 
 /// The sources of the metrics besides the counters of a server; the metrics of a source that is nil are absent.

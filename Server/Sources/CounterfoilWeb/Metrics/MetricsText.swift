@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// Metrics in the text format of Prometheus, version 0.0.4.

@@ -1,5 +1,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
+public import CounterfoilStore
 
 /// Fetches association files (`apple-app-site-association` and `assetlinks.json`), on port 443 only.
 ///
@@ -12,11 +13,12 @@ public struct AssociationFileFetcher: AssociationFetcher {
     public init(_ client: OutboundClient) { self.client = client }
 
     /// Fetches the file at an https URL, at most `AssociationCheck.byteLimit` bytes and without redirects.
-    public func fetch(_ url: AbsoluteURI) async -> AssociationFetch {
+    public func fetch(_ url: AbsoluteURI, for request: RequestContext?) async -> AssociationFetch {
         guard url.port == nil || url.port == 443 else { return .failed(.unsuitableURL) }
         do {
             let response = try await client.get(
-                url, accepting: "application/json", upTo: AssociationCheck.byteLimit, for: url.host ?? "")
+                url, accepting: "application/json", upTo: AssociationCheck.byteLimit, for: url.host ?? "",
+                in: request?.span)
             return .answered(status: response.status, contentType: response.contentType, body: response.body)
         } catch {
             return .failed(error)

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 @_spi(Counterfoil) package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilStore
 package import NIOCore
 import NIOHTTP1
 
@@ -72,11 +73,12 @@ public struct OutboundClient: Sendable {
     ///   - byteLimit: The maximum size of the body; a larger one throws ``OutboundFailure/tooLarge``.
     ///   - entityTag: The value of `If-None-Match`; nil for none.
     ///   - party: The developer, client or host whose lookups are limited together.
+    ///   - span: The span of the request that needs the document; nil if it is not sampled.
     package func get(
         _ url: AbsoluteURI, accepting type: String, upTo byteLimit: Int, unless entityTag: String? = nil,
-        for party: String
+        for party: String, in span: (any TraceSpan)? = nil
     ) async throws(OutboundFailure) -> Response {
-        try await send(to: url, for: party) { request in
+        try await send(to: url, for: party, in: span) { request in
             request.headers.add(name: "Accept", value: type)
             if let entityTag { request.headers.add(name: "If-None-Match", value: entityTag) }
         } read: { response in
@@ -103,7 +105,7 @@ public struct OutboundClient: Sendable {
         _ form: FormParameters, to url: AbsoluteURI, for party: String
     ) async throws(OutboundFailure) -> Int {
         let body = form.encoded
-        return try await send(to: url, for: party) { request in
+        return try await send(to: url, for: party, in: nil) { request in
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
             request.body = .bytes(ByteBuffer(string: body))
@@ -118,6 +120,7 @@ public struct OutboundClient: Sendable {
     private func send<Answer: Sendable>(
         to url: AbsoluteURI,
         for party: String,
+        in parent: (any TraceSpan)?,
         prepare: (inout HTTPClientRequest) -> Void,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
     ) async throws(OutboundFailure) -> Answer {
@@ -129,7 +132,7 @@ public struct OutboundClient: Sendable {
         var request = HTTPClientRequest(url: origin + url.path + (url.query.map { "?\($0)" } ?? ""))
         prepare(&request)
         request.headers.add(name: "User-Agent", value: "Counterfoil")
-        guard let span = CurrentSpan.begin(.outbound(request.method.rawValue, to: host)) else {
+        guard let span = parent.begin(.outbound(request.method.rawValue, to: host)) else {
             return try await send(request, to: host, for: party, read: read)
         }
         do {

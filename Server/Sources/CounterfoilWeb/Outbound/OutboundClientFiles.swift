@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 public import CounterfoilServer
+public import CounterfoilStore
 
 /// Fetches the documents, keys and logos that clients publish.
 ///
@@ -25,11 +26,11 @@ public struct OutboundClientFiles: ClientFileFetcher {
     }
 
     /// Fetches a file without redirects; the host counts as the party whose lookups are limited together.
-    public func fetch(_ request: ClientFileRequest) async -> ClientFileFetch {
+    public func fetch(_ file: ClientFileRequest, for request: RequestContext?) async -> ClientFileFetch {
         do {
-            let response = try await (request.isOfNamedHost ? named : others).get(
-                request.url, accepting: request.accepting, upTo: request.byteLimit, unless: request.entityTag,
-                for: request.url.host?.lowercased() ?? "")
+            let response = try await (file.isOfNamedHost ? named : others).get(
+                file.url, accepting: file.accepting, upTo: file.byteLimit, unless: file.entityTag,
+                for: file.url.host?.lowercased() ?? "", in: request?.span)
             return .answered(
                 .init(
                     status: response.status, contentType: response.contentType, entityTag: response.entityTag,

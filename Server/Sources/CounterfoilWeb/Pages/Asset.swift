@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-public import CounterfoilServer
+import CounterfoilServer
+public import CounterfoilStore
 import Crypto
 
 /// A static file that pages load.

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Mustache
 
 /// The values that a template can use: the members of the page, the service, language and reference of its frame, the

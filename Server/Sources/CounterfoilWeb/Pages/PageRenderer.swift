@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 package import CounterfoilServer
+import CounterfoilStore
 
 /// Renders pages as HTML, from the template of the page and the localized messages.
 package struct PageRenderer: Sendable {

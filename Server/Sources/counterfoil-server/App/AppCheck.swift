@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 struct AppCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,8 @@ public import ArgumentParser
 import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite
-public import CounterfoilServer
+import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 struct AppCreate: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 public import CounterfoilServer
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 

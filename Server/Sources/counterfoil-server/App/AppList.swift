@@ -1,7 +1,8 @@
 import ArgumentParser
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 struct AppList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

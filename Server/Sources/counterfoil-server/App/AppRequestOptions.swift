@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The options that determine which requests of a client are accepted: its redirect URIs, scopes and keys.
 struct AppRequestOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The validation of a registration by the rules of the server, which reports all problems at once.

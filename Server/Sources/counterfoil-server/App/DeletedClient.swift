@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 extension Installation {
     /// Returns the identifier and the ownership of a client to delete, without reading its record; fails the command

@@ -1,5 +1,6 @@
 public import ArgumentParser
-public import CounterfoilServer
+import CounterfoilServer
+public import CounterfoilStore
 
 /// The command group `audit`, which lists, exports, verifies and deletes events of the audit log.
 struct AuditCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// `audit delete`: deletes the oldest events.

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// An audit event in the output of `--json` and in an export.

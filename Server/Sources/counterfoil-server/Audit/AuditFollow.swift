@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import UnixSignals
 

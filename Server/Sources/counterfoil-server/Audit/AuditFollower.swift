@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The reader of a log to which events are appended, by any number of servers, while it reads.

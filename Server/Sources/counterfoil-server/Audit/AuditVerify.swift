@@ -1,5 +1,6 @@
 import ArgumentParser
-package import CounterfoilServer
+import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// `audit verify`: compares the audit log with its seals.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `after-restore`, which makes a store safe to serve that another program has brought back.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `backup`, which copies the database of a data directory while a server runs on it.

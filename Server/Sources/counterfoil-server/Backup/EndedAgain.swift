@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import Logging
 

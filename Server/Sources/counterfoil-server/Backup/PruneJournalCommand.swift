@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `prune-journal`, which deletes the former files of an endings journal that no kept backup needs.

@@ -2,6 +2,7 @@ import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The answer to the question of a restore: what happens with that which had ended after the copy.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `restore`, which makes a data directory from a copy of a database.

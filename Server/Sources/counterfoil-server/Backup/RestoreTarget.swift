@@ -1,6 +1,7 @@
 import CoreFoundation
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// A data directory that is restored: it has no database, or has lost it, and no server can start on it meanwhile.

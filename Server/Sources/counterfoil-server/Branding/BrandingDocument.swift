@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The branding in the output of commands.
 struct BrandingDocument: Encodable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilStore
 
 struct CertificateRenew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

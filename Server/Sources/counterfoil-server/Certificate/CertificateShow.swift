@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilStore
 
 struct CertificateShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import Foundation
 
@@ -48,7 +49,7 @@ extension ServerFindings {
         let believed = seen.withForged.first { $0.answer.source == SeenAddresses.forged }
         let hidden = seen.withForged.first { $0.answer.source != source }
         // The server trusts this machine at its loopback address, which only programs on this machine have.
-        let isLocal = ["127.0.0.1", "::1", IncomingRequest.unixSocket].contains(source)
+        let isLocal = ["127.0.0.1", "::1", CountedSource.unixSocket].contains(source)
         if let believed, !isLocal {
             fault(
                 "address-forged", "a client can choose its address: the server believes its field \(believed.field)",

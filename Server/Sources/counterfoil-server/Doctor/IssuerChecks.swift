@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation

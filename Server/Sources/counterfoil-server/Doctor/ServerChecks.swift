@@ -1,5 +1,6 @@
 import CounterfoilPostgreSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 extension ServerFindings {

@@ -2,7 +2,8 @@ import CounterfoilPostgreSQL
 import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilTokens
+import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
 

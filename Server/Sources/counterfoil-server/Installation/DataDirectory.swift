@@ -2,6 +2,7 @@ import CoreFoundation
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The directory of all persistent data: the database, the server key, the lock of the running server, and the

@@ -1,5 +1,6 @@
 import CounterfoilPostgreSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// A PostgreSQL database with a store, and the file with its server key.

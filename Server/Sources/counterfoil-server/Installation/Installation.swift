@@ -2,6 +2,7 @@ import CounterfoilPostgreSQL
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The store of a server, its server key, and the settings that the server last used, for administration commands.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilPostgreSQL
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 extension Settings {

@@ -3,6 +3,7 @@ import CounterfoilPostgreSQL
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `migrate`, which creates or upgrades the tables in a PostgreSQL database, and moves the content of a

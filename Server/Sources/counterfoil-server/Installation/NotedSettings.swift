@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The settings of a server that administration commands need, as texts by name: to validate registrations, and to

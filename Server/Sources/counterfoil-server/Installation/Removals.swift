@@ -1,5 +1,6 @@
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 extension Installation {

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The file that contains the server key: 32 bytes, accessible to its owner only (mode 0600).

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 public import CounterfoilTokens
 import Foundation
 

@@ -1,5 +1,6 @@
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// A kind of records that still needs a server key.

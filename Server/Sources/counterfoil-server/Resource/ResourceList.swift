@@ -1,7 +1,8 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilTokens
+import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct ResourceList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

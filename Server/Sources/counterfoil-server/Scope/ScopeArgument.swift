@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 /// The argument that names an existing scope.
 struct ScopeArgument: ParsableArguments {

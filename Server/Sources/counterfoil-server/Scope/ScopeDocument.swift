@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// A scope in the output of commands.
 struct ScopeDocument: Encodable {

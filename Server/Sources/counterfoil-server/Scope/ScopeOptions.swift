@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The options that `scope create` and `scope edit` share.
 struct ScopeOptions: ParsableArguments {

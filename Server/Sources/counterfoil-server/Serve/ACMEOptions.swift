@@ -1,6 +1,7 @@
 import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import Foundation
 

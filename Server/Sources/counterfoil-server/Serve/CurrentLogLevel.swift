@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Logging
 
 /// A value that tasks share, and that can be replaced.
@@ -21,8 +22,6 @@ final class Shared<Value: Sendable>: Sendable {
 typealias CurrentLogLevel = Shared<Logger.Level>
 
 /// A log handler whose level is that of the running server, unless the logger has a level of its own.
-///
-/// It adds the identifier of the trace to every line of a request that is traced.
 struct CurrentLevelHandler: LogHandler {
     private var handler: any LogHandler
     private let level: CurrentLogLevel
@@ -50,10 +49,5 @@ struct CurrentLevelHandler: LogHandler {
         set { handler[metadataKey: key] = newValue }
     }
 
-    func log(event: LogEvent) {
-        guard let span = CurrentSpan.value else { return handler.log(event: event) }
-        var event = event
-        event.metadata = (event.metadata ?? [:]).merging(["trace_id": "\(span.traceID)"]) { own, _ in own }
-        handler.log(event: event)
-    }
+    func log(event: LogEvent) { handler.log(event: event) }
 }

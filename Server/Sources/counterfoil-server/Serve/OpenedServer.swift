@@ -3,6 +3,7 @@ import CounterfoilConsole
 import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import Foundation
 import Logging

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilStore
 
 extension Settings {
     static let registration = Setting(

@@ -1,6 +1,7 @@
 import CounterfoilPostgreSQL
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import Logging
 import ServiceLifecycle

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The command `config show`, which prints each setting with its origin.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The settings that the servers on one database must have alike, as texts by the names of the options.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 
 /// An environment variable with the prefix of the settings that neither is a setting nor belongs to another program of
 /// Counterfoil.

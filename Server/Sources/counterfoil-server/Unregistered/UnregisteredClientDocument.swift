@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// An unregistered client in the output of commands.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 struct UnregisteredDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// The policy for unregistered clients in the output of commands.
 struct UnregisteredPolicyDocument: Encodable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The argument that names an existing user.

@@ -2,6 +2,7 @@ import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 struct UserCreate: AsyncParsableCommand {

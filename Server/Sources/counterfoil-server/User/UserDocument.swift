@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// A user in the output of commands, without the password hash.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 struct UserExport: AsyncParsableCommand {

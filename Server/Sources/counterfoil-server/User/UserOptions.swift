@@ -1,6 +1,7 @@
 import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The options for the claims of a user (OpenID Connect Core §5.1).

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// A session in the export of a user, without the digest of its token.

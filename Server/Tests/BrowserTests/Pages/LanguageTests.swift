@@ -1,5 +1,6 @@
 import CounterfoilConsole
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 
 /// A page without its contents, by the name of its template.
 enum PageKind: String, CaseIterable, Sendable {

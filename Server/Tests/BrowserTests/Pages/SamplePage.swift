@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import TestSupport
 
 /// A page with sample content, for every page and every state that looks different.

@@ -2,6 +2,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import TestSupport
 

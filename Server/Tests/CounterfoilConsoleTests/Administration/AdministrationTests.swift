@@ -2,6 +2,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import HTTPTypes
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import HTTPTypes
 import Testing
 
@@ -11,7 +12,7 @@ struct AppAssociationTests {
     private final class Nothing: AssociationFetcher {
         let asked = Mutex<[String]>([])
 
-        func fetch(_ url: AbsoluteURI) async -> AssociationFetch {
+        func fetch(_ url: AbsoluteURI, for request: RequestContext?) async -> AssociationFetch {
             asked.withLock { $0.append(url.rawValue) }
             return .answered(status: 404, contentType: nil, body: [])
         }

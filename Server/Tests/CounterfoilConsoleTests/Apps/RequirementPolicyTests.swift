@@ -2,6 +2,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 /// The requirements that an administrator sets for the requests and the tokens of a client.

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import Testing
 

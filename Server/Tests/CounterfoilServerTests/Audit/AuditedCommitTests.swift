@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Testing

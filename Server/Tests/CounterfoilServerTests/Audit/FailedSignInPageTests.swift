@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Testing

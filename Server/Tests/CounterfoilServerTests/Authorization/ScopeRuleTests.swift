@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import CounterfoilTokens
 import Testing
 

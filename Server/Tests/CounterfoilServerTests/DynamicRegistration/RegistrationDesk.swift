@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Testing
@@ -164,7 +165,7 @@ actor RegistrantFiles: ClientFileFetcher {
         files[url] = .answered(.init(status: 200, contentType: type, body: bytes))
     }
 
-    func fetch(_ request: ClientFileRequest) -> ClientFileFetch {
+    func fetch(_ request: ClientFileRequest, for context: RequestContext?) -> ClientFileFetch {
         requests.append(request.url.rawValue)
         return files[request.url.rawValue] ?? .failed(.unknownHost)
     }

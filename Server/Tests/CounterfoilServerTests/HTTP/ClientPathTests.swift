@@ -2,6 +2,7 @@ import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 /// Client identifiers in the paths of pages.

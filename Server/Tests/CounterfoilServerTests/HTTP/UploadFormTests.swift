@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import Crypto
 import Foundation
 import HTTPTypes

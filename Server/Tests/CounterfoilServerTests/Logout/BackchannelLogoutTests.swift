@@ -2,6 +2,7 @@ import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

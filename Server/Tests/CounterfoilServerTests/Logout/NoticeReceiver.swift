@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// Receives logout notifications in place of clients.
 final class NoticeReceiver: LogoutNoticeSender {

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Dispatch
 import Testing
 

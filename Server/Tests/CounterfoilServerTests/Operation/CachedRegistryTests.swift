@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -88,21 +89,21 @@ struct CachedRegistryTests {
         let registry = CachedRegistry(store)
         let client = try RegisteredClient.named("app-late")
         let before = store.calls(of: .client)
-        for _ in 1...3 { #expect(try await registry.client(client.id) == nil) }
+        for _ in 1...3 { #expect(try await registry.fresh().client(client.id) == nil) }
         #expect(store.calls(of: .client) == before + 1)
         #expect(try await store.addClient(client) == .added)
-        #expect(try await registry.client(client.id) == client)
+        #expect(try await registry.fresh().client(client.id) == client)
     }
 
     @Test func `several lookups at one revision read it once, and the next one reads it again`() async throws {
         let registry = CachedRegistry(store)
         let before = store.calls(of: .registryRevision)
-        let current = try await registry.current()
+        let current = try await registry.fresh()
         _ = try await (current.client(test.lightbox.id), current.scopes(), current.unregisteredClientPolicy())
         #expect(store.calls(of: .registryRevision) == before + 1)
         #expect(try await store.removeClient(test.lightbox.id))
         #expect(try await current.client(test.lightbox.id) == test.lightbox)
-        #expect(try await registry.current().client(test.lightbox.id) == nil)
+        #expect(try await registry.fresh().client(test.lightbox.id) == nil)
     }
 
     // Strangers choose the identifiers that are looked up.
@@ -110,12 +111,12 @@ struct CachedRegistryTests {
         let registry = CachedRegistry(store)
         let before = store.calls(of: .client)
         for number in 0...1000 {
-            _ = try await registry.client(try #require(ClientIdentifier("app-\(number)")))
+            _ = try await registry.fresh().client(try #require(ClientIdentifier("app-\(number)")))
         }
         #expect(store.calls(of: .client) == before + 1001)
-        _ = try await registry.client(try #require(ClientIdentifier("app-1000")))
+        _ = try await registry.fresh().client(try #require(ClientIdentifier("app-1000")))
         #expect(store.calls(of: .client) == before + 1001)
-        _ = try await registry.client(try #require(ClientIdentifier("app-0")))
+        _ = try await registry.fresh().client(try #require(ClientIdentifier("app-0")))
         #expect(store.calls(of: .client) == before + 1002)
     }
 

@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Testing
 
 @testable import CounterfoilServer

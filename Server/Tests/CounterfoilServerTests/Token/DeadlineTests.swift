@@ -1,8 +1,8 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import HTTPTypes
-import TestSupport
 import Testing
 
 /// Token requests that are judged after their deadline, as when the process was paused after it had read them.
@@ -12,19 +12,12 @@ import Testing
 struct DeadlineTests {
     private let store = TestStore()
 
-    /// Lets the deadline of the request pass whose handling next calls a method of the store.
-    private func delay(_ operation: StoreOperation) {
-        store.before(operation) {
-            _ = try? await Waiting.until("the deadline of the request") { RequestDeadline.hasPassed ? true : nil }
-        }
-    }
-
     @Test func `a replaced refresh token revokes nothing after the deadline of its request`() async throws {
         let test = try await TestServer(store: store)
         let stayed = try await RefreshTokenGrantTests.Stayed(test)
         let next = try await stayed.refresh().tokenResponse.refreshToken
         let latest = try await stayed.refresh(next).tokenResponse.refreshToken
-        delay(.refreshFacts)
+        store.delay(.refreshFacts)
         let late = try await stayed.refresh()
         #expect(late.status == .serviceUnavailable)
         #expect(late.fields[.retryAfter] == "5")
@@ -42,7 +35,7 @@ struct DeadlineTests {
         let attempt = Attempt(test, for: "openid photos.read").with("resource", "https://photos.example.com")
         let form = attempt.exchange(try await attempt.authorize().code)
         let token = try await test.redeem(form).tokenResponse.accessToken.exposed
-        delay(.code)
+        store.delay(.code)
         #expect(await test.redeem(form).status == .serviceUnavailable)
         #expect(try await api.sees(token))
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")

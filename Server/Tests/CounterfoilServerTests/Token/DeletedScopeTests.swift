@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 /// A scope that an administrator deletes while users have allowed it.

@@ -1,5 +1,5 @@
 import CounterfoilServer
-import HTTPTypes
+import CounterfoilStore
 import Testing
 
 /// The decision which requests are traced, and what a span can contain.
@@ -35,9 +35,8 @@ struct TraceSamplerTests {
     }
 
     // A method is chosen by the client.
-    @Test func `a method that is not standard is in no span`() throws {
-        let method = try #require(HTTPRequest.Method("SECRET"))
-        #expect(TraceAttribute.method(method).value == .text("_OTHER"))
-        #expect(TraceAttribute.method(.post).value == .text("POST"))
+    @Test func `a method that is not standard is in no span`() {
+        #expect(TraceAttribute.method("SECRET").value == .text("_OTHER"))
+        #expect(TraceAttribute.method("POST").value == .text("POST"))
     }
 }

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 /// Changes of the policy for unregistered clients, which apply to earlier grants from the next request.

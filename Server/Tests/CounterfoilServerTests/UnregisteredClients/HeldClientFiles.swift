@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 
 /// Files of clients whose hosts answer only when a test says so.
 ///
@@ -13,7 +14,7 @@ actor HeldClientFiles: ClientFileFetcher {
 
     init(holding isHeld: @escaping @Sendable (String) -> Bool = { _ in true }) { self.isHeld = isHeld }
 
-    func fetch(_ request: ClientFileRequest) async -> ClientFileFetch {
+    func fetch(_ request: ClientFileRequest, for context: RequestContext?) async -> ClientFileFetch {
         let url = request.url.rawValue
         requests.append(url)
         if isHeld(url) {

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Testing
 
 struct WebViewTests {

@@ -1,6 +1,7 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import ServiceLifecycle
 import TestSupport

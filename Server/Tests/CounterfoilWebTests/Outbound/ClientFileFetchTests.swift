@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import NIOCore
 import NIOSSL
 import Testing
@@ -48,8 +49,8 @@ struct ClientFileFetchTests {
             "{}", fields: "ETag: \"v1\"\r\nCache-Control: public\r\nCache-Control: max-age=60\r\nSet-Cookie: a=b\r\n")
         let fetched = try await host.run(answering: answer) { port in
             let files = Self.files(port: port)
-            _ = await files.fetch(try Self.request())
-            return await files.fetch(try Self.request(tag: "\"v0\""))
+            _ = await files.fetch(try Self.request(), for: nil)
+            return await files.fetch(try Self.request(tag: "\"v0\""), for: nil)
         }
         #expect(
             fetched
@@ -75,7 +76,7 @@ struct ClientFileFetchTests {
         for target in ["http://169.254.169.254/latest/meta-data", "/elsewhere", "https://10.0.0.1/"] {
             let answer = Self.response("{}", status: "\(status) Moved", fields: "Location: \(target)\r\n")
             let fetched = try await host.run(answering: answer) { port in
-                await Self.files(port: port).fetch(try Self.request())
+                await Self.files(port: port).fetch(try Self.request(), for: nil)
             }
             guard case .answered(let response) = fetched else {
                 Issue.record("\(fetched)")
@@ -104,7 +105,7 @@ struct ClientFileFetchTests {
         ] as [[[UInt8]]])
     func `a host with a special-use address is refused`(addresses: [[UInt8]]) async throws {
         let files = Self.files(port: nil) { _ in addresses }
-        #expect(await files.fetch(try Self.request()) == .failed(.notPublic))
+        #expect(await files.fetch(try Self.request(), for: nil) == .failed(.notPublic))
     }
 
     // A second answer of DNS after the check has no effect, because the name is resolved once.
@@ -119,7 +120,7 @@ struct ClientFileFetchTests {
                 }
                 return number == 1 ? [[127, 0, 0, 1]] : [[10, 0, 0, 1]]
             }
-            return [await files.fetch(try Self.request()), await files.fetch(try Self.request())]
+            return [await files.fetch(try Self.request(), for: nil), await files.fetch(try Self.request(), for: nil)]
         }
         guard case .answered(let response)? = fetched.first else {
             Issue.record("\(fetched)")
@@ -139,13 +140,14 @@ struct ClientFileFetchTests {
                 named: OutboundClient(insecureLoopbackPort: port, lookUp: inside),
                 others: OutboundClient(insecureLoopbackPort: nil, lookUp: inside))
             return [
-                await files.fetch(try Self.request()), await files.fetch(try Self.request(isOfNamedHost: true)),
+                await files.fetch(try Self.request(), for: nil),
+                await files.fetch(try Self.request(isOfNamedHost: true), for: nil),
             ]
         }
         #expect(fetched.first == .failed(.notPublic))
         #expect(fetched.last != .failed(.notPublic))
         let files = OutboundClientFiles(OutboundRules(networks: try OutboundNetworks(["127.0.0.0/8", "::1/128"])))
-        let stranger = await files.fetch(try Self.request("https://any.localhost/client.json"))
+        let stranger = await files.fetch(try Self.request("https://any.localhost/client.json"), for: nil)
         #expect(stranger == .failed(.notPublic) || stranger == .failed(.unknownHost))
     }
 
@@ -159,7 +161,7 @@ struct ClientFileFetchTests {
             Issue.record("a name was looked up")
             return []
         }
-        #expect(await files.fetch(try Self.request(url)) == .failed(.unsuitableURL))
+        #expect(await files.fetch(try Self.request(url), for: nil) == .failed(.unsuitableURL))
     }
 
     // The limit applies to the bytes that are read, whatever the response announces.
@@ -170,7 +172,7 @@ struct ClientFileFetchTests {
         let responses = [Self.response(String(decoding: body, as: UTF8.self)), Self.chunked(pieces)]
         for answer in responses {
             let fetched = try await ScriptedHost().run(answering: answer, stays: true) { port in
-                await Self.files(port: port).fetch(try Self.request())
+                await Self.files(port: port).fetch(try Self.request(), for: nil)
             }
             guard size <= Self.limit else {
                 #expect(fetched == .failed(.tooLarge))
@@ -187,7 +189,7 @@ struct ClientFileFetchTests {
     @Test func `an endless body is not read to its end`() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 0x400)
         let fetched = try await ScriptedHost().run(answering: Self.chunked([chunk]), isEndless: true) { port in
-            await Self.files(port: port).fetch(try Self.request())
+            await Self.files(port: port).fetch(try Self.request(), for: nil)
         }
         #expect(fetched == .failed(.tooLarge))
     }
@@ -199,7 +201,7 @@ struct ClientFileFetchTests {
         ]
         let answer = Self.chunked([compressed, []], fields: "Content-Encoding: gzip\r\n")
         let fetched = try await ScriptedHost().run(answering: answer) { port in
-            await Self.files(port: port).fetch(try Self.request())
+            await Self.files(port: port).fetch(try Self.request(), for: nil)
         }
         guard case .answered(let response) = fetched else {
             Issue.record("\(fetched)")
@@ -214,7 +216,7 @@ struct ClientFileFetchTests {
         let chunked = Self.chunked([Array("{".utf8)])
         for answer in [silent, announced, chunked] {
             let fetched = try await ScriptedHost().run(answering: answer, stays: true) { port in
-                await Self.files(port: port, timeLimit: .milliseconds(300)).fetch(try Self.request())
+                await Self.files(port: port, timeLimit: .milliseconds(300)).fetch(try Self.request(), for: nil)
             }
             #expect(fetched == .failed(.timedOut))
         }
@@ -230,7 +232,7 @@ struct ClientFileFetchTests {
         let fields = Array(String(repeating: "X-Padding: \(String(repeating: "x", count: 1000))\r\n", count: 16).utf8)
         let fetched = try await ScriptedHost().run(
             answering: [Array("HTTP/1.1 200 OK\r\n".utf8), fields], isEndless: true
-        ) { port in await Self.files(port: port).fetch(try Self.request()) }
+        ) { port in await Self.files(port: port).fetch(try Self.request(), for: nil) }
         #expect(fetched == .failed(.unreachable))
     }
 
@@ -238,7 +240,7 @@ struct ClientFileFetchTests {
         let answer = Self.response(
             "{}", fields: "Content-Type: text/html\r\nETag: \"a\"\r\nETag: \"b\"\r\n")
         let fetched = try await ScriptedHost().run(answering: answer) { port in
-            await Self.files(port: port).fetch(try Self.request())
+            await Self.files(port: port).fetch(try Self.request(), for: nil)
         }
         #expect(fetched == .answered(.init(status: 200, body: Array("{}".utf8))))
     }

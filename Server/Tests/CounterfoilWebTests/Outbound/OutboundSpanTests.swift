@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import NIOCore
 import Testing
@@ -47,9 +48,9 @@ struct OutboundSpanTests {
             let request = ClientFileRequest(
                 url: try AbsoluteURI(parsing: "https://app.example.net/client.json?secret=1"),
                 accepting: "application/json", byteLimit: 64, entityTag: nil, isOfNamedHost: false)
-            return await CurrentSpan.$value.withValue(root) {
-                await OutboundClientFiles(named: client, others: client).fetch(request)
-            }
+            var context = RequestContext(id: "request", source: "192.0.2.1")
+            context.span = root
+            return await OutboundClientFiles(named: client, others: client).fetch(request, for: context)
         }
         #expect(root.children.count == 1)
         return try #require(root.children.first)

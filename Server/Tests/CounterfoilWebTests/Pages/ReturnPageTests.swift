@@ -1,5 +1,6 @@
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 @testable import CounterfoilWeb

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import CounterfoilWeb
 import Dispatch
 import NIOCore
@@ -62,8 +63,8 @@ struct AssociationFileTests {
     @Test func `a file is fetched from the checked IP address, with the host name of the URL`() async throws {
         let host = Host()
         let fetched = try await host.run(answering: Self.answer("[]", fields: "Set-Cookie: a=b\r\n")) { port in
-            _ = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
-            return await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            _ = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil)
+            return await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil)
         }
         #expect(fetched == .answered(status: 200, contentType: "application/json", body: Array("[]".utf8)))
         #expect(host.requests.count == 2)
@@ -81,7 +82,7 @@ struct AssociationFileTests {
         let host = Host()
         let answer = Self.answer("", status: "302 Found", fields: "Location: \(target)\r\n")
         let fetched = try await host.run(answering: answer) { port in
-            await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil)
         }
         #expect(fetched == .answered(status: 302, contentType: "application/json", body: []))
         #expect(host.requests.count == 1)
@@ -94,7 +95,7 @@ struct AssociationFileTests {
             + String(repeating: "1000\r\n\(String(repeating: "x", count: 0x1000))\r\n", count: 64)
         for answer in [announced, unannounced] {
             let fetched = try await Host().run(answering: answer, stays: true) { port in
-                await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+                await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil)
             }
             #expect(fetched == .failed(.tooLarge))
         }
@@ -103,18 +104,20 @@ struct AssociationFileTests {
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n[]"])
     func `the request to a host that never finishes is cancelled`(answer: String) async throws {
         let fetched = try await Host().run(answering: answer, stays: true) { port in
-            await Self.fetcher(port: port, timeLimit: .milliseconds(300)).fetch(try AbsoluteURI(parsing: Self.url))
+            await Self.fetcher(port: port, timeLimit: .milliseconds(300)).fetch(
+                try AbsoluteURI(parsing: Self.url), for: nil)
         }
         #expect(fetched == .failed(.timedOut))
     }
 
     @Test func `a host without a valid response is unreachable`() async throws {
         let port = try await Host().run(answering: "SSH-2.0-OpenSSH_9.2\r\n\r\n") { port in
-            let fetched = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            let fetched = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil)
             #expect(fetched == .failed(.unreachable))
             return port
         }
-        #expect(await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unreachable))
+        #expect(
+            await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url), for: nil) == .failed(.unreachable))
     }
 
     // One internal IP address is enough to refuse a host, and the fetcher opens no connection.
@@ -126,15 +129,15 @@ struct AssociationFileTests {
         ] as [[[UInt8]]])
     func `a host name that resolves to a private address is refused`(addresses: [[UInt8]]) async throws {
         let fetcher = AssociationFileFetcher(OutboundClient(insecureLoopbackPort: nil) { _ in addresses })
-        #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
+        #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url), for: nil) == .failed(.notPublic))
     }
 
     // The server's fetcher uses the system resolver, which finds at most this device for the second name.
     @Test func `names without an address and names of this device are refused`() async throws {
         let nothing = AssociationFileFetcher(OutboundClient(insecureLoopbackPort: nil) { _ in [] })
-        #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unknownHost))
+        #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url), for: nil) == .failed(.unknownHost))
         let fetcher = AssociationFileFetcher(OutboundClient())
-        let inside = await fetcher.fetch(try AbsoluteURI(parsing: "https://any.localhost/"))
+        let inside = await fetcher.fetch(try AbsoluteURI(parsing: "https://any.localhost/"), for: nil)
         guard case .failed(let failure) = inside else {
             Issue.record("it was fetched")
             return
@@ -157,7 +160,7 @@ struct AssociationFileTests {
                 asked.withLock { $0 += 1 }
                 return []
             })
-        #expect(await fetcher.fetch(try AbsoluteURI(parsing: url)) == .failed(.unsuitableURL))
+        #expect(await fetcher.fetch(try AbsoluteURI(parsing: url), for: nil) == .failed(.unsuitableURL))
         #expect(asked.withLock { $0 } == 0)
     }
 
@@ -172,7 +175,7 @@ struct AssociationFileTests {
             })
         let url = try AbsoluteURI(parsing: Self.url)
         let fetched = await withTaskGroup(of: AssociationFetch.self) { group in
-            for _ in 0..<20 { group.addTask { await fetcher.fetch(url) } }
+            for _ in 0..<20 { group.addTask { await fetcher.fetch(url, for: nil) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(fetched.allSatisfy { $0 == .failed(.timedOut) }, "\(fetched)")

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import CounterfoilWeb
 import Foundation
 import HTTPTypes

@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import GRDB
 import HTTPTypes

@@ -1,7 +1,8 @@
 import CounterfoilConsole
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Testing

@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes

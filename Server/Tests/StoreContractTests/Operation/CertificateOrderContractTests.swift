@@ -1,5 +1,6 @@
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import GRDB
 import TestSupport

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import TestSupport

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 /// A sign-in of alice for a client that requests refresh tokens.

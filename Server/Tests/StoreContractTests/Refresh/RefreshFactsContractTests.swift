@@ -2,6 +2,7 @@
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing
@@ -33,24 +34,24 @@ struct RefreshFactsContractTests {
         let registry = CachedRegistry(server)
         let seen = try #require(try await server.refreshFacts(line.digest))
         #expect(seen == RefreshFacts(family: line, grant: grant, person: world.person))
-        #expect(try await registry.resource(api.resource) == api)
-        #expect(try await registry.resource(grant.resources[0]) == nil)
+        #expect(try await registry.fresh().resource(api.resource) == api)
+        #expect(try await registry.fresh().resource(grant.resources[0]) == nil)
 
-        #expect(try await registry.client(world.client.id) == world.client)
+        #expect(try await registry.fresh().client(world.client.id) == world.client)
         var changed = world.client
         changed.presentation.name = "Lightbox, renamed"
         #expect(try await administration.updateClient(changed, logo: .keep) == .updated)
-        #expect(try await registry.client(world.client.id)?.presentation.name == "Lightbox, renamed")
+        #expect(try await registry.fresh().client(world.client.id)?.presentation.name == "Lightbox, renamed")
         let secret = ClientSecretRecord.example(of: world.client)
         #expect(try await administration.addClientSecret(secret) == .added)
-        #expect(try await registry.clientSecrets(of: world.client.id) == [secret])
+        #expect(try await registry.fresh().clientSecrets(of: world.client.id) == [secret])
         #expect(try await administration.removeClientSecret(secret.digest, of: world.client.id))
-        #expect(try await registry.clientSecrets(of: world.client.id) == [])
+        #expect(try await registry.fresh().clientSecrets(of: world.client.id) == [])
         let other = ArtefactDigest(of: ClientSecret())
         #expect(try await administration.replaceSecret(of: api.resource, with: other))
-        #expect(try await registry.resource(api.resource)?.secret == other)
+        #expect(try await registry.fresh().resource(api.resource)?.secret == other)
         #expect(try await administration.removeResource(api.resource))
-        #expect(try await registry.resource(api.resource) == nil)
+        #expect(try await registry.fresh().resource(api.resource) == nil)
         #expect(try await administration.removeClient(world.client.id))
         #expect(try await server.refreshFacts(line.digest) == nil)
     }

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 /// The required behaviour of one refresh token family, as a model that the server is compared with.

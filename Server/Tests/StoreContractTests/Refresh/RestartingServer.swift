@@ -1,5 +1,6 @@
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilStore
 import Foundation
 
 /// A server on a store with injected failures; both are closed and opened again, as in a restarted process.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 import Logging
@@ -47,7 +48,7 @@ struct UnregisteredClients: Sendable {
 
     func list(_ visit: Console.Visit) async throws -> Reply {
         let settings = console.settings
-        let policy = try await console.registry.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await console.registry.atArrival().effectiveUnregisteredClientPolicy(settings)
         let hosts = try await console.store.unregisteredClientHosts(
             after: try Question(visit).after, limit: Self.limit)
         let registered = try await console.store.unregisteredClientCount(of: .registrations)
@@ -169,9 +170,9 @@ struct UnregisteredClients: Sendable {
             guard use.client.documentHost != nil else { throw NotFoundError() }
             guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
             let event = console.event(.application, by: visit, client: use.client.id, detail: "adopted")
-            let policy = try await console.registry.effectiveUnregisteredClientPolicy(console.settings)
-            let adopted = use.client.adopted(
-                under: policy, of: try await console.registry.scopes(), now: visit.now)
+            let registry = try await console.registry.atArrival()
+            let policy = try await registry.effectiveUnregisteredClientPolicy(console.settings)
+            let adopted = use.client.adopted(under: policy, of: try await registry.scopes(), now: visit.now)
             let outcome = try await console.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:

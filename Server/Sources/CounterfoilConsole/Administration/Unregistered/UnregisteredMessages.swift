@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 
 /// The confirmations that the pages about unregistered clients show after a form was submitted.
 enum UnregisteredNotice: String, LocalizationKey, Notice {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -10,15 +11,17 @@ struct UnregisteredPolicyForm: Sendable {
     private typealias Draft = UnregisteredPolicyDraft
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let policy = try await console.registry.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.registry)
+        let current = try await console.registry.atArrival()
+        let policy = try await current.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(current)
         return page(visit, Draft(policy, beside: registry), registry, revision: policy.revision)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let (form, _, delay) = try await console.formOrDelay(visit)
-        let former = try await console.registry.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.registry)
+        let current = try await console.registry.atArrival()
+        let former = try await current.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(current)
         var draft = Draft(former, beside: registry)
         try draft.read(form, isKindFixed: console.settings.unregisteredClients != nil)
         func again(_ problems: [Draft.Problem], _ status: HTTPResponse.Status = .badRequest) -> Reply {

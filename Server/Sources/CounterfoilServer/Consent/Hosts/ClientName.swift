@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+public import CounterfoilStore
 
 /// The names by which users know clients that no person registered.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import Foundation
 
 /// The hosts that a name contains, as in `My Bank (bank.example.com)`.

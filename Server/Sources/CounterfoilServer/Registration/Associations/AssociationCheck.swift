@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// A check that the host of a claimed https redirect URI lists the app in its association file (RFC 8252 §7.2).
 ///
@@ -24,9 +25,12 @@ package struct AssociationCheck: Sendable {
     package static let byteLimit = 128 * 1024
 
     private let fetcher: any AssociationFetcher
+    private let request: RequestContext?
 
-    package init(fetcher: any AssociationFetcher) {
+    /// Creates a check for one request; nil for none.
+    package init(fetcher: any AssociationFetcher, for request: RequestContext?) {
         self.fetcher = fetcher
+        self.request = request
     }
 
     /// Fetches the association file from the host of a redirect URI and checks that it names an app.
@@ -49,7 +53,7 @@ package struct AssociationCheck: Sendable {
         guard redirectURI.uri.port == nil || redirectURI.uri.port == 443,
             let url = try? AbsoluteURI(parsing: "https://\(host.lowercased())\(path)")
         else { return apps.map { _ in .notFetched(.unsuitableURL) } }
-        let fetched = await fetcher.fetch(url)
+        let fetched = await fetcher.fetch(url, for: request)
         return apps.map { Self.verdict(on: $0, from: fetched) }
     }
 

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilStore
 
 /// A fetcher of association files from hosts that developers have chosen.
 ///
@@ -6,7 +7,11 @@ public import CounterfoilProtocol
 /// redirects. It must limit the size of the response and the time of the request.
 public protocol AssociationFetcher: Sendable {
     /// Fetches the file at an https URL, and reports a failed request in the result instead of throwing an error.
-    func fetch(_ url: AbsoluteURI) async -> AssociationFetch
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - request: The request that needs the file; nil if none does.
+    func fetch(_ url: AbsoluteURI, for request: RequestContext?) async -> AssociationFetch
 }
 
 /// The result of fetching an association file.

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 import Foundation
 
 /// The association files of this host, which name the apps that may claim its URLs (RFC 8252 §7.2).

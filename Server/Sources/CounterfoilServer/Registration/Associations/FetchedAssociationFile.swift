@@ -1,3 +1,4 @@
+import CounterfoilStore
 import Foundation
 
 /// The reader of a host's `apple-app-site-association`.

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 package import CounterfoilTokens
 
 /// The values with which a client uses this server.

@@ -1,3 +1,5 @@
+import CounterfoilStore
+
 /// A configuration or a piece of code that connects a client to this server with a widely used library.
 ///
 /// The text contains no secret. Where a library needs one, the text names the environment variable that holds it.

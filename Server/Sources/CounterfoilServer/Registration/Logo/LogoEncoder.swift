@@ -1,3 +1,5 @@
+package import CounterfoilStore
+
 /// The encoder of logos: it decodes the pixels of an uploaded image and encodes them again.
 ///
 /// Nothing but the pixels of the upload remains, so metadata and hidden data are removed. The format of the

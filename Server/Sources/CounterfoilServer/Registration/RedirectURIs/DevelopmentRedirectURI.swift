@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 extension RedirectURI {
     /// Returns true if the URI is a development redirect URI of a client of a given type.

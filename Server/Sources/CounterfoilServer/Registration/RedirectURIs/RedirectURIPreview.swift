@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// Examples of requested URIs that match a registered redirect URI, and of URIs that do not.
 ///

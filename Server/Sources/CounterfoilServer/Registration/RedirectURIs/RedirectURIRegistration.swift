@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The rules for registering a redirect URI (RFC 8252 §7 and §8.4, RFC 9700 §2.1).
 ///

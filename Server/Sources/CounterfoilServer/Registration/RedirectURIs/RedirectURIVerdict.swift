@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+package import CounterfoilStore
 
 /// The decision whether a URI may be registered as a redirect URI.
 package enum RedirectURIVerdict: Sendable, Hashable {

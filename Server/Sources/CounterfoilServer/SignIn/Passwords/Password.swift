@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilStore
 import Foundation
 
 /// A typed password, which is never truncated.

@@ -1,6 +1,7 @@
 import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -154,7 +155,7 @@ private final class StallingFiles: ClientFileFetcher {
         for continuation in waiting { continuation.resume() }
     }
 
-    func fetch(_ request: ClientFileRequest) async -> ClientFileFetch {
+    func fetch(_ request: ClientFileRequest, for context: RequestContext?) async -> ClientFileFetch {
         guard request.url.host == "slow.example" else { return file }
         await withCheckedContinuation { continuation in
             let mayContinue = state.withLock { state in

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 import Testing
 
 @testable import CounterfoilServer

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 import Testing

@@ -1,6 +1,7 @@
 import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServerTesting
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
 import Testing

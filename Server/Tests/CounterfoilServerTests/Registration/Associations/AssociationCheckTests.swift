@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import Testing
 
@@ -111,7 +112,7 @@ struct AssociationCheckTests {
         let url: String
         let body: String
 
-        func fetch(_ url: AbsoluteURI) async -> AssociationFetch {
+        func fetch(_ url: AbsoluteURI, for request: RequestContext?) async -> AssociationFetch {
             url.rawValue == self.url ? fetched(body) : .failed(.unknownHost)
         }
     }
@@ -120,7 +121,7 @@ struct AssociationCheckTests {
     @Test func `the file is fetched from the host of the redirect URI`() async throws {
         let check = AssociationCheck(
             fetcher: OneFile(
-                url: "https://app.example.com/.well-known/assetlinks.json", body: "[\(Self.statement())]"))
+                url: "https://app.example.com/.well-known/assetlinks.json", body: "[\(Self.statement())]"), for: nil)
         let app = try Self.android()
         for uri in ["https://app.example.com/cb", "https://APP.example.com/", "https://app.example.com:443/cb?a=b"] {
             #expect(await check.verdict(on: app, at: try RedirectURI(uri)) == .namesTheApp)

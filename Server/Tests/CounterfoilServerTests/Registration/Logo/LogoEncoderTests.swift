@@ -1,5 +1,6 @@
 import CTurboJPEG
 import CounterfoilServer
+import CounterfoilStore
 import Testing
 
 /// Conversion of uploaded images into logos.

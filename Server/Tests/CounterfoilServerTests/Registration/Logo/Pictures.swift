@@ -1,6 +1,7 @@
 import CPNG
 import CTurboJPEG
 import CounterfoilServer
+import CounterfoilStore
 import TestSupport
 import Testing
 

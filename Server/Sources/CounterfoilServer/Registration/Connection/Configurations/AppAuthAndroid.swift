@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Classes: https://github.com/openid/AppAuth-Android (README).
 extension ConfigurationRecipe {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Classes: https://openid.github.io/AppAuth-iOS/
 extension ConfigurationRecipe {

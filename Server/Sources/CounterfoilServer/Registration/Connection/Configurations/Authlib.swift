@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Parameters: https://docs.authlib.org/en/latest/oauth2/client/web/ (Flask, PKCE, UserInfo).
 extension ConfigurationRecipe {

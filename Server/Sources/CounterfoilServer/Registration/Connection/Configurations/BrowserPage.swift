@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 extension ConfigurationRecipe {
     static let browserPage = ConfigurationRecipe(

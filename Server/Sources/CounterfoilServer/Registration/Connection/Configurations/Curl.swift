@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 extension ConfigurationRecipe {
     static let curl = ConfigurationRecipe("curl", "curl", file: "token.sh", for: [.service], namesAPIs: true) {

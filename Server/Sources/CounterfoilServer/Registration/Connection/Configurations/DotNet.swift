@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Classes: https://docs.duendesoftware.com/identitymodel-oidcclient (version 7).
 extension ConfigurationRecipe {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 
 // Keys: https://auth0.github.io/express-openid-connect/interfaces/ConfigParams.html

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Functions: https://pkg.go.dev/golang.org/x/oauth2
 extension ConfigurationRecipe {

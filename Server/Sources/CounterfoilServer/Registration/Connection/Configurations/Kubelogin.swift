@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 
 // Options: https://github.com/int128/kubelogin/blob/master/docs/usage.md

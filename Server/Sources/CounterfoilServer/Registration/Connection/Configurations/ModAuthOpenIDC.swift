@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 
 // Directives: https://github.com/OpenIDC/mod_auth_openidc/blob/master/auth_openidc.conf

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Keys: https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview
 extension ConfigurationRecipe {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 
 // Settings: https://authts.github.io/oidc-client-ts/interfaces/UserManagerSettings.html
 extension ConfigurationRecipe {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 
 // Functions: https://github.com/panva/openid-client (version 6).

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 
 // Keys: https://docs.spring.io/spring-boot/reference/security/oauth2.html (spring.security.oauth2.client).

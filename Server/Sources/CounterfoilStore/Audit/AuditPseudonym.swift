@@ -1,0 +1,48 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import Crypto
+
+extension PersonIdentifier {
+    private static let pseudonymPrefix = "per_removed_"
+    /// The number of bytes of a pseudonym: the prefix, and 256 bits in base64url.
+    private static let pseudonymLength = pseudonymPrefix.utf8.count + 43
+
+    /// Whether the identifier is the pseudonym of a deleted user in the audit log.
+    ///
+    /// A pseudonym is longer than the identifier of an account, so no account has it.
+    public var isPseudonym: Bool {
+        rawValue.hasPrefix(Self.pseudonymPrefix) && rawValue.utf8.count == Self.pseudonymLength
+    }
+}
+
+extension AuditEvent {
+    /// The beginning of the detail of each event that a command causes.
+    private static let commandPrefix = "at the command line: "
+
+    /// Whether a command caused the event; false for a deleted user, whose events do not show it.
+    package var isFromCommand: Bool { hasNoRequest && detail?.hasPrefix(Self.commandPrefix) == true }
+
+    /// Whether the server itself caused the event, such as the rotation of a signing key.
+    ///
+    /// Such an event has a detail. An event without one can be that of a user whose deletion has removed the request.
+    package var isFromServer: Bool { hasNoRequest && detail.map { !$0.hasPrefix(Self.commandPrefix) } == true }
+
+    private var hasNoRequest: Bool { source == nil && requestID == nil && personID?.isPseudonym != true }
+}
+
+extension ServerKey {
+    /// Returns the pseudonym of a user in the audit log.
+    ///
+    /// It is an HMAC of the identifier, so a user always has the same one. A test whether it belongs to an
+    /// identifier needs the server key.
+    package func auditPseudonym(of person: PersonIdentifier) -> PersonIdentifier {
+        let code = HMAC<SHA256>.authenticationCode(for: Array(person.rawValue.utf8), using: auditPseudonyms)
+        return PersonIdentifier(pseudonym: code.copiedBytes)
+    }
+}
+
+extension PersonIdentifier {
+    /// Creates a pseudonym from the 32 bytes of an HMAC.
+    fileprivate init(pseudonym bytes: [UInt8]) {
+        self.init(unchecked: Self.pseudonymPrefix + Base64URL.encode(bytes))
+    }
+}

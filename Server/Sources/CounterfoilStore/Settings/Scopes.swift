@@ -1,0 +1,145 @@
+public import CounterfoilProtocol
+public import Foundation
+
+/// A scope that can be assigned to clients and APIs, with its description.
+public struct ScopeDefinition: Sendable, Hashable {
+    /// The scope token, as in the `scope` parameter (RFC 6749 §3.3).
+    public let token: Scope.Token
+    /// The description on the consent page, 1 to 200 characters.
+    public var description: String
+    /// Whether the server metadata lists the scope in `scopes_supported` (RFC 8414 §2).
+    ///
+    /// The scopes in ``standard`` are always listed.
+    public var isListed: Bool
+    /// Whether the checkbox of the scope is initially checked on the consent page, if the user can decline the scope.
+    ///
+    /// A pre-checked checkbox does not constitute valid consent under the GDPR (CJEU C-673/17).
+    public var startsTicked: Bool
+
+    /// Creates a definition; by default, the scope is not listed and its checkbox is initially unchecked.
+    public init(token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false) {
+        self.token = token
+        self.description = description
+        self.isListed = isListed
+        self.startsTicked = startsTicked
+    }
+
+    /// The valid lengths of a description, in characters.
+    public static let descriptionLength = 1...200
+
+    /// The tokens of the standard scopes, all of which concern a user.
+    package static let ofPeople = Set(standard.map(\.token))
+
+    /// The standard scopes for which UserInfo returns claims (OpenID Connect Core §5.4).
+    package static let ofUserInfo = Scope(standard.map(\.token).filter { $0 != .offlineAccess })
+
+    /// The standard scopes, which every new store contains.
+    public static let standard: [ScopeDefinition] = [
+        ScopeDefinition(token: .openID, description: "Sign you in", isListed: true),
+        ScopeDefinition(token: .profile, description: "See your name and user name", isListed: true),
+        ScopeDefinition(token: .email, description: "See your email address", isListed: true),
+        ScopeDefinition(token: .address, description: "See your postal address", isListed: true),
+        ScopeDefinition(token: .phone, description: "See your telephone number", isListed: true),
+        ScopeDefinition(token: .offlineAccess, description: "Stay signed in when you are not there", isListed: true),
+    ]
+}
+
+extension Scope.Token {
+    /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
+    public var isStandard: Bool { ScopeDefinition.ofPeople.contains(self) }
+}
+
+extension Scope {
+    package func without(_ token: Token) -> Scope { Scope(tokens.filter { $0 != token }) }
+}
+
+extension RegisteredClient {
+    /// Returns the client without a scope, with the next revision and a new time of change, ready to be stored.
+    package func without(_ token: Scope.Token, at time: Date) -> RegisteredClient {
+        var client = self
+        client.scope = scope.without(token)
+        client.optionalScope = optionalScope.without(token)
+        client.policy.machineScope = policy.machineScope.without(token)
+        client.changedAt = max(changedAt, time)
+        client.revision += 1
+        return client
+    }
+}
+
+/// The clients and APIs to which a scope is assigned.
+public struct ScopeUses: Sendable, Hashable {
+    /// The clients, oldest first.
+    public var clients: [ClientIdentifier]
+    /// The APIs, ordered by resource indicator.
+    public var resources: [Resource]
+
+    /// Creates the uses of a scope; by default it has none.
+    public init(clients: [ClientIdentifier] = [], resources: [Resource] = []) {
+        self.clients = clients
+        self.resources = resources
+    }
+
+    /// Whether the scope is assigned to no client and no API.
+    public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
+}
+
+/// The outcome of ``ScopeStore/addScope(_:recording:)``.
+public enum AddScopeOutcome: Sendable, Hashable {
+    /// The scope was added, and clients and APIs can be registered with it.
+    case added
+    /// A scope with this token exists already; nothing was written.
+    case exists
+}
+
+/// The outcome of ``ScopeStore/updateScope(_:from:recording:)``.
+public enum UpdateScopeOutcome: Sendable, Hashable {
+    /// The description or an option of the scope was changed.
+    case updated
+    /// Another update changed the scope after it was read; nothing was written.
+    case changedMeanwhile
+    /// There is no such scope; nothing was written.
+    case notFound
+}
+
+/// The outcome of ``ScopeStore/removeScope(_:takingFromUses:at:recording:)``.
+public enum RemoveScopeOutcome: Sendable, Hashable {
+    /// The scope was deleted, and removed from the given clients and APIs.
+    case removed(from: ScopeUses)
+    /// The scope is assigned to the given clients and APIs; nothing was written.
+    ///
+    /// If it was assigned during the call, grants may have lost it.
+    case inUse(ScopeUses)
+    /// The scope is one of ``ScopeDefinition/standard``; nothing was written.
+    case isStandard
+    /// There is no such scope; nothing was written.
+    case notFound
+}
+
+/// The changes of the scopes that can be assigned to clients and APIs; ``RegistryReader`` reads the scopes.
+public protocol ScopeStore: Sendable {
+    /// Adds a scope, unless one with the same token exists.
+    func addScope(_ scope: ScopeDefinition, recording events: [AuditEvent]) async throws(StoreFault) -> AddScopeOutcome
+    /// Changes a scope if its stored definition still equals `former`.
+    func updateScope(
+        _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateScopeOutcome
+    /// Deletes a scope and removes it from every grant and consent.
+    ///
+    /// A store may remove it from the grants in several transactions, of which the last one deletes it. So after a
+    /// fault, the scope exists, some grants may have lost it, and the call can be repeated.
+    ///
+    /// If a scope with the same token is added later, it starts without any consent. A grant with no scope left is
+    /// revoked with ``RevocationReason/scopeRemoved``. If the scope of a grant is reduced, its unredeemed code becomes
+    /// invalid. A client that loses the scope gets a new revision.
+    ///
+    /// - Parameters:
+    ///   - token: The scope to delete.
+    ///   - takesFromUses: Whether to remove the scope from the clients and APIs to which it is assigned. If false and
+    ///     the scope is assigned to any, the store writes nothing.
+    ///   - time: The time at which grants are revoked and clients changed.
+    ///   - events: Returns the events of the commit, which the store appends with it.
+    func removeScope(
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date,
+        recording events: @escaping @Sendable (ScopeUses) -> [AuditEvent]
+    ) async throws(StoreFault) -> RemoveScopeOutcome
+}
