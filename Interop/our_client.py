@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -139,6 +140,13 @@ class Client:
         printed = self.run("token", *words)
         expect(len(printed.split()) == 1, "`counterfoil token` prints something else than one token")
         return printed.strip()
+
+    def wait_for_refresh(self, token: str) -> None:
+        """Waits until there is another access token; while another process refreshes, the valid one is printed."""
+        deadline = time.monotonic() + SECONDS
+        while self.token() == token:
+            expect(time.monotonic() < deadline, "no refresh gave another access token")
+            time.sleep(0.2)
 
     def call(self, url: str) -> Any:
         """What an API answers, which has to be JSON."""
