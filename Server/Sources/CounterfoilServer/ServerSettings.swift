@@ -83,7 +83,7 @@ public struct ServerSettings: Sendable, Hashable {
     public var allowsDevelopmentRedirectURIs = true
 
     /// The kinds of unregistered clients that this process accepts; nil if the stored
-    /// ``UnregisteredClientPolicy/kinds`` decide.
+    /// `UnregisteredClientPolicy.kinds` decide.
     public var unregisteredClients: Set<UnregisteredClientKind>?
 
     /// The maximum number of clients that one source may register by themselves within an hour, changes included

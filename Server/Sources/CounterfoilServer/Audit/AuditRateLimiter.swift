@@ -32,7 +32,7 @@ final class AuditRateLimiter: Sendable {
 
     /// The number of minutes by which an event can be before the current minute, unless the clock was set back.
     ///
-    /// The time of an event is at most ``RequestContext/timeLimit`` ago, and more only on a machine that stalls.
+    /// The time of an event is at most `RequestContext.timeLimit` ago, and more only on a machine that stalls.
     private static let minutesBack = 2
 
     private struct State {

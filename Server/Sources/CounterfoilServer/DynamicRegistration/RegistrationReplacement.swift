@@ -37,7 +37,7 @@ struct RegistrationReplacement: Sendable {
     /// Returns the client with its new registration.
     ///
     /// It keeps its identifier, its logo, and what an administrator decided, as far as that still applies
-    /// (``RegisteredClient/settled(after:byAdministrator:)``).
+    /// (`RegisteredClient.settled(after:byAdministrator:)`).
     func client(
         replacedBy registration: CheckedRegistration, _ source: DynamicRegistration, now: Date
     ) throws(Refusal) -> RegisteredClient {

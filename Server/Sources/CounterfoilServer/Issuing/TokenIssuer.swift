@@ -149,7 +149,7 @@ struct TokenIssuer: Sendable {
     /// Returns the claims about the user that an ID token contains.
     ///
     /// These are the individually requested claims (OpenID Connect Core §5.5) that the scope of this token request or
-    /// ``Grant/claimScope`` covers. If the policy of the client says so, the claims of the scopes `profile` and
+    /// `Grant.claimScope` covers. If the policy of the client says so, the claims of the scopes `profile` and
     /// `email` are added (§5.4).
     private func userClaims(in facts: IssuingFacts) -> UserClaims {
         var names: Set<String> = []

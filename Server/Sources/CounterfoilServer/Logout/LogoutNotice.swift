@@ -13,7 +13,7 @@ public struct LogoutNotice: Sendable, Hashable {
     /// Whether the host can be in a private network that the operator allows.
     ///
     /// This is true for a registered client. For an unregistered client it is true only if the owner's policy names
-    /// the host (``UnregisteredClientPolicy/allowedHosts``).
+    /// the host (`UnregisteredClientPolicy.allowedHosts`).
     public let mayReachPrivateNetworks: Bool
 
     init(to address: AbsoluteURI, token: String, party: String = "", mayReachPrivateNetworks: Bool = false) {

@@ -6,12 +6,12 @@ import Logging
 
 /// The service that notifies clients of ended sessions (OpenID Connect Back-Channel Logout §2.5).
 ///
-/// It sends a logout token until the client accepts it. It gives up after ``LogoutDelivery/attemptLimit`` attempts,
+/// It sends a logout token until the client accepts it. It gives up after `LogoutDelivery.attemptLimit` attempts,
 /// or if the host does not answer and the notification is older than a day.
 ///
 /// If several processes share one store, each notification is sent by only one of them at a time.
 ///
-/// At any time, at most one notification to a client and at most ``LogoutDelivery/ownerLimit`` notifications to the
+/// At any time, at most one notification to a client and at most `LogoutDelivery.ownerLimit` notifications to the
 /// clients of one owner are in flight. A slow host therefore does not delay notifications to other hosts.
 /// All unregistered clients count as those of one owner.
 public struct LogoutNotifier: Sendable {

@@ -7,7 +7,7 @@ package import CounterfoilStore
 /// returned only if it was read at this revision. A record that does not exist is cached, too. If the revision cannot
 /// be read, the lookup fails, so that nothing is answered from a cache that may be stale.
 ///
-/// The endpoints hold a ``CachedRegistry`` beside an ``UncachedStore``. The signing keys have a cache of their own with
+/// The endpoints hold a ``CachedRegistry`` beside an `UncachedStore`. The signing keys have a cache of their own with
 /// the same revision (``KeyRing``).
 package struct CachedRegistry: Sendable {
     private let store: any RegistryStore

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A clock that starts at the wall-clock time of the process start and then follows the monotonic clock.
 ///
-/// It is the ``StoreClock`` of a store that only this process uses.
+/// It is the `StoreClock` of a store that only this process uses.
 package struct SteadyClock: Sendable {
     package static let shared = SteadyClock()
 

@@ -6,7 +6,7 @@ package import CounterfoilTokens
 ///
 /// They decide how the client and the server talk to each other. None of them extends what the client may do.
 package struct DeveloperChoices: Sendable, Hashable {
-    /// The PKCE policy, which is never an exception (``PKCEPolicy/isException``).
+    /// The PKCE policy, which is never an exception (`PKCEPolicy.isException`).
     package let pkce: PKCEPolicy?
     /// The algorithm that signs ID tokens, `id_token_signed_response_alg`.
     package let idTokenAlgorithm: SigningAlgorithm?

@@ -236,8 +236,8 @@ extension RegisteredClient {
     /// A decision covers only the registration that the administrator saw:
     /// - After any change by a developer, the client is no longer trusted, and no scope is approved for requests
     ///   without a user.
-    /// - After a change of the https redirect URIs, of ``RegisteredClient/appleApps`` or of
-    ///   ``RegisteredClient/androidApps`` by a developer, the https redirect URIs no longer count as verified.
+    /// - After a change of the https redirect URIs, of `RegisteredClient.appleApps` or of
+    ///   `RegisteredClient.androidApps` by a developer, the https redirect URIs no longer count as verified.
     /// - After a change by anyone, an added scope is not approved for requests without a user.
     ///
     /// - Parameters:

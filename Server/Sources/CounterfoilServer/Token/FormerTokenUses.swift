@@ -8,7 +8,7 @@ package import Foundation
 /// all the same, so a client that keeps it needs the former server key for as long as it uses the token. The record of
 /// the last use in the store does not show which of the two tokens was used.
 package final class FormerTokenUses: Sendable {
-    /// Records a use of a key, which is named by one of ``ServerKey/fingerprints``.
+    /// Records a use of a key, which is named by one of `ServerKey.fingerprints`.
     package typealias Recorder = @Sendable (_ fingerprint: String, _ time: Date) async throws -> Void
 
     private struct State {
@@ -29,7 +29,7 @@ package final class FormerTokenUses: Sendable {
     /// - Parameters:
     ///   - ends: The last time at which each key was the first one, by fingerprint.
     ///   - now: The end of the keys that are missing in `ends`.
-    ///   - record: Records a use; it is called at most once in ``RefreshFamily/useResolution`` for each key.
+    ///   - record: Records a use; it is called at most once in `RefreshFamily.useResolution` for each key.
     package func begin(after ends: [String: Date], now: Date, record: @escaping Recorder) {
         let known = Dictionary(uniqueKeysWithValues: Set(fingerprints).map { ($0, ends[$0] ?? now) })
         state.withLock { $0 = State(ends: known, record: record) }

@@ -25,7 +25,7 @@ public struct ClientFileRequest: Sendable, Hashable {
     public let byteLimit: Int
     /// The value of `If-None-Match`, an entity tag of an earlier response; nil for none (RFC 9110 §13.1.2).
     public let entityTag: String?
-    /// Whether the owner's policy names the host of the URL (``UnregisteredClientPolicy/allowedHosts``).
+    /// Whether the owner's policy names the host of the URL (`UnregisteredClientPolicy.allowedHosts`).
     ///
     /// Only then can the host be in a private network that the operator allows.
     public let isOfNamedHost: Bool

@@ -10,7 +10,7 @@ extension UnregisteredClientUseStore {
     ///   - batch: The maximum number of clients in one transaction.
     ///   - event: Returns the event of one transaction for the number of clients that it deletes. Its time must be that
     ///     of the call, because the last transaction can follow the first after more than
-    ///     ``AuditPosition/settlingTime``.
+    ///     `AuditPosition.settlingTime`.
     package func removeAllUnregisteredClients(
         of family: UnregisteredClientFamily, batch: Int, recording event: @escaping @Sendable (Int) -> AuditEvent
     ) async throws(StoreFault) -> (count: Int, events: [AuditEvent]) {

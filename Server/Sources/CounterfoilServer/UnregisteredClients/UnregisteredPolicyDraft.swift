@@ -16,7 +16,7 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     package var maximumScopes: [String]?
     /// The resource indicators of the APIs that a client can name; nil for every API.
     package var resources: [String]?
-    /// The condition for refresh tokens, the raw value of a ``RefreshTokenPolicy``.
+    /// The condition for refresh tokens, the raw value of a `RefreshTokenPolicy`.
     package var refreshTokens = RefreshTokenPolicy.offlineAccess.rawValue
     /// The lifetime of access tokens in seconds; empty for that of the server.
     package var accessTokenLifetime = ""
@@ -24,7 +24,7 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     package var refreshIdleLifetime = ""
     /// The lifetime of refresh tokens in seconds; empty for that of the server.
     package var refreshLifetime = ""
-    /// The users who may approve, the raw value of ``UnregisteredClientPolicy/Approvers``.
+    /// The users who may approve, the raw value of `UnregisteredClientPolicy.Approvers`.
     package var approvers = UnregisteredClientPolicy.Approvers.everyone.rawValue
     /// Whether a registration needs an initial access token.
     package var requiresInitialAccessToken = false

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The time of the last heartbeat in the store, and the recent outages of the service.
 ///
-/// A heartbeat is a write with which a server records that the store responds (see ``Heartbeat``). The grace period of
+/// A heartbeat is a write with which a server records that the store responds (see `Heartbeat`). The grace period of
 /// a refresh excludes outages, because clients cannot retry during an outage.
 public struct ServiceRecord: Sendable, Hashable {
     /// A period without a heartbeat: no server was running, or none could commit to the store.
@@ -21,7 +21,7 @@ public struct ServiceRecord: Sendable, Hashable {
 
     /// The time without a heartbeat after which an outage is recorded, in seconds.
     ///
-    /// The limit is more than two intervals of ``Heartbeat``.
+    /// The limit is more than two intervals of `Heartbeat`.
     public static let silenceLimit: TimeInterval = 5
     /// The maximum number of outages that a store keeps; beyond it, the store deletes the oldest.
     public static let outageLimit = 200

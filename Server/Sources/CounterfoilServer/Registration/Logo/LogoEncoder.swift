@@ -4,7 +4,7 @@ package import CounterfoilStore
 ///
 /// Nothing but the pixels of the upload remains, so metadata and hidden data are removed. The format of the
 /// upload is determined from its first bytes, not from its name or content type. A logo is 96 pixels wide and
-/// high and has at most ``Logo/byteLimit`` bytes. The image is scaled without cropping. If it is not square,
+/// high and has at most `Logo.byteLimit` bytes. The image is scaled without cropping. If it is not square,
 /// it gets transparent margins.
 package struct LogoEncoder: Sendable {
     /// The maximum size of an upload in bytes.
