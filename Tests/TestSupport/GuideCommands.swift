@@ -101,7 +101,7 @@ extension GuidePage.Block {
 }
 
 /// The terminal of a reader who executes the commands of a guide: `/bin/sh`, in one directory, with the programs of
-/// this package on `PATH`.
+/// both packages on `PATH`.
 package struct GuideShell: Sendable {
     /// The directory in which the commands run.
     package let directory: TemporaryDirectory
@@ -130,7 +130,8 @@ package struct GuideShell: Sendable {
     package func start(_ command: String) throws -> RunningProgram { try program("exec env " + command) }
 
     private func program(_ command: String) throws -> RunningProgram {
-        let programs = try Product.server.executable.deletingLastPathComponent().path
+        let programs = try [Product.server, .client].map { try $0.executable.deletingLastPathComponent().path }
+            .joined(separator: ":")
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try RunningProgram(
             at: "/bin/sh", ["-c", #"cd "$1" && eval "$2""#, "sh", directory.url.path, command],
