@@ -1,4 +1,5 @@
 package import CounterfoilStore
+package import Logging
 
 /// The span of another program in which a request was sent (W3C Trace Context §3.2).
 package struct TraceParent: Sendable, Hashable {
@@ -71,5 +72,15 @@ package struct RequestTracing: Sendable {
     package func begin(_ start: @autoclosure () -> SpanStart, after parent: TraceParent?) -> (any TraceSpan)? {
         guard sampler.samples(after: parent, random: .random(in: .min ... .max)) else { return nil }
         return self.start(start(), parent)
+    }
+}
+
+extension Logger {
+    /// Returns a logger that adds the identifier of the trace to every line, if the request is traced.
+    package func serving(_ request: RequestContext) -> Logger {
+        guard let span = request.span else { return self }
+        var logger = self
+        logger[metadataKey: "trace_id"] = "\(span.traceID)"
+        return logger
     }
 }

@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+@_spi(Counterfoil) package import CounterfoilTokens
 
 /// The way in which a client became known to the server.
 public enum ClientSource: Sendable, Hashable {
@@ -40,6 +41,22 @@ public struct DynamicRegistration: Sendable, Hashable {
         self.metadata = metadata
         self.accessToken = accessToken
     }
+}
+
+extension DynamicRegistration {
+    /// The registered metadata; empty if they cannot be read.
+    package var members: [String: JSONValue] { (try? JSONReader.object(metadata)) ?? [:] }
+
+    /// Whether the client authenticates with a secret that the server created.
+    package var usesSecret: Bool {
+        guard case .string(let method)? = members["token_endpoint_auth_method"] else { return false }
+        return Self.symmetricMethods.contains(method)
+    }
+
+    /// The methods of authentication with a secret that the server creates.
+    package static let symmetricMethods: Set<String> = [
+        "client_secret_basic", "client_secret_post", "client_secret_jwt",
+    ]
 }
 
 extension RegisteredClient {
