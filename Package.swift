@@ -78,26 +78,29 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
+        // Foundation and the C library, under one name on every system.
+        .target(name: "CounterfoilPlatform", swiftSettings: settings),
         // The words on the wire, and signed things.
-        .target(name: "CounterfoilProtocol", dependencies: [crypto], swiftSettings: settings),
+        .target(name: "CounterfoilProtocol", dependencies: ["CounterfoilPlatform", crypto], swiftSettings: settings),
         .target(
             name: "CounterfoilTokens",
-            dependencies: ["CounterfoilProtocol", crypto, rsa],
+            dependencies: ["CounterfoilPlatform", "CounterfoilProtocol", crypto, rsa],
             swiftSettings: settings
         ),
         // QR codes. The C library is loaded at run time.
-        .target(name: "QRCode", swiftSettings: settings),
+        .target(name: "QRCode", dependencies: ["CounterfoilPlatform"], swiftSettings: settings),
         // The client.
         .target(
             name: "CounterfoilClient",
-            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes] + http,
+            dependencies: ["CounterfoilPlatform", "CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes] + http,
             resources: [.embedInCode("Redirect/Pages")],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "counterfoil",
             dependencies: [
-                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "QRCode", argumentParser, httpTypes,
+                "CounterfoilClient", "CounterfoilPlatform", "CounterfoilProtocol", "CounterfoilTokens", "QRCode",
+                argumentParser, httpTypes,
             ],
             swiftSettings: settings
         ),

@@ -19,12 +19,7 @@ struct Sentence: CustomStringConvertible {
 
 #if canImport(Darwin)
     public import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import CounterfoilPlatform
 
     extension SignInError: LocalizedError {
         /// The description as a sentence, for alerts.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// The functions of libqrencode 4, which the system loads at run time (`qrencode.h`).
 ///

@@ -1,21 +1,8 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// `counterfoil call` sends a request with the access token to an API.
 struct Call: AsyncParsableCommand {

@@ -1,11 +1,6 @@
 import ArgumentParser
 import CounterfoilClient
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {

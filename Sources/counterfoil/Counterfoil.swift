@@ -1,11 +1,6 @@
 import ArgumentParser
 import CounterfoilClient
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The program `counterfoil`, with a subcommand for each task of a client.
 @main

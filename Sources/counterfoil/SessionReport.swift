@@ -1,10 +1,5 @@
 import CounterfoilClient
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The names of the members of a token response that count as absent because their values are not valid.
 struct IgnoredMembers {

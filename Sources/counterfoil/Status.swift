@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil status` shows the state of a stored sign-in, without a request.
 struct Status: AsyncParsableCommand {

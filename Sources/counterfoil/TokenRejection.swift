@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The reasons why an API rejected an access token with the status 401, as far as the token, the response and the
 /// metadata of the API show them.

@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The claims of a JWT whose signature this program has not verified; messages show them, and nothing trusts them.
 struct UnverifiedClaims {

@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil whoami` shows the user who is signed in.
 struct Whoami: AsyncParsableCommand {

@@ -33,6 +33,7 @@ class Module:
 
 
 MODULES = (
+    Module("CounterfoilPlatform", "Sources/CounterfoilPlatform"),
     Module("CounterfoilProtocol", "Sources/CounterfoilProtocol"),
     Module("CounterfoilTokens", "Sources/CounterfoilTokens"),
     Module("CounterfoilClient", "Sources/CounterfoilClient", resources="Sources/CounterfoilClient/Redirect/Pages"),

@@ -1,11 +1,6 @@
+package import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
 
 /// The exchange of a validated code for tokens at the token endpoint.
 ///

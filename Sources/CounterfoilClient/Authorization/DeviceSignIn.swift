@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
 import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A sign-in for a device without a browser, in which the user signs in on another device (RFC 8628).
 ///

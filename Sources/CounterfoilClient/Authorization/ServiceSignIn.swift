@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A sign-in of a service, which is a program without a user: the client credentials grant.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The process of a browser; `run` starts it and waits until it ends or the task is cancelled.
 ///

@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
 package import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The method by which a client authenticates at the token endpoint.
 ///

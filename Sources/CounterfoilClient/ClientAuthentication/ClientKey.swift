@@ -1,12 +1,7 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A private key with which a client authenticates by `private_key_jwt`.
 ///

@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A private key, parsed from the text of a PEM or JSON Web Key file.
 struct PrivateKeyText {

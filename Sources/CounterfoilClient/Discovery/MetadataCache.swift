@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The metadata documents and key sets of servers, kept in memory for a limited time.
 ///

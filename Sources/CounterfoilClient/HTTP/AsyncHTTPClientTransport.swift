@@ -6,20 +6,7 @@
     import NIOPosix
     import NIOSSL
     @_spi(Counterfoil) import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+    import CounterfoilPlatform
 
     /// A transport that uses AsyncHTTPClient, for all platforms except Apple's.
     ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
+package import CounterfoilPlatform
 
 /// The IMF-fixdate format, the only date format that HTTP senders may generate (RFC 9110 §5.6.7).
 package enum HTTPDate {

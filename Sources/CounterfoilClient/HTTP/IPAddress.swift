@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// An IPv4 or IPv6 address, parsed from a literal without a resolver.
 struct IPAddress: Hashable, Sendable {

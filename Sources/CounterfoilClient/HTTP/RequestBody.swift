@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// The body of a ``TransportRequest``: bytes, or a file that is read while it is sent.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 extension TransportResponse {
     /// The body as text in UTF-8; invalid bytes become U+FFFD.

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 extension TransportResponse {
     /// The delay in `Retry-After`, at most one day; nil if the field is missing or invalid (RFC 9110 §10.2.3).

@@ -3,12 +3,7 @@
     import NIOCore
     import NIOPosix
     import NIOSSL
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// The reason why a TLS connection to a server failed, in words for users.
     enum TLSProblem: Hashable, Sendable {

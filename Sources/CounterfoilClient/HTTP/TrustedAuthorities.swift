@@ -1,11 +1,6 @@
 #if canImport(AsyncHTTPClient)
     import NIOSSL
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// The certificate authorities that the environment names: `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     ///

@@ -1,17 +1,5 @@
 #if os(Linux) || os(macOS)
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+    import CounterfoilPlatform
 
     /// A child process that receives only its arguments, its environment and the three standard streams.
     ///

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// A thread of its own for work that blocks, so that the work does not occupy a thread of Swift tasks.
 package enum DetachedThread {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 // System calls under other names, for types that have a method of the same name, which hides the system call.
 

@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A DPoP key to which tokens are bound, so that a stolen token cannot be used without the key.
 ///

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The nonces and clock offsets of the servers to which the proofs of one key are sent (RFC 9449 §8.2).
 final class ProofServers: Sendable {

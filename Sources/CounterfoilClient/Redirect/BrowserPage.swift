@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The page that a loopback receiver, the client's HTTP server for callbacks, sends in response to a request.
 ///

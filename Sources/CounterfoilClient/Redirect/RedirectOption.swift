@@ -1,11 +1,7 @@
 public import CounterfoilProtocol
 
 #if os(macOS)
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
 #endif
 

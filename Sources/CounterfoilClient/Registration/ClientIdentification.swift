@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The `client_id` that the client has at each server, and the ways to obtain one at a new server.
 ///

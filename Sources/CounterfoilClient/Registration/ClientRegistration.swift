@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A dynamic registration of the client, which is valid only at the server that issued it.
 ///

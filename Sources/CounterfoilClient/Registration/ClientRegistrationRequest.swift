@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The metadata that a client requests in its registration.
 struct ClientRegistrationRequest: Sendable, Hashable {

@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
 import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The result of a sign-in: tokens, their user and expiration, and the data that a refresh needs.
 public struct Credentials: Sendable, Hashable {

@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The encoding for a token store.
 ///

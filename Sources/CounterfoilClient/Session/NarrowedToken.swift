@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A cached access token for a part of a sign-in.
 struct NarrowedToken: Sendable, Hashable {

@@ -1,10 +1,5 @@
+package import CounterfoilPlatform
 package import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
 
 extension TokenStore {
     /// Ends the lifetime of an access token that a server rejected before its expiration, so that the next use

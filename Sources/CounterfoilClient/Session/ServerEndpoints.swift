@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The endpoints of a server as its metadata named them, so that a refresh works while the metadata are unavailable.
 ///

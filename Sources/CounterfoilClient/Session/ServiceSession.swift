@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
+package import CounterfoilPlatform
 
 /// A session of a service, which provides fresh access tokens and calls APIs with them.
 ///

@@ -1,10 +1,5 @@
+package import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
 
 extension TokenSession {
     /// Creates a session of a registered client at a server; the credentials can be stored before or after this call.

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 extension TokenSession {
     /// An event of a session; it contains no token.

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// One refresh of the credentials of a profile, safe while other processes use the same store.
 ///

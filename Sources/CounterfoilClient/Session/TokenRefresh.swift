@@ -1,11 +1,6 @@
+package import CounterfoilPlatform
 package import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
 
 /// A refresh of the access token by means of the refresh token.
 ///

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A session of a signed-in user, which provides fresh access tokens and calls APIs with them.
 ///

@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) public import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A request for the claims about the user who signed in (OpenID Connect Core §5.3).
 public struct UserInfoRequest: Sendable {

@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The clock of a server, from the `Date` field of its responses (RFC 9110 §6.6.1).
 ///

@@ -1,12 +1,7 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A sender of one client's requests to the token endpoint of one server.
 ///

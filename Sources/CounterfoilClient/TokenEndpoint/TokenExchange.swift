@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// An exchange of one token for another, such as the token of a caller for one that the next API accepts.
 ///

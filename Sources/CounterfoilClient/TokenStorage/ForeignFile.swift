@@ -1,11 +1,5 @@
 #if !os(Windows)
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import CounterfoilPlatform
 
     /// A file or folder of another user, which keeps this user from the files of a program.
     ///

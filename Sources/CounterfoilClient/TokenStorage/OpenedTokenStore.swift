@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import CounterfoilPlatform
 
 /// A token store with its location and the reason for that location.
 public struct OpenedTokenStore: Sendable, CustomStringConvertible {

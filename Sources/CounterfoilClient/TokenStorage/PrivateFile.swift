@@ -1,11 +1,5 @@
 #if !os(Windows)
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import CounterfoilPlatform
 
     /// A regular file of mode 0600 that is owned by the effective user of this process.
     ///

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The failure of a refresh, which a process leaves for the other processes that need the same tokens.
 ///

@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
 import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A marker that a process stores before it sends a refresh token.
 ///

@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The stored state of a profile: the credentials, the revision of the record, and the intent to refresh.
 public struct TokenRecord: Sendable, Hashable {

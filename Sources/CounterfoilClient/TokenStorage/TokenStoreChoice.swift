@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import CounterfoilPlatform
 
 /// The user's choice of a token store, which ``init(parsing:)`` reads from text such as a setting.
 public enum TokenStoreChoice: Sendable, Hashable {

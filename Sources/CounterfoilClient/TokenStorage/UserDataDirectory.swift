@@ -1,17 +1,5 @@
 #if !os(Windows)
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import CounterfoilPlatform
 
     /// The user's directory for data that this library keeps from one run of an app to the next.
     package enum UserDataDirectory {

@@ -1,11 +1,5 @@
 #if !os(Windows)
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import CounterfoilPlatform
 
     /// The entry of a user in the user database of the system (`passwd`).
     package struct UserEntry: Sendable {

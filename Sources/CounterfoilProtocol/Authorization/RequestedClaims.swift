@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The individual claims that a client requests with the parameter `claims`.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The metadata document of an authorization server, in JSON.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A verifier of JWT access tokens for one API.
 ///

@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
 import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The claims of an ID token.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A verifier of UserInfo responses that the server signs (OpenID Connect Core §5.3.2, `application/jwt`).
 @_spi(Counterfoil) public struct SignedUserInfoVerifier: Sendable {

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The claims about a user, in an ID token or in a UserInfo response.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// An ID token that is authentic, intended for this client, and valid at the time of verification.
 ///

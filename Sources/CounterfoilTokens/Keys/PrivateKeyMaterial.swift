@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The private half of a signing key, with one case for each kind of signature.
 enum PrivateKeyMaterial: Sendable {

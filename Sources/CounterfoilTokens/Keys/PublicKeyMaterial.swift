@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The public half of a signing key, parsed and ready to verify signatures.
 ///

@@ -1,11 +1,6 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 import Crypto
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// A private key that signs tokens.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The claims of a logout token, with which a provider notifies a client that a session has ended.
 ///

@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) public import CounterfoilProtocol
 import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The claims of a DPoP proof, with which a client proves possession of a key for one request.
 ///

@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
 public import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// A verifier of DPoP proofs, with which clients prove possession of a key.
 ///

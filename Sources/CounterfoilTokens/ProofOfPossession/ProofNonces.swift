@@ -1,11 +1,6 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 public import Crypto
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The nonces of a server for DPoP proofs, which are computed from a key and the time and stored nowhere.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The DPoP proofs that were used, so that each counts once (RFC 9449 §11.1); bounded in memory.
 ///

@@ -1,10 +1,5 @@
+public import CounterfoilPlatform
 public import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// The space that used DPoP proofs, or used client assertions, take until they expire: in all, and in shares of it.
 @_spi(Counterfoil) public struct ProofSpace: Sendable {

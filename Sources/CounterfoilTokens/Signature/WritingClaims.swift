@@ -1,10 +1,5 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The JSON encoding of claims (RFC 7519 §4.1); nil claims are omitted.
 extension JSONWriter {

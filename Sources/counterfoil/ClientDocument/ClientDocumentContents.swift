@@ -1,11 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The metadata document of a client without a secret (OAuth Client ID Metadata Document §4.1, RFC 7591 §2).
 struct ClientDocumentContents: Encodable {

@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil credential aws` is a credential process of the AWS command line and SDKs (`credential_process`).
 struct AWSCredential: AsyncParsableCommand {

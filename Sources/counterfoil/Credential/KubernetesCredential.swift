@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil credential kubectl` is a credential plugin of kubectl (ExecCredential of client.authentication.k8s.io).
 struct KubernetesCredential: AsyncParsableCommand {

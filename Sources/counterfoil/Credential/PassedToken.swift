@@ -1,11 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The token of a stored sign-in, which is passed to another program for one server.
 struct PassedToken {

@@ -1,13 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// The request that another program writes to standard input.
 enum RequestOnStandardInput {

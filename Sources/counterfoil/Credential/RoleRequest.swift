@@ -1,12 +1,7 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The temporary credentials of a role.
 struct RoleCredentials {

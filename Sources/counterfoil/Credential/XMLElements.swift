@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 /// The texts of the elements of a small XML document, such as a response of an AWS query API.
 ///

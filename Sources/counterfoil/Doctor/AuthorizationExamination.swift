@@ -1,12 +1,7 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of authorization requests without a browser: no user signs in, and any issued code is discarded.
 extension Examination {

@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of the device flow up to the first poll; no user enters the code (RFC 8628 §3.2 and §3.5).
 extension Examination {

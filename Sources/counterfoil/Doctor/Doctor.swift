@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil doctor` reports the faults of a server, a client registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {

@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// An examination of a server, a client and an API in steps.
 ///

@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of the server's metadata (RFC 8414 §3, OpenID Connect Discovery §4).
 extension Examination {

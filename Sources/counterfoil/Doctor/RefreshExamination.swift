@@ -1,12 +1,7 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of refresh and of refresh token rotation (RFC 6749 §6, RFC 9700 §4.14.2).
 extension Examination {

@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of the metadata documents of an API (RFC 9728 §2 and §3).
 extension Examination {

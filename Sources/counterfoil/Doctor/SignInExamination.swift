@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of a complete sign-in, whose tokens are not stored.
 extension Examination {

@@ -1,13 +1,8 @@
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
 import HTTPTypes
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of the token endpoint's error responses and of the key set.
 ///

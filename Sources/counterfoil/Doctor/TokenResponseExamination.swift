@@ -1,12 +1,7 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
 @_spi(Counterfoil) import CounterfoilTokens
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The check of successful responses of the token endpoint (RFC 6749 §5.1).
 extension Examination {

@@ -1,20 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// The options with which a client authenticates: a secret or a private key.
 struct ClientAuthenticationOptions: ParsableArguments {

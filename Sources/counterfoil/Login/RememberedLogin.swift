@@ -1,11 +1,6 @@
 import ArgumentParser
 import CounterfoilClient
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import CounterfoilPlatform
 
 // The configuration file contains the options of the last sign-in of each profile, so that the next one needs only the
 // profile name.

@@ -1,12 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The options that name the server, the client, the scope and the resources of a sign-in.
 struct SignInOptions: ParsableArguments {

@@ -1,11 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The progress messages of a sign-in: the event for which the program waits, and the way to stop the program.
 struct SignInProgress: Sendable {

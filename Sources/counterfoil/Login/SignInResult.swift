@@ -1,11 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The result of a sign-in, without the tokens: as JSON, and as sentences.
 struct SignInResult: Encodable {

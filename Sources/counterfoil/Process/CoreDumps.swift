@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CounterfoilPlatform
 
 /// The core dumps that the system writes when this program crashes, and that would contain tokens.
 enum CoreDumps {

@@ -1,12 +1,7 @@
 import ArgumentParser
 @_spi(Counterfoil) import CounterfoilClient
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `counterfoil refresh-early` refreshes a token that is still valid, for another command that does not wait for it.
 ///

@@ -1,19 +1,6 @@
 import CounterfoilClient
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Runs work until it ends, or SIGINT (Control-C), SIGTERM or SIGHUP arrives.
 ///

@@ -1,12 +1,5 @@
+import CounterfoilPlatform
 @_spi(Counterfoil) import CounterfoilProtocol
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// The listening sockets of a receiver and the connections to them, served by a thread of their own.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// The error of a system call (`errno`).
 struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,11 +1,6 @@
 #if os(Linux)
     public import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import CounterfoilPlatform
 
     /// A receiver for callbacks to a private-use URI scheme on a Linux desktop (RFC 8252 §7.1).
     ///

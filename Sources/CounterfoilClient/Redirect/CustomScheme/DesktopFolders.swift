@@ -1,17 +1,5 @@
 #if os(Linux)
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+    import CounterfoilPlatform
 
     /// The paths of the desktop files and socket folders of the user who runs this process.
     ///

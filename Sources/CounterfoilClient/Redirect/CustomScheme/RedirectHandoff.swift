@@ -1,16 +1,4 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+public import CounterfoilPlatform
 
 /// The handoff of a callback URL from the process that the desktop starts to the process that waits.
 ///

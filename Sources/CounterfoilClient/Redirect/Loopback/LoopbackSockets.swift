@@ -1,12 +1,5 @@
+import CounterfoilPlatform
 import CounterfoilProtocol
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// The listening sockets of one port on 127.0.0.1 and ::1, or on the only address family of the device.
 ///

@@ -1,19 +1,6 @@
 #if !os(Windows)
     @_spi(Counterfoil) import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+    import CounterfoilPlatform
 
     /// The lines that a user pastes on a terminal, or that a program writes to standard input.
     ///

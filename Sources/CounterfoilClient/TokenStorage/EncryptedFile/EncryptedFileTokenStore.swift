@@ -1,12 +1,7 @@
 #if !os(Windows)
     public import CounterfoilProtocol
     import Crypto
-
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import CounterfoilPlatform
 
     /// A store in one encrypted file, with its key in the Secret Service or in a file beside it.
     ///

@@ -1,11 +1,6 @@
 #if !os(Windows)
     import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// The decrypted contents of a token file: a record for each profile and a registration for each server.
     ///

@@ -1,12 +1,7 @@
 #if !os(Windows)
     import CounterfoilProtocol
     import Crypto
-
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import CounterfoilPlatform
 
     /// The place where ``EncryptedFileTokenStore`` puts the key when it creates the file.
     public enum TokenFileKeyPlacement: Sendable, Hashable {

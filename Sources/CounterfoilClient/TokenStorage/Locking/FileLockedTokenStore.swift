@@ -1,11 +1,6 @@
 #if !os(Windows)
     import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// A store that uses lock files, because several processes can use it at once.
     protocol FileLockedTokenStore: TokenStore, ClientRegistrationStore {

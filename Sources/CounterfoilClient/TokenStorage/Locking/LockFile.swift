@@ -1,17 +1,5 @@
 #if !os(Windows)
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-
-    #if canImport(Darwin)
-        import Darwin
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import CounterfoilPlatform
 
     /// A file with an exclusive lock (`flock`), which only one task of one process can hold at a time.
     ///

@@ -1,11 +1,6 @@
 #if os(Linux)
     import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// The Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///

@@ -1,12 +1,7 @@
 #if os(Linux)
     import CounterfoilProtocol
     import Crypto
-
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+    import CounterfoilPlatform
 
     /// The items of a profile in the Secret Service: one main item, and further items with parts of the record if
     /// the record is too long for one item.

@@ -1,11 +1,6 @@
 #if os(Linux)
     public import CounterfoilProtocol
-
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import CounterfoilPlatform
 
     /// A store in the Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///

@@ -1,18 +1,5 @@
 @_spi(Counterfoil) import CounterfoilClient
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CounterfoilPlatform
 
 /// The clipboard of the device in front of the user; it is written and never read.
 ///
