@@ -23,11 +23,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PERSON = ROOT / "Interop" / "person.py"
 MISSING = 77
-# The programs that are driven, by the folder of their package.
-PROGRAMS = {
-    ROOT: ("counterfoil", "several-servers", "QuickStart"),
-    ROOT / "Server": ("counterfoil-server", "mcp-server", "photo-library"),
-}
 
 
 class Failed(Exception):
@@ -78,24 +73,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def products() -> Path:
-    """The folder with the programs of both debug builds, as links."""
+    """The folder with the programs of both packages."""
     configured = os.environ.get("COUNTERFOIL_PRODUCTS")
     if configured:
         return Path(configured)
-    folder = ROOT / ".build" / "programs"
-    folder.mkdir(parents=True, exist_ok=True)
-    for package, names in PROGRAMS.items():
-        for name in names:
-            link(package / ".build" / "debug" / name, folder / name)
-    return folder
-
-
-def link(target: Path, place: Path) -> None:
-    """Creates a symbolic link in one step, because several drivers do so at the same time."""
-    if not place.is_symlink() or Path(os.readlink(place)) != target:
-        temporary = place.with_name(f".{place.name}.{os.getpid()}")
-        temporary.symlink_to(target)
-        temporary.replace(place)
+    return ROOT / ".build" / "debug"
 
 
 def answers(url: str) -> bool:

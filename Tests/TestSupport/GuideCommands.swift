@@ -130,8 +130,7 @@ package struct GuideShell: Sendable {
     package func start(_ command: String) throws -> RunningProgram { try program("exec env " + command) }
 
     private func program(_ command: String) throws -> RunningProgram {
-        let programs = try [Product.server, .client].map { try $0.executable.deletingLastPathComponent().path }
-            .joined(separator: ":")
+        let programs = try Product.server.executable.deletingLastPathComponent().path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try RunningProgram(
             at: "/bin/sh", ["-c", #"cd "$1" && eval "$2""#, "sh", directory.url.path, command],

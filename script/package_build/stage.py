@@ -27,22 +27,16 @@ STRIP = ("strip", "--remove-section=.comment", "--remove-section=.note", "--stri
 class Build:
     """The programs of a build, and what is known about it."""
 
-    #: The folder of each program, and of its NAME.product/Objects.LinkFileList. Without this file, the list of
+    #: The folder of the programs, with NAME.product/Objects.LinkFileList for each. Without this file, the list of
     #: components names every package.
-    binaries: dict[str, Path]
+    binaries: Path
     #: The folder with Package.resolved and .build/checkouts.
     dependencies: Path
 
 
-def folders(binaries: Path, root: Path) -> dict[str, Path]:
-    """The folder of each program: a folder below ROOT/.build names the build folders of both packages."""
-    of_server = root / "Server" / binaries.relative_to(root) if binaries.is_relative_to(root) else binaries
-    return {SERVER: of_server if (of_server / SERVER).exists() else binaries, CLIENT: binaries}
-
-
 def stage(name: str, root: Path, source: Source, build: Build, folder: Path, strips: bool) -> None:
     """Fills a folder with the files of a package; its documents list what is linked in."""
-    program = build.binaries[name] / name
+    program = build.binaries / name
     installed = folder / "usr" / "bin" / name
     put(program, installed, executable=True)
     if strips:
@@ -77,9 +71,9 @@ def documents(name: str, root: Path, source: Source, build: Build, folder: Path)
     """The list of components, the licences, the changelog and the copyright of Debian."""
     packages = dependencies.linked(
         dependencies.resolved(build.dependencies),
-        dependencies.linked_modules(build.binaries[name] / f"{name}.product" / "Objects.LinkFileList"),
+        dependencies.linked_modules(build.binaries / f"{name}.product" / "Objects.LinkFileList"),
     )
-    libraries = dependencies.system_libraries(build.binaries[name] / name, OPENED[name])
+    libraries = dependencies.system_libraries(build.binaries / name, OPENED[name])
     put_text(components.bill(name, source, compiler(), packages, libraries), folder / "components.cdx.json")
     # The client has the C++ library and zlib inside.
     static = [Path(f"/usr/share/doc/{each}/copyright") for each in ("libstdc++6", "zlib1g")] if name == CLIENT else []

@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from package_build.stage import CLIENT, SERVER
+
 from .system import Failed, quietly
 
 #: What the static Foundation needs. The objects, compiled with the shared one, do not name it.
@@ -14,12 +16,12 @@ FOUNDATION = ("Foundation", "FoundationInternationalization", "FoundationEssenti
               "_FoundationICU", "_FoundationCShims", "_FoundationCollections")
 
 
-def standalone(folders: dict[str, Path], folder: Path) -> Path:
-    """Fills a folder with the programs of these folders, so that they need no Swift toolchain."""
+def standalone(binaries: Path, folder: Path) -> Path:
+    """Fills a folder with both programs of a build folder, so that they need no Swift toolchain."""
     folder.mkdir()
-    for name, binaries in folders.items():
+    for name in (SERVER, CLIENT):
         if not (binaries / name).exists():
-            raise Failed(f"{binaries / name} is missing; build both packages")
+            raise Failed(f"{binaries / name} is missing; build the package in Server/")
         if loads_toolchain(binaries / name):
             manifest = binaries.parent / f"{binaries.name}.yaml"
             if not manifest.exists():

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A program of the two packages, in the folder where its package was built.
+/// A program of the two packages, in the folder where both were built.
 package enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
@@ -19,34 +19,18 @@ package enum Product: String, Sendable {
     /// The URL of the program.
     package var executable: URL {
         get throws {
-            let program = folder.appendingPathComponent(rawValue)
+            let program = Self.folderOfTests.appendingPathComponent(rawValue)
             guard FileManager.default.isExecutableFile(atPath: program.path) else {
-                let option = isOfServer ? " --package-path Server" : ""
-                throw NotBuilt(description: "\(program.path) is not built; run: swift build\(option) --build-tests")
+                throw NotBuilt(
+                    description: """
+                        \(program.path) is not built. Build both packages into one folder: \
+                        swift build --traits Hummingbird --build-tests, and \
+                        swift build --package-path Server --scratch-path .build --build-tests
+                        """
+                )
             }
             return program
         }
-    }
-
-    private var isOfServer: Bool {
-        switch self {
-        case .server, .photoLibrary, .mcpServer: true
-        case .client, .lightbox, .nightlyJob, .mcpClient, .terminal: false
-        }
-    }
-
-    /// The build folder of the program's package.
-    private var folder: URL {
-        let tests = Self.folderOfTests
-        // .build/debug, or .build/TRIPLE/debug
-        var package = tests.deletingLastPathComponent()
-        while package.lastPathComponent != ".build", package.pathComponents.count > 1 {
-            package.deleteLastPathComponent()
-        }
-        package.deleteLastPathComponent()
-        guard package.lastPathComponent == "Server", !isOfServer else { return tests }
-        return package.deletingLastPathComponent().appendingPathComponent(".build")
-            .appendingPathComponent(tests.lastPathComponent)
     }
 
     /// The build folder of the package whose tests run.
