@@ -52,6 +52,7 @@ let package = Package(
     products: [
         .library(name: "CounterfoilStore", targets: ["CounterfoilStore"]),
         .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
+        .library(name: "CounterfoilPages", targets: ["CounterfoilPages"]),
         .library(name: "CounterfoilConsole", targets: ["CounterfoilConsole"]),
         .library(name: "CounterfoilPostgreSQL", targets: ["CounterfoilPostgreSQL"]),
         .library(name: "CounterfoilSQLite", targets: ["CounterfoilSQLite"]),
@@ -111,9 +112,8 @@ let package = Package(
         .target(
             name: "CounterfoilServer",
             dependencies: [
-                "CounterfoilStore", counterfoilProtocol, counterfoilTokens, "CArgon2", "CCmark", "CPNG", "CTurboJPEG",
-                crypto,
-                cryptoExtras, httpTypes, logging,
+                "CArgon2", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
+                logging,
             ],
             resources: [
                 .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
@@ -121,9 +121,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "CounterfoilPages",
+            dependencies: [
+                "CCmark", "CPNG", "CTurboJPEG", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", crypto,
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [.embedInCode("Assets"), .embedInCode("Templates")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilConsole",
             dependencies: [
-                counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens, httpTypes, logging,
+                "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens,
+                httpTypes, logging,
             ],
             resources: [.embedInCode("Templates")],
             swiftSettings: settings
@@ -154,25 +164,24 @@ let package = Package(
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens, asn1, asyncHTTPClient,
-                crypto,
-                httpTypes,
-                hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens,
+                asn1,
+                asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, nioTLS,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), serviceLifecycle,
                 x509,
             ],
-            resources: [.embedInCode("Assets"), .embedInCode("Templates")],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer",
+                "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
+                "CounterfoilServer",
                 "CounterfoilStore",
                 "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", argumentParser,
                 asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
@@ -223,9 +232,8 @@ let package = Package(
         .target(
             name: "CounterfoilServerTesting",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL",
-                "CounterfoilSQLite",
-                counterfoilTokens, "CounterfoilWeb", httpTypes, logging,
+                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -271,25 +279,31 @@ let package = Package(
         .testTarget(
             name: "CounterfoilServerTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilServerTesting",
-                counterfoilTokens, "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes,
+                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting", counterfoilTokens, "TestSupport", crypto, httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilPagesTests",
+            dependencies: [
+                "CPNG", "CTurboJPEG", "CounterfoilPages", "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilStore", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CounterfoilConsoleTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilServerTesting",
-                counterfoilTokens, "CounterfoilWeb", "TestSupport", httpTypes,
+                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilServerTesting", counterfoilTokens, "TestSupport", httpTypes,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CounterfoilWebTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
                 "CounterfoilServerTesting",
                 counterfoilTokens, "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
                 nioHPACK, nioHTTP2, nioPosix,
@@ -343,9 +357,8 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilConsole", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilWeb",
-                "TestSupport", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer",
+                "CounterfoilStore", "TestSupport", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
                 nioHTTP1,
             ],
             swiftSettings: settings

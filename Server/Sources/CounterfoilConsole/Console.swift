@@ -14,6 +14,7 @@ struct Console: Sendable {
     let sessions: SessionManager
     let tickets: TicketAuthority
     let people: SignIn
+    let formats: ContentFormats
     let random: RandomBytes
     let logger: Logger
     let auditor: Auditor
@@ -29,12 +30,16 @@ struct Console: Sendable {
         sessions = components.sessions
         tickets = components.tickets
         people = components.people
+        formats = components.formats
         random = components.random
         logger = components.logger
         auditor = components.auditor
         clock = components.clock
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
+
+    /// The rules of client registration.
+    var rules: ClientRules { ClientRules(settings, formats: formats) }
 
     /// The maximum length in bytes of the path and query to which the browser returns after a sign-in.
     ///

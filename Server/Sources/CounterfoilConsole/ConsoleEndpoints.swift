@@ -1,3 +1,4 @@
+import CounterfoilPages
 public import CounterfoilServer
 import CounterfoilStore
 import HTTPTypes
@@ -88,6 +89,7 @@ extension ServerPages {
             .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],
         templates: consoleTemplates,
+        formats: .standard,
         parts: [
             { components in
                 ConsoleSignInEndpoint(

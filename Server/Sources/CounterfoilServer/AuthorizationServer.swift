@@ -58,7 +58,8 @@ public final class AuthorizationServer: Sendable {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                associations: associations, clientFiles: clientFiles, logger: logger, clock: { store.now() },
+                formats: pages.formats, associations: associations, clientFiles: clientFiles, logger: logger,
+                clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
             pages: pages, logoutSender: logoutSender)
@@ -83,7 +84,8 @@ public final class AuthorizationServer: Sendable {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                associations: associations, clientFiles: clientFiles, logger: logger, clock: clock,
+                formats: pages.formats, associations: associations, clientFiles: clientFiles, logger: logger,
+                clock: clock,
                 wallClock: wallClock, random: random),
             pages: pages, logoutSender: logoutSender)
     }

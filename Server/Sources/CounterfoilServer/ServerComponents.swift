@@ -23,6 +23,7 @@ package struct ServerComponents: Sendable {
     /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
     private(set) var directory: ClientDirectory
+    package let formats: ContentFormats
     /// The encoder of logos, of which a process has one.
     package let logoEncoder: LogoEncoder
     /// The logos of unregistered clients; nil if the server fetches none.
@@ -57,6 +58,7 @@ package struct ServerComponents: Sendable {
         serverKey: ServerKey,
         keys: KeyRing,
         hasher: PasswordHasher,
+        formats: ContentFormats,
         associations: (any AssociationFetcher)?,
         clientFiles: (any ClientFileFetcher)?,
         logger: Logger,
@@ -72,6 +74,7 @@ package struct ServerComponents: Sendable {
         self.serverKey = serverKey
         self.keys = keys
         self.hasher = hasher
+        self.formats = formats
         self.associations = associations
         self.logger = logger
         self.clock = clock
@@ -86,7 +89,7 @@ package struct ServerComponents: Sendable {
         directory = ClientDirectory(
             settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
             auditor: auditor)
-        let logoEncoder = LogoEncoder()
+        let logoEncoder = LogoEncoder(formats)
         self.logoEncoder = logoEncoder
         publishedLogos = clientFiles.map { ClientLogos(fetcher: $0, encoder: logoEncoder) }
         cookies = Cookies(issuer: settings.issuer)
@@ -252,7 +255,8 @@ extension ServerComponents {
     private var authorizationPages: AuthorizationPages {
         AuthorizationPages(
             settings: settings, registry: registry, tickets: tickets, cookies: cookies,
-            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions)
+            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions,
+            formats: formats)
     }
 
     private func consent(_ question: AuthorizationQuestion) -> ConsentEndpoint {
@@ -270,7 +274,7 @@ extension ServerComponents {
         DevicePages(
             settings: settings, registry: registry, store: store, tickets: tickets,
             signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random,
-            introductions: introductions)
+            introductions: introductions, formats: formats)
     }
 
     private var registrationLimits: RegistrationLimits {

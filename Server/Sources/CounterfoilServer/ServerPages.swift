@@ -17,6 +17,7 @@ public struct ServerPages: Sendable {
     package let endpoints: [Endpoint]
     /// The source texts of the page templates by template name, in UTF-8.
     package let templates: [String: [UInt8]]
+    package let formats: ContentFormats
     /// The parts with the handlers of ``endpoints``.
     package let parts: [EndpointPart]
 
@@ -24,6 +25,7 @@ public struct ServerPages: Sendable {
         home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint,
         endpoints: [Endpoint],
         templates: [String: [UInt8]],
+        formats: ContentFormats,
         parts: [EndpointPart]
     ) {
         self.home = home
@@ -33,6 +35,7 @@ public struct ServerPages: Sendable {
         self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates
+        self.formats = formats
         self.parts = parts
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilPages
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore

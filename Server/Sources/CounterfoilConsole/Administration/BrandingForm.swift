@@ -48,7 +48,7 @@ struct BrandingForm: Sendable {
         }
         let typedLogo: LogoChange = decision == "standard" ? .keep : logo
         if decision == "preview" {
-            let (previewed, mistakes) = draft.checked(revision: branding.revision)
+            let (previewed, mistakes) = draft.checked(revision: branding.revision, formats: console.formats)
             problems += mistakes
             guard problems.isEmpty else {
                 return page(visit, draft, of: branding, logo: typedLogo, problems: problems)
@@ -60,7 +60,7 @@ struct BrandingForm: Sendable {
         } else if let delay {
             problems.append(BrandingDraft.Problem(nil, delay))
         }
-        let (changed, mistakes) = draft.checked(revision: branding.revision)
+        let (changed, mistakes) = draft.checked(revision: branding.revision, formats: console.formats)
         problems += mistakes
         guard problems.isEmpty else {
             return page(visit, typed, of: branding, logo: typedLogo, problems: problems)
@@ -125,7 +125,9 @@ struct BrandingForm: Sendable {
                     language: language,
                     text: field(.text(language), draft.statements[language]?.text ?? ""),
                     privacyURI: field(.privacyURI(language), draft.statements[language]?.privacyURI ?? ""),
-                    shown: preview?.statements[language]?.text.flatMap { try? ConsentText(markdown: $0).html })
+                    shown: preview?.statements[language]?.text.flatMap {
+                        try? ConsentText(markdown: $0, formats: console.formats).html
+                    })
             },
             logo: field(.logo),
             hasLogo: branding.logo != nil || logo.replacement != nil,

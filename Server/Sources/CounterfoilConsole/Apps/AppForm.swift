@@ -10,10 +10,6 @@ import Logging
 struct AppForm: Sendable {
     let console: Console
 
-    var rules: ClientRules {
-        ClientRules(console.settings)
-    }
-
     /// Shows the choice of a client type, or the empty form of the chosen type.
     func showNew(_ visit: Console.Visit) async throws -> Reply {
         guard console.settings.registration.isOpen(to: visit.person) else { throw RegistrationClosedError() }
@@ -56,7 +52,7 @@ struct AppForm: Sendable {
         let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
         let checked: CheckedClient
         do {
-            checked = try rules.check(completed, type: type, id: id, isFirstParty: false, schemesInUse: schemes)
+            checked = try console.rules.check(completed, type: type, id: id, isFirstParty: false, schemesInUse: schemes)
         } catch {
             return try await again(error.problems)
         }
@@ -127,7 +123,7 @@ struct AppForm: Sendable {
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let checked: CheckedClient
         do {
-            checked = try rules.check(
+            checked = try console.rules.check(
                 draft, type: client.type, id: client.id, isFirstParty: client.policy.isFirstParty,
                 schemesInUse: schemes)
         } catch {

@@ -34,7 +34,9 @@ struct AppOverview: Sendable {
                     isOptional: client.optionalScope.contains($0),
                     isPending: client.pendingMachineScope.contains($0))
             },
-            consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
+            consentText: client.presentation.consentText.flatMap {
+                try? ConsentText(markdown: $0, formats: console.formats).html
+            },
             links: links(client.presentation, words: words),
             policy: policy(of: client, words: words),
             refreshes: try await refreshes(of: client, words: words),
@@ -94,8 +96,7 @@ struct AppOverview: Sendable {
     private func address(
         _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Localizer
     ) -> AppPage.Address {
-        let rules = ClientRules(console.settings)
-        let context = rules.context(
+        let context = console.rules.context(
             ClientDraft(client), type: client.type, id: client.id, isFirstParty: client.policy.isFirstParty,
             schemesInUse: schemesInUse)
         var found: [RedirectURIWarning] = []

@@ -26,10 +26,9 @@ struct AppPolicyForm: Sendable {
             return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
         }
         if let delay { return try await again([ClientProblem(.whole, delay)]) }
-        let rules = ClientRules(console.settings)
         var changed = client
         do {
-            changed.policy = try rules.check(
+            changed.policy = try console.rules.check(
                 draft, of: client.type, redirectURIs: client.redirectURIs,
                 postLogoutRedirectURIs: client.postLogoutRedirectURIs, scope: client.scope, now: visit.now)
         } catch { return try await again(error.problems) }

@@ -33,10 +33,9 @@ struct RedirectURIVerdicts: Sendable {
 
     /// Returns the verdict on each redirect URI of a draft.
     func rows(_ draft: ClientDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
-        let rules = ClientRules(console.settings)
         var draft = draft
         if let registered = subject.registered { draft.accept(registrationOf: registered) }
-        let context = rules.context(
+        let context = console.rules.context(
             draft, type: subject.type, id: subject.id, isFirstParty: subject.isFirstParty,
             schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
         let judged = draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in

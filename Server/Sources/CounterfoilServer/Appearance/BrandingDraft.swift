@@ -80,9 +80,11 @@ package struct BrandingDraft: Sendable {
 
     /// Checks the draft and creates the branding from it.
     ///
-    /// - Parameter revision: The revision of the branding that the draft was made from.
+    /// - Parameters:
+    ///   - revision: The revision of the branding that the draft was made from.
+    ///   - formats: The parser of the texts.
     /// - Returns: The branding and the problems. If there is a problem, the branding must not be used.
-    package func checked(revision: Int) -> (branding: Branding, problems: [Problem]) {
+    package func checked(revision: Int, formats: ContentFormats) -> (branding: Branding, problems: [Problem]) {
         var branding = Branding(revision: revision)
         var problems: [Problem] = []
         if !siteName.isEmpty {
@@ -110,7 +112,7 @@ package struct BrandingDraft: Sendable {
             }
         }
         for language in Language.allCases {
-            let statement = checkedStatement(in: language, &problems)
+            let statement = checkedStatement(in: language, formats, &problems)
             branding.statements[language] = statement.isEmpty ? nil : statement
         }
         return (branding, problems)
@@ -123,12 +125,14 @@ package struct BrandingDraft: Sendable {
         return uri
     }
 
-    private func checkedStatement(in language: Language, _ problems: inout [Problem]) -> SiteStatement {
+    private func checkedStatement(
+        in language: Language, _ formats: ContentFormats, _ problems: inout [Problem]
+    ) -> SiteStatement {
         let written = statements[language] ?? Statement()
         var statement = SiteStatement()
         if !written.text.allSatisfy(\.isWhitespace) {
             do {
-                statement.text = try ConsentText(markdown: written.text).markdown
+                statement.text = try ConsentText(markdown: written.text, formats: formats).markdown
             } catch {
                 problems.append(Problem(.text(language), error))
             }

@@ -1,6 +1,6 @@
 /// A page that the server shows to a user: a value that has the contents of the page but no markup.
 ///
-/// An endpoint creates the value, and the web layer renders it with a template. All texts in the value are
+/// An endpoint creates the value, and the module of the pages renders it with a template. All texts in the value are
 /// plain text in the user's language, which the renderer escapes. Untrusted names have the type
 /// ``DisplayName``. A ``Frame`` adds the name and look of the service and the language.
 ///

@@ -2,16 +2,16 @@
 ///
 /// Control characters, including bidirectional ones, and invisible letters are removed. Combining marks are
 /// limited, and white space of any kind becomes an ordinary space. The result is plain text, not HTML.
-struct VisibleText {
+package struct VisibleText {
     /// The code points that remain.
-    let scalars: String.UnicodeScalarView
+    package let scalars: String.UnicodeScalarView
 
     /// Removes the invisible code points from a text.
     ///
     /// - Parameters:
     ///   - chosen: The text, whose length the caller has limited.
     ///   - keepsLines: Whether line feeds and tabs are kept instead of becoming spaces.
-    init(of chosen: some Collection<Unicode.Scalar>, keepsLines: Bool = false) {
+    package init(of chosen: some Collection<Unicode.Scalar>, keepsLines: Bool = false) {
         var kept = String.UnicodeScalarView()
         var marks = 0
         var rest = chosen[...]

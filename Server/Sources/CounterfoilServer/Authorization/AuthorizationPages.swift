@@ -12,6 +12,7 @@ struct AuthorizationPages: Sendable {
     let signInForm: SignInForm
     let random: RandomBytes
     let introductions: UnregisteredClientIntroductions
+    let formats: ContentFormats
 
     /// The query parameter with the ticket that proves to the authorization endpoint that the user has just signed
     /// in.
@@ -50,7 +51,7 @@ struct AuthorizationPages: Sendable {
             redirectDestination: visit.destination, person: session.person, earlier: earlier,
             asksAgain: visit.authorization.request.prompt.contains(.consent) && !visit.client.isUnregistered,
             introduction: try await introductions.introduction(of: visit.client, now: visit.now), branding: branding,
-            defaultAPI: try await registry.defaultAPI(settings), settings: settings,
+            defaultAPI: try await registry.defaultAPI(settings), settings: settings, formats: formats,
             words: visit.request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.consent.path,

@@ -20,6 +20,7 @@ struct ConsentPresenter: Sendable {
     /// The API that is registered with the default audience; nil if there is none.
     let defaultAPI: RegisteredResource?
     let settings: ServerSettings
+    let formats: ContentFormats
     let words: Localizer
 
     /// Creates the page.
@@ -56,10 +57,10 @@ struct ConsentPresenter: Sendable {
             ticket: ticket,
             permissions: permissions(others, definitions),
             allowedBefore: permissions(allowed, definitions),
-            siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
+            siteWords: statement.text.flatMap { try? ConsentText(markdown: $0, formats: formats).html },
             siteWordsLanguage: language == words.language ? nil : language.rawValue,
             sitePrivacy: statement.privacyURI.flatMap { .init($0) },
-            applicationWords: applicationWords.flatMap { try? ConsentText(markdown: $0).html },
+            applicationWords: applicationWords.flatMap { try? ConsentText(markdown: $0, formats: formats).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },
             terms: presentation.termsURI.flatMap { .init($0) },
             resources: resources,

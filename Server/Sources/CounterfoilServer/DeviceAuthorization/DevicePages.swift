@@ -12,6 +12,7 @@ struct DevicePages: Sendable {
     let signInForm: SignInForm
     let random: RandomBytes
     let introductions: UnregisteredClientIntroductions
+    let formats: ContentFormats
 
     /// The query parameter with the ticket that proves that the user has typed the code and signed in just now.
     static let signedInParameter = "sign_in_ticket"
@@ -91,7 +92,8 @@ struct DevicePages: Sendable {
             access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
             earlier: try await store.consent(of: session.person.id, to: client.id), asksAgain: true,
             introduction: try await introductions.introduction(of: client, now: visit.now), branding: branding,
-            defaultAPI: try await registry.defaultAPI(settings), settings: settings, words: request.words)
+            defaultAPI: try await registry.defaultAPI(settings), settings: settings, formats: formats,
+            words: request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
             request: carried,

@@ -57,23 +57,25 @@ package struct ClientRules: Sendable {
     package let plainSchemes: Set<String>
     /// Whether web and single-page clients may have development redirect URIs.
     package let allowsDevelopment: Bool
+    private let formats: ContentFormats
 
     /// Creates the rules for the command line, which may run before the first start of the server.
     package init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
-        plainSchemes: Set<String> = [], allowsDevelopment: Bool
+        plainSchemes: Set<String> = [], allowsDevelopment: Bool, formats: ContentFormats
     ) {
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
         self.allowsDevelopment = allowsDevelopment
+        self.formats = formats
     }
 
     /// Creates the rules of a running server.
-    package init(_ settings: ServerSettings) {
+    package init(_ settings: ServerSettings, formats: ContentFormats) {
         self.init(
             issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes,
-            allowsDevelopment: settings.allowsDevelopmentRedirectURIs)
+            allowsDevelopment: settings.allowsDevelopmentRedirectURIs, formats: formats)
     }
 
     /// Checks a draft, and throws the problems of all fields if it is not valid.
@@ -162,7 +164,7 @@ package struct ClientRules: Sendable {
         let text = draft.consentText.replacing("\r\n", with: "\n")
         if !text.isEmpty {
             do {
-                _ = try ConsentText(markdown: text)
+                _ = try ConsentText(markdown: text, formats: formats)
             } catch {
                 problems.append(ClientProblem(.consentText, error))
             }

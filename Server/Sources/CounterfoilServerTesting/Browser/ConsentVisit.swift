@@ -1,6 +1,6 @@
 import CounterfoilConsole
+import CounterfoilPages
 package import CounterfoilServer
-import CounterfoilWeb
 
 extension Attempt {
     /// Signs in as alice in a new browser, and returns the browser with the reply to the sign-in.

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
@@ -19,7 +20,7 @@ struct AppReview {
         rules = ClientRules(
             issuer: installation.issuer, callbackOrigin: installation.callbackOrigin,
             plainSchemes: installation.plainSchemes,
-            allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
+            allowsDevelopment: installation.allowsDevelopmentRedirectURIs, formats: .standard)
         self.type = type
         self.id = id
         let others = try await installation.store.clients().filter { $0.owner == owner && $0.id != id }
@@ -127,7 +128,7 @@ extension Logo {
     /// Reads an image file and converts it to a logo.
     static func encoded(from path: String) throws -> Logo {
         let upload = try InputFile.bytes(at: path, limit: LogoEncoder.uploadLimit)
-        do { return try LogoEncoder.logo(from: upload) } catch { throw CommandFailure.refused(error) }
+        do { return try ContentFormats.standard.logo(upload) } catch { throw CommandFailure.refused(error) }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilPages
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
@@ -69,7 +70,7 @@ struct BrandingEdit: AsyncParsableCommand {
             if let privacyURI { statement.privacyURI = privacyURI }
             draft.statements[language] = statement
 
-            let (changed, problems) = draft.checked(revision: former.revision)
+            let (changed, problems) = draft.checked(revision: former.revision, formats: .standard)
             guard problems.isEmpty else {
                 throw CommandFailure.refused(problems.map { Localizer.english($0.text) }.joined(separator: " "))
             }

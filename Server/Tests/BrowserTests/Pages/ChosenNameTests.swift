@@ -1,6 +1,5 @@
 import CounterfoilServer
 import CounterfoilStore
-import CounterfoilWeb
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
 import CounterfoilConsole
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
-import CounterfoilWeb
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import CounterfoilConsole
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
-import CounterfoilWeb
 import Foundation
 
 /// A temporary folder with pages as files and the resources that they load.

@@ -14,7 +14,7 @@ struct PageListTests {
     }
 
     @Test func `every template of a page is listed`() throws {
-        let templates = try ["CounterfoilWeb", "CounterfoilConsole"].flatMap { module in
+        let templates = try ["CounterfoilPages", "CounterfoilConsole"].flatMap { module in
             let folder = Repository.root.appendingPathComponent("Server/Sources/\(module)/Templates").path
             return try FileManager.default.contentsOfDirectory(atPath: folder)
                 .filter { $0.hasSuffix(".mustache") }.map { String($0.dropLast(".mustache".count)) }

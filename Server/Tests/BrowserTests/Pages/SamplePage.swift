@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
 import TestSupport
@@ -150,7 +151,7 @@ struct SamplePage: Sendable {
         page.permissions[1].isNew = true
         page.permissions[1].required = false
         page.siteWords = try? ConsentText(
-            markdown: "Only **employees**. Ask the [help desk](https://help.example.com)."
+            markdown: "Only **employees**. Ask the [help desk](https://help.example.com).", formats: .standard
         ).html
         page.sitePrivacy = .init(address: "https://example.com/privacy", host: "example.com")
         page.privacy = .init(address: "https://lightbox.example/privacy", host: "lightbox.example")

@@ -1,7 +1,7 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
-import CounterfoilWeb
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import CounterfoilConsole
+import CounterfoilPages
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -116,7 +117,7 @@ struct AppLibrarySettingsTests {
     func `the policy s256-or-nonce is for web clients only`(type: ClientType) {
         var draft = PolicyDraft(.standard(for: type))
         draft.pkce = "s256-or-nonce"
-        let rules = ClientRules(issuer: nil, allowsDevelopment: true)
+        let rules = ClientRules(issuer: nil, allowsDevelopment: true, formats: .standard)
         let refusal = #expect(throws: ClientRegistrationRefusal.self) {
             try rules.check(
                 draft, of: type, redirectURIs: [], postLogoutRedirectURIs: [], scope: Scope(), now: .distantPast)

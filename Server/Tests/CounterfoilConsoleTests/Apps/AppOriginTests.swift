@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
-import CounterfoilWeb
 import Foundation
 import HTTPTypes
 import Testing

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -164,7 +165,7 @@ struct PKCEPolicyTests {
         let problems = try #require(throws: ClientRegistrationRefusal.self) {
             var draft = PolicyDraft(ClientPolicy.standard(for: .native))
             draft.pkce = "optional"
-            _ = try ClientRules(issuer: nil, allowsDevelopment: true).check(
+            _ = try ClientRules(issuer: nil, allowsDevelopment: true, formats: .standard).check(
                 draft, of: .native, redirectURIs: [], postLogoutRedirectURIs: [], scope: Scope(), now: test.clock.now)
         }
         #expect(problems.problems.map(\.field) == [.pkce])

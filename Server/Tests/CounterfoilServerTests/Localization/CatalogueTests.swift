@@ -100,7 +100,7 @@ private struct Sources {
         literals = Set(texts.flatMap { $0.matches(of: /LocalizedText\(\s*"([^"\\]*)"/).map { String($0.output.1) } })
         dottedLiterals = Set(
             texts.flatMap { $0.matches(of: /"([a-z-]+(?:\.[a-z0-9_-]+)+)"/).map { String($0.output.1) } })
-        let templates = try ["CounterfoilWeb/Templates", "CounterfoilConsole/Templates"].flatMap {
+        let templates = try ["CounterfoilPages/Templates", "CounterfoilConsole/Templates"].flatMap {
             try Self.files(below: root.appendingPathComponent($0), suffix: ".mustache")
         }
         marks = Set(templates.flatMap { $0.matches(of: /\[\[=?([^\]]*)\]\]/).map { String($0.output.1) } })

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import HTTPTypes
 import NIOHTTP2
 import Testing

@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 
 /// An allowed link of an untrusted text: an https page or an email address.
-struct ConsentLink {
+package struct ConsentLink {
     /// The URL for `href`, in ASCII.
-    let address: String
+    package let address: String
     /// The destination shown to the reader: the host, with its port if one is given, or the email address.
-    let name: String
+    package let name: String
     /// Whether the link opens an https page; if false, it is an email address.
-    let isPage: Bool
+    package let isPage: Bool
 
     private let written: String
 
     /// Parses the URL of a link; returns nil for other schemes and for URLs that disguise their host.
-    init?(_ url: String) {
+    package init?(_ url: String) {
         guard let uri = try? AbsoluteURI(parsing: Self.encoded(url)) else { return nil }
         written = url
         switch uri.scheme.lowercased() {
@@ -33,7 +33,7 @@ struct ConsentLink {
     }
 
     /// Returns true if the text of a link states its true destination.
-    func isNamed(by text: String) -> Bool {
+    package func isNamed(by text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let scheme = isPage ? "https://" : "mailto:"
         return [name, scheme + name, scheme + name + "/", address, written].contains(text)

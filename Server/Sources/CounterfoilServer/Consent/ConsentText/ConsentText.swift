@@ -1,8 +1,6 @@
 /// A Markdown text for the consent page, by the service or by the developer of a client.
 ///
-/// It is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings get lower
-/// levels than those of the page. Links lead only to https and mailto URLs and show their host. The text remains
-/// untrusted, so the page shows it in a separate area that names its author.
+/// The text remains untrusted, so the page shows it in a separate area that names its author.
 package struct ConsentText: Sendable, Hashable {
     /// The maximum length of a text, in Unicode scalars.
     package static let characterLimit = 4000
@@ -15,17 +13,9 @@ package struct ConsentText: Sendable, Hashable {
     package let html: SafeHTML
 
     /// Parses a text, for registration and for the page.
-    package init(markdown source: String) throws(Refusal) {
-        let markdown = try Self.checked(source)
-        var writer = ConsentTextWriter()
-        MarkdownDocument(parsing: markdown).walk { step in
-            writer.write(step)
-            return !writer.isFull
-        }
-        guard !writer.isFull else { throw .tooMuchMarkup }
-        guard writer.showsText else { throw .nothingToSee }
-        self.markdown = markdown
-        html = SafeHTML(unsafeTrusting: writer.html)
+    package init(markdown source: String, formats: ContentFormats) throws(Refusal) {
+        markdown = try Self.checked(source)
+        html = SafeHTML(unsafeTrusting: try formats.html(markdown))
     }
 
     private static func checked(_ source: String) throws(Refusal) -> String {

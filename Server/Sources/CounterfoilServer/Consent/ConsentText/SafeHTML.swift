@@ -1,4 +1,4 @@
-/// HTML that the server has written, with every untrusted text in it escaped.
+/// HTML by ``ContentFormats``, with every untrusted text in it escaped.
 ///
 /// Templates print only values of this type unescaped (with three braces), and only this module can create one.
 package struct SafeHTML: Sendable, Hashable, CustomStringConvertible {

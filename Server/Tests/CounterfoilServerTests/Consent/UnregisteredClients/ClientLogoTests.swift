@@ -1,4 +1,5 @@
 import CounterfoilConsole
+import CounterfoilPages
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -37,7 +38,7 @@ struct ClientLogoTests {
             return
         }
         #expect(path == "/logos/\(logo.id)")
-        #expect(try LogoEncoder.logo(from: picture) == logo)
+        #expect(try ContentFormats.standard.logo(picture) == logo)
         let html = try await browser.open(viewer.attempt().url).html()
         #expect(!html.contains("cdn.viewer.example"))
         #expect(viewer.files.requests.filter { $0.url.rawValue == Self.url }.count == 1)
@@ -52,7 +53,7 @@ struct ClientLogoTests {
     // The page shows initials.
     @Test(arguments: [
         file(Array("<svg onload=\"alert(1)\"/>".utf8), type: "image/svg+xml"),
-        file(Array("<svg onload=\"alert(1)\"/>".utf8)), file([]), file(PNGPicture.signature),
+        file(Array("<svg onload=\"alert(1)\"/>".utf8)), file([]), file(Logo.Format.png.signature),
         file((try? Pictures.png(width: 8, height: 8)) ?? [], type: "text/html"),
         file((try? Pictures.png(width: 8, height: 8)) ?? [], type: nil),
         file([UInt8](repeating: 0xFF, count: 256 * 1024 + 1)), .answered(.init(status: 404)),
@@ -90,12 +91,12 @@ struct ClientLogoTests {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let slow = try Self.client(logo: "https://slow.example/logo")
         let fast = try Self.client(logo: "https://fast.example/logo")
-        let hasty = ClientLogos(fetcher: files, encoder: LogoEncoder(), patience: .milliseconds(1))
+        let hasty = ClientLogos(fetcher: files, encoder: LogoEncoder(.standard), patience: .milliseconds(1))
         for _ in 0..<5 { #expect(await hasty.logo(of: slow, now: now) == nil) }
         // However often the page is opened, one request is sent.
         #expect(files.slowRequests <= 1)
 
-        let patient = ClientLogos(fetcher: files, encoder: LogoEncoder(), patience: .seconds(600))
+        let patient = ClientLogos(fetcher: files, encoder: LogoEncoder(.standard), patience: .seconds(600))
         async let first = patient.logo(of: slow, now: now)
         #expect(await patient.logo(of: fast, now: now) != nil)
         async let second = patient.logo(of: slow, now: now)
@@ -107,13 +108,13 @@ struct ClientLogoTests {
 
     @Test func `the memory of logos is bounded`() async throws {
         let files = ScriptedClientFiles()
-        let logos = ClientLogos(fetcher: files, encoder: LogoEncoder())
+        let logos = ClientLogos(fetcher: files, encoder: LogoEncoder(.standard))
         var now = Date(timeIntervalSince1970: 1_800_000_000)
         var ids: [LogoIdentifier] = []
         for number in 0...ClientLogos.limit {
             now += 1
             let url = "https://host\(number).example/logo"
-            files.set(url, Self.file(try Pictures.png(.noise, width: 8 + number, height: 8)))
+            files.set(url, Self.file(try Pictures.png(width: 8 + number, height: 8)))
             ids.append(try #require(await logos.logo(of: try Self.client(logo: url), now: now)))
         }
         #expect(Set(ids).count == ClientLogos.limit + 1)

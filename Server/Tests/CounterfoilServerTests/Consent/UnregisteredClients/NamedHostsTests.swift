@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilProtocol
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -67,7 +68,7 @@ struct NamedHostsTests {
     }
 
     @Test func `a name and a publisher with a host that is not the client's own are refused`() async throws {
-        let rules = ClientRules(try await TestServer().server.settings)
+        let rules = ClientRules(try await TestServer().server.settings, formats: .standard)
         var draft = ClientDraft()
         draft.redirectURIs = ["https://app.example.com/cb"]
         draft.scopes = ["openid"]
@@ -90,7 +91,7 @@ struct NamedHostsTests {
     // A registration can be older than the rule, and the name of its app be a host by chance.
     @Test func `a registered name stays, unless a change makes its host foreign`() async throws {
         let test = try await TestServer()
-        let rules = ClientRules(test.server.settings)
+        let rules = ClientRules(test.server.settings, formats: .standard)
         func fields(_ draft: ClientDraft) -> [ClientField] {
             let refusal = Result { () throws(ClientRegistrationRefusal) in
                 try rules.check(draft, type: .web, id: nil, isFirstParty: false)

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -113,7 +114,8 @@ struct DevelopmentRedirectURITests {
     func `the rules of registration and of policies refuse a first-party client under development`(
         type: ClientType
     ) throws {
-        let rules = ClientRules(ServerSettings(issuer: try Issuer("https://id.example.com")))
+        let rules = ClientRules(
+            ServerSettings(issuer: try Issuer("https://id.example.com")), formats: .standard)
         var draft = ClientDraft()
         draft.name = "Gallery"
         draft.redirectURIs = ["https://app.example/cb", "http://localhost:5173/cb"]

@@ -3,8 +3,6 @@ import CounterfoilServerTesting
 import CounterfoilStore
 import Testing
 
-@testable import CounterfoilWeb
-
 /// The page that leads back to the client.
 struct ReturnPageTests {
     @Test func `the page with a code says for how long its button works`() async throws {

@@ -1,10 +1,8 @@
 import CTurboJPEG
+import CounterfoilServer
 
 /// The JPEG codec, based on TurboJPEG.
 enum JPEGPicture {
-    /// The bytes with which every JPEG file begins: the marker SOI and the first byte of the next marker.
-    static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
-
     /// Decodes a JPEG and turns the image upright; a large image is decoded at a reduced size to save memory.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         guard let decoder = tjInitDecompress() else { throw .damaged }
@@ -14,7 +12,7 @@ enum JPEGPicture {
             tjDecompressHeader3(
                 decoder, bytes, CUnsignedLong(bytes.count), &width, &height, &subsampling, &colours) == 0
         else { throw .damaged }
-        try LogoEncoder.checkSize(width: Int(width), height: Int(height))
+        try LogoCodec.checkSize(width: Int(width), height: Int(height))
         guard colours != TJCS_CMYK.rawValue, colours != TJCS_YCCK.rawValue else { throw .printColours }
 
         let size = smallest(width: Int(width), height: Int(height))

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -25,7 +26,7 @@ struct HostileConsentTextTests {
         "&amp;lt;script&amp;gt;", "&CounterClockwiseContourIntegral;&nGt;&acE;",
     ])
     func `raw HTML never reaches the page`(markdown: String) throws {
-        let html = try ConsentText(markdown: markdown).html.description
+        let html = try ConsentText(markdown: markdown, formats: .standard).html.description
         let printed = try PrintedHTML(html)
         #expect(printed.violations == [])
         #expect(printed.elements.allSatisfy { $0.name != "a" })
@@ -56,7 +57,7 @@ struct HostileConsentTextTests {
         "![a](javascript:alert(1))", "![a](data:image/svg+xml,<svg/onload=alert(1)>)",
     ])
     func `a link that is neither https nor mailto becomes plain text`(markdown: String) throws {
-        let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
+        let printed = try PrintedHTML(ConsentText(markdown: markdown, formats: .standard).html.description)
         #expect(printed.elements.allSatisfy { $0.name == "p" })
         #expect(printed.text.contains("a"))
         #expect(printed.violations == [])
@@ -77,7 +78,7 @@ struct HostileConsentTextTests {
         ("[https://bank.example/ <!-- -->](https://evil.example/)", "https://bank.example/ (evil.example)"),
     ])
     func `a link cannot break out of its element or hide its host`(markdown: String, text: String) throws {
-        let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
+        let printed = try PrintedHTML(ConsentText(markdown: markdown, formats: .standard).html.description)
         #expect(printed.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") == text)
         #expect(printed.elements.filter { $0.name == "a" }.count == 1)
         #expect(printed.violations == [])
@@ -92,7 +93,7 @@ struct HostileConsentTextTests {
         ("<https://app.example/\u{202E}moc>", "https://app.example/moc (app.example)"),
     ])
     func `control, invisible and combining characters are removed`(markdown: String, shown: String) throws {
-        let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
+        let printed = try PrintedHTML(ConsentText(markdown: markdown, formats: .standard).html.description)
         let text = printed.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(Array(text.unicodeScalars) == Array(shown.unicodeScalars))
         #expect(printed.violations == [])
@@ -118,7 +119,7 @@ struct HostileConsentTextTests {
             (1...60).map { String(repeating: " ", count: $0) + "- a\n" }.joined(),
         ])
     func `a text made to exhaust the parser is parsed quickly and stays small`(markdown: String) throws {
-        let text = try ConsentText(markdown: markdown)
+        let text = try ConsentText(markdown: markdown, formats: .standard)
         let printed = try PrintedHTML(text.html.description)
         #expect(printed.depth <= 20)
         #expect(printed.text.contains("a"))
@@ -130,7 +131,7 @@ struct HostileConsentTextTests {
     @Test func `links that would expand beyond the size limit are refused`() {
         let address = "https://app.example/" + String(repeating: "x", count: 1900)
         let markdown = String(repeating: "[a] ", count: 500) + "\n\n[a]: " + address
-        #expect(throws: ConsentText.Refusal.tooMuchMarkup) { try ConsentText(markdown: markdown) }
+        #expect(throws: ConsentText.Refusal.tooMuchMarkup) { try ConsentText(markdown: markdown, formats: .standard) }
         #expect(Localizer.english(ConsentText.Refusal.tooMuchMarkup.text).contains("shorter links"))
     }
 }

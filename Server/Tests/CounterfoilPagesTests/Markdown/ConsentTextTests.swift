@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
 import Testing
@@ -20,7 +21,7 @@ struct ConsentTextTests {
         ("é 写真 👩‍👩‍👧 می‌خواهم", "<p>é 写真 👩‍👩‍👧 می‌خواهم</p>"),
     ])
     func `Markdown is rendered as its author meant it`(markdown: String, html: String) throws {
-        let printed = try ConsentText(markdown: markdown).html.description
+        let printed = try ConsentText(markdown: markdown, formats: .standard).html.description
         #expect(Self.withoutEmptyLines(printed) == Self.withoutEmptyLines(html))
         #expect(try PrintedHTML(printed).violations == [])
     }
@@ -46,7 +47,7 @@ struct ConsentTextTests {
         ("[Write](mailto:help@app.example)", "mailto:help@app.example", "Write (help@app.example)"),
     ])
     func `a link states its destination`(markdown: String, address: String, text: String) throws {
-        let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
+        let printed = try PrintedHTML(ConsentText(markdown: markdown, formats: .standard).html.description)
         let links = printed.elements.filter { $0.name == "a" }
         #expect(links.map { $0.attributes["href"] } == [address])
         #expect(links.first?.attributes["rel"] == "noopener noreferrer nofollow ugc")
@@ -80,7 +81,7 @@ struct ConsentTextTests {
     func `a text that cannot be shown is refused with the reason`(
         markdown: String, refusal: ConsentText.Refusal, said: String
     ) {
-        #expect(throws: refusal) { try ConsentText(markdown: markdown) }
+        #expect(throws: refusal) { try ConsentText(markdown: markdown, formats: .standard) }
         #expect(Localizer.english(refusal.text) == said)
     }
 
@@ -89,12 +90,13 @@ struct ConsentTextTests {
         "<br>", "```\n```",
     ])
     func `a text without visible content is refused`(markdown: String) {
-        #expect(throws: ConsentText.Refusal.nothingToSee) { try ConsentText(markdown: markdown) }
+        #expect(throws: ConsentText.Refusal.nothingToSee) { try ConsentText(markdown: markdown, formats: .standard) }
     }
 
     @Test func `a text at the limits of length and lines is shown`() throws {
         let line = String(repeating: "ö", count: 19) + "\n"
-        let text = try ConsentText(markdown: String(repeating: line, count: 199) + String(repeating: "x", count: 20))
+        let text = try ConsentText(
+            markdown: String(repeating: line, count: 199) + String(repeating: "x", count: 20), formats: .standard)
         #expect(try PrintedHTML(text.html.description).text.filter { $0 == "ö" }.count == 199 * 19)
     }
 

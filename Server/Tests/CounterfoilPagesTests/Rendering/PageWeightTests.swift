@@ -1,9 +1,8 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Testing
-
-@testable import CounterfoilWeb
 
 /// The size of the pages that a user waits for.
 struct PageWeightTests {

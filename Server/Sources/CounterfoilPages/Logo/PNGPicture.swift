@@ -1,10 +1,9 @@
 import CPNG
+import CounterfoilServer
+import CounterfoilStore
 
 /// The PNG codec, based on libpng.
 enum PNGPicture {
-    /// The bytes with which every PNG file begins.
-    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-
     /// Decodes a PNG after its text, colour profile and other optional chunks are removed.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         let bare = try onlyPixels(of: bytes)
@@ -17,7 +16,7 @@ enum PNGPicture {
                     throw .damaged
                 }
                 let (width, height) = (Int(image.width), Int(image.height))
-                try LogoEncoder.checkSize(width: width, height: height)
+                try LogoCodec.checkSize(width: width, height: height)
                 image.format = rgba
                 // Without this flag, libpng would treat 16-bit samples as linear instead of sRGB if the file does not
                 // declare a colour space.
@@ -60,6 +59,7 @@ enum PNGPicture {
     /// Texts, colour profiles and other chunks never reach the decoder. A compressed text of a few kilobytes can
     /// expand to megabytes in the memory of the decoder, and a file can contain hundreds of such texts.
     private static func onlyPixels(of bytes: [UInt8]) throws(LogoRefusal) -> [UInt8] {
+        let signature = Logo.Format.png.signature
         var kept = signature
         kept.reserveCapacity(bytes.count)
         var position = signature.count
@@ -71,7 +71,7 @@ enum PNGPicture {
             if position == signature.count {
                 guard type == "IHDR", length == 13 else { throw .damaged }
                 let sides = (bytes[position + 8..<position + 12], bytes[position + 12..<position + 16])
-                try LogoEncoder.checkSize(
+                try LogoCodec.checkSize(
                     width: sides.0.reduce(0) { $0 << 8 | Int($1) }, height: sides.1.reduce(0) { $0 << 8 | Int($1) })
             }
             switch type {

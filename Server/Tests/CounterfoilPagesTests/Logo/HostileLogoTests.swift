@@ -3,12 +3,14 @@ import CounterfoilStore
 import TestSupport
 import Testing
 
+@testable import CounterfoilPages
+
 /// Malformed and malicious logo uploads.
 struct HostileLogoTests {
     /// Decodes an upload: the outcome must be a valid logo or a refusal, never a crash or a fault.
     private static func survives(_ upload: [UInt8]) throws {
         let logo: Logo
-        do { logo = try LogoEncoder.logo(from: upload) } catch { return }
+        do { logo = try LogoCodec.logo(from: upload) } catch { return }
         _ = try LogoEncoderTests.checked(logo)
     }
 
@@ -35,7 +37,7 @@ struct HostileLogoTests {
             ])
         for file in [png, jpeg] {
             #expect(!file.ranges(of: marker).isEmpty)
-            let logo = try LogoEncoder.logo(from: file)
+            let logo = try LogoCodec.logo(from: file)
             _ = try LogoEncoderTests.checked(logo)
             for part in [marker, Array("geheim".utf8), Array("Exif".utf8), Array("Bomb".utf8)] {
                 #expect(logo.bytes.ranges(of: part).isEmpty)
@@ -53,7 +55,7 @@ struct HostileLogoTests {
             PictureFiles.jpeg(
                 try Pictures.jpeg(width: 64, height: 64), adding: [PictureFiles.segment(0xFE, script)]),
         ] {
-            let logo = try LogoEncoder.logo(from: file)
+            let logo = try LogoCodec.logo(from: file)
             _ = try LogoEncoderTests.checked(logo)
             #expect(logo.bytes.ranges(of: Array("script".utf8)).isEmpty)
         }
@@ -66,7 +68,7 @@ struct HostileLogoTests {
     ])
     func `other kinds of files are refused`(content: String) throws {
         let bytes = content.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-        #expect(throws: LogoRefusal.notAPicture) { try LogoEncoder.logo(from: bytes) }
+        #expect(throws: LogoRefusal.notAPicture) { try LogoCodec.logo(from: bytes) }
     }
 
     @Test(arguments: [
@@ -77,14 +79,14 @@ struct HostileLogoTests {
             Array(try Pictures.png(width: 8, height: 8).prefix(8)) + PictureFiles.header(width: width, height: height)
             + PictureFiles.chunk("IDAT", []) + PictureFiles.chunk("IEND", [])
         #expect(png.count < 100)
-        #expect(throws: LogoRefusal.tooManyPixels) { try LogoEncoder.logo(from: png) }
+        #expect(throws: LogoRefusal.tooManyPixels) { try LogoCodec.logo(from: png) }
         guard width <= 65_500, height <= 65_500 else { return }
         var jpeg = try Pictures.jpeg(width: 8, height: 8)
         let frame = try #require(jpeg.firstRange(of: [0xFF, 0xC0])).lowerBound
         jpeg.replaceSubrange(
             frame + 5..<frame + 9,
             with: PictureFiles.number(height).suffix(2) + PictureFiles.number(width).suffix(2))
-        #expect(throws: LogoRefusal.tooManyPixels) { try LogoEncoder.logo(from: jpeg) }
+        #expect(throws: LogoRefusal.tooManyPixels) { try LogoCodec.logo(from: jpeg) }
     }
 
     @Test func `an image without pixels is refused`() throws {
@@ -92,19 +94,19 @@ struct HostileLogoTests {
             let png =
                 Array(try Pictures.png(width: 8, height: 8).prefix(8))
                 + PictureFiles.header(width: width, height: height) + PictureFiles.chunk("IEND", [])
-            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: png) }
+            #expect(throws: LogoRefusal.damaged) { try LogoCodec.logo(from: png) }
         }
     }
 
     @Test func `a file over the size limit is refused whatever it contains`() async throws {
         let file = try Pictures.png(width: 8, height: 8) + [UInt8](repeating: 0, count: LogoEncoder.uploadLimit)
-        #expect(throws: LogoRefusal.tooLarge) { try LogoEncoder.logo(from: file) }
-        await #expect(throws: LogoRefusal.tooLarge) { try await LogoEncoder().logo(from: file) }
+        #expect(throws: LogoRefusal.tooLarge) { try LogoCodec.logo(from: file) }
+        await #expect(throws: LogoRefusal.tooLarge) { try await LogoEncoder(.standard).logo(from: file) }
     }
 
     @Test func `a CMYK image is refused with advice how to convert it`() throws {
         let file = try Pictures.printJPEG(width: 64, height: 64)
-        #expect(throws: LogoRefusal.printColours) { try LogoEncoder.logo(from: file) }
+        #expect(throws: LogoRefusal.printColours) { try LogoCodec.logo(from: file) }
         #expect(Localizer.english(LogoRefusal.printColours.text).contains("RGB"))
     }
 
@@ -112,10 +114,10 @@ struct HostileLogoTests {
         let png = try Pictures.png(.gradient, width: 120, height: 90)
         let jpeg = try Pictures.jpeg(.gradient, width: 120, height: 90)
         for length in stride(from: 12, to: png.count, by: 64) {
-            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: Array(png.prefix(length))) }
+            #expect(throws: LogoRefusal.damaged) { try LogoCodec.logo(from: Array(png.prefix(length))) }
         }
         for length in stride(from: 4, to: jpeg.count - 2, by: 64) {
-            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: Array(jpeg.prefix(length))) }
+            #expect(throws: LogoRefusal.damaged) { try LogoCodec.logo(from: Array(jpeg.prefix(length))) }
         }
     }
 

@@ -1,3 +1,4 @@
+import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
 import TestSupport
@@ -21,7 +22,7 @@ struct RandomConsentTextTests {
         for _ in 0..<250 {
             let count = Int.random(in: 1...120, using: &numbers)
             let markdown = (0..<count).compactMap { _ in Self.pieces.randomElement(using: &numbers) }.joined()
-            guard let text = try? ConsentText(markdown: markdown) else { continue }
+            guard let text = try? ConsentText(markdown: markdown, formats: .standard) else { continue }
             let printed = try PrintedHTML(text.html.description)
             #expect(printed.violations == [], "\(markdown)")
             #expect(printed.depth <= 20, "\(markdown)")

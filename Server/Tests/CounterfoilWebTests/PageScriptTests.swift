@@ -6,6 +6,7 @@ import CounterfoilStore
 import Foundation
 import Testing
 
+@testable import CounterfoilPages
 @testable import CounterfoilWeb
 
 /// A page gets `script-src` in its Content-Security-Policy exactly if it loads a script.

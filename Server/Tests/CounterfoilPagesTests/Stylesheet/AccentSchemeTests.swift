@@ -2,6 +2,8 @@ import CounterfoilServer
 import CounterfoilStore
 import Testing
 
+@testable import CounterfoilPages
+
 @Suite struct AccentSchemeTests {
     /// Colours on a grid over the RGB cube, with its corners and edges.
     private static let grid = stride(from: 0, through: 255, by: 51).flatMap { red in

@@ -2,7 +2,7 @@ import CounterfoilServer
 import CounterfoilStore
 import Testing
 
-@testable import CounterfoilWeb
+@testable import CounterfoilPages
 
 @Suite struct AssetTests {
     private static let orange = AccentColor("#d9480f")

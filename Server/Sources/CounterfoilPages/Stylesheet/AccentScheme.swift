@@ -1,38 +1,38 @@
-package import CounterfoilStore
+import CounterfoilStore
 
 /// The colours of the pages that are derived from the owner's accent colour, for light and dark mode.
 ///
 /// Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3). Where the owner's colour has this
 /// contrast, it is used unchanged. Where it does not, its lightness is changed until it does. The hue always
 /// stays the same.
-package struct AccentScheme: Sendable, Hashable {
-    package let light: Shades
-    package let dark: Shades
+struct AccentScheme: Sendable, Hashable {
+    let light: Shades
+    let dark: Shades
 
     /// The colours of one mode, light or dark.
-    package struct Shades: Sendable, Hashable {
+    struct Shades: Sendable, Hashable {
         /// The colour of links, and the background of the main button.
-        package let accent: AccentColor
+        let accent: AccentColor
         /// The background of the main button while the pointer is over it.
-        package let strong: AccentColor
+        let strong: AccentColor
         /// The colour of the text on the main button, on ``accent`` and ``strong``.
-        package let ink: AccentColor
+        let ink: AccentColor
         /// The background of marks and badges.
-        package let tint: AccentColor
+        let tint: AccentColor
         /// The colour of text and icons on ``tint``.
-        package let tintInk: AccentColor
+        let tintInk: AccentColor
     }
 
     /// The minimum contrast of text to its background (WCAG 1.4.3).
-    package static let leastContrast = 4.5
+    static let leastContrast = 4.5
     /// The backgrounds of links in light mode: the values of `--paper`, `--wash` and `--ground` in the stylesheet.
-    package static let lightGrounds = [(255, 255, 255), (244, 246, 250), (236, 239, 245)].map(
+    static let lightGrounds = [(255, 255, 255), (244, 246, 250), (236, 239, 245)].map(
         AccentColor.init(channels:))
     /// The backgrounds of links in dark mode: the dark values of `--paper`, `--wash` and `--ground` in the stylesheet.
-    package static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
+    static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
 
     /// Derives the colours of both modes from the owner's colour.
-    package init(_ color: AccentColor) {
+    init(_ color: AccentColor) {
         let hue = OKLab(color)
         let white = AccentColor(channels: (255, 255, 255))
         let lightAccent = Self.readable(color, on: Self.lightGrounds, by: -1)
@@ -81,7 +81,7 @@ package struct AccentScheme: Sendable, Hashable {
 
 extension AccentColor {
     /// Computes the contrast to another colour, from 1 to 21 (WCAG 2.2, "contrast ratio").
-    package func contrast(to other: AccentColor) -> Double {
+    func contrast(to other: AccentColor) -> Double {
         let (one, two) = (luminance, other.luminance)
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)
     }

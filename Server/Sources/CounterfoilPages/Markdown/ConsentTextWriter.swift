@@ -1,5 +1,22 @@
+import CounterfoilServer
+
 /// Writes the nodes of an untrusted text as HTML, with only the elements and attributes in this file.
+///
+/// The text is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings get lower
+/// levels than those of the page. Links lead only to https and mailto URLs and show their host.
 struct ConsentTextWriter {
+    /// Writes the HTML for a Markdown text.
+    static func html(of markdown: String) throws(ConsentText.Refusal) -> [UInt8] {
+        var writer = ConsentTextWriter()
+        MarkdownDocument(parsing: markdown).walk { step in
+            writer.write(step)
+            return !writer.isFull
+        }
+        guard !writer.isFull else { throw .tooMuchMarkup }
+        guard writer.showsText else { throw .nothingToSee }
+        return writer.html
+    }
+
     /// The maximum nesting of block quotes, lists and emphases; deeper ones are written without their element.
     static let depthLimit = 8
     /// The size of the HTML in bytes after which no further node is written; the last node may exceed it.

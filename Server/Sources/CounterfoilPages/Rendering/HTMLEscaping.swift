@@ -2,9 +2,9 @@
 ///
 /// It works on bytes, not on Swift characters. Swift treats a quotation mark with a combining accent as one
 /// character that is not equal to a quotation mark. For a browser, that quotation mark still ends the attribute.
-package enum HTMLEscaping {
+enum HTMLEscaping {
     /// Returns true if text contains one of the characters that are escaped.
-    package static func isNeeded(in text: String) -> Bool {
+    static func isNeeded(in text: String) -> Bool {
         text.utf8.contains { byte in
             switch byte {
             case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
@@ -14,7 +14,7 @@ package enum HTMLEscaping {
     }
 
     /// Appends text to HTML, with `&`, `<`, `>`, `"` and `'` escaped.
-    package static func append(_ text: String, to html: inout [UInt8]) {
+    static func append(_ text: String, to html: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "&"): html += "&amp;".utf8

@@ -1,0 +1,23 @@
+import CounterfoilServer
+import Testing
+
+@testable import CounterfoilPages
+
+/// Images in the formats of logos.
+enum Pictures {
+    static func png(width: Int, height: Int) throws -> [UInt8] {
+        try #require(PNGPicture.encode(raster(width: width, height: height)))
+    }
+
+    static func jpeg(width: Int, height: Int) throws -> [UInt8] {
+        try #require(JPEGPicture.encode(raster(width: width, height: height), quality: 90))
+    }
+
+    /// Pixels that differ with the size, so that the logos do, too.
+    private static func raster(width: Int, height: Int) -> Raster {
+        let pixels = (0..<height).flatMap { y in
+            (0..<width).flatMap { x in [UInt8(width % 256), UInt8(x % 256), UInt8(y % 256), 0xFF] }
+        }
+        return Raster(width: width, height: height, pixels: pixels)
+    }
+}
