@@ -31,6 +31,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioConcurrencyHelpers: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
@@ -157,8 +158,13 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         .target(
+            name: "PostgreSQLDriver",
+            dependencies: ["CLibPQ", nioConcurrencyHelpers],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilPostgreSQL",
-            dependencies: ["CLibPQ", "CounterfoilSQL", "CounterfoilStore", counterfoilProtocol],
+            dependencies: ["CounterfoilSQL", "CounterfoilStore", counterfoilProtocol, "PostgreSQLDriver"],
             swiftSettings: settings
         ),
         .target(
@@ -323,11 +329,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "PostgreSQLDriverTests",
+            dependencies: ["PostgreSQLDriver", "PostgreSQLTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "CounterfoilPostgreSQLTests",
             dependencies: [
                 "CounterfoilPostgreSQL", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
                 "CounterfoilServerTesting",
-                "CounterfoilSQL", "PostgreSQLTesting", "TestSupport",
+                "CounterfoilSQL", "PostgreSQLDriver", "PostgreSQLTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 import CounterfoilSQL
 public import CounterfoilStore
 public import Foundation
+import PostgreSQLDriver
 
 extension PostgreSQLStore {
     /// Decides whether an attempt can proceed, and counts it as a failure.
@@ -10,7 +11,7 @@ extension PostgreSQLStore {
     /// its keys, and then sees every attempt of another server with one of them.
     public func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
         let early = try await traced(.read) { () async throws(StoreFault) in
-            try await threads.read(by: deadline) { transaction in
+            try await connections.read(by: deadline) { transaction in
                 try SQLConnection(transaction).verdict(on: attempt, at: now)
             }
         }
@@ -18,7 +19,7 @@ extension PostgreSQLStore {
         // The table has a row for each first byte of a digest.
         let locks = Set(attempt.allKeys.map { Int64($0.digest.bytes.first ?? 0) }).sorted()
         return try await traced(.commit) { () async throws(StoreFault) in
-            try await threads.commit(by: deadline) { transaction in
+            try await connections.commit(by: deadline) { transaction in
                 try transaction.run(
                     "SELECT slot FROM attempt_locks WHERE slot = ANY($1) ORDER BY slot FOR UPDATE", locks)
                 let verdict = try SQLConnection(transaction).verdict(on: attempt, at: now)
@@ -45,7 +46,7 @@ extension PostgreSQLStore {
                 Statement(Statement.numbered(StoreQuery.withdrawAttempt), Data($0.bytes), time.microseconds)
             }
         try await traced(.commit) { () async throws(StoreFault) in
-            try await threads.commit(statements, by: deadline) { _ in }
+            try await connections.commit(statements, by: deadline) { _ in }
         }
     }
 }

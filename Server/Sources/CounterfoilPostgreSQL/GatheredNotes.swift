@@ -1,5 +1,7 @@
+import CounterfoilSQL
 public import CounterfoilStore
 public import Foundation
+import PostgreSQLDriver
 
 extension PostgreSQLStore {
     /// Records the use of a client assertion (RFC 7523 §3); returns false if an unexpired assertion with this digest is
@@ -9,9 +11,9 @@ extension PostgreSQLStore {
     ) async throws(StoreFault) -> Bool {
         // The mark of the attempt lets the same commit be sent again.
         try await traced(.commit) { () async throws(StoreFault) in
-            try await engine.assertions.commit(
-                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), by: deadline,
-                isRepeatable: true)
+            try await connections.commit(
+                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), with: engine.assertions,
+                by: deadline, isRepeatable: true)
         }
     }
 }
@@ -85,8 +87,12 @@ private struct GatheredDigests {
     private let written: [ArtefactDigest: Int]
 
     init(_ rows: Rows?) throws {
-        let digests = try rows?.all { columns in try columns.digest() } ?? []
-        written = digests.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        var written: [ArtefactDigest: Int] = [:]
+        _ = try rows?.forEach { columns in
+            written[try columns.digest(), default: 0] += 1
+            return .next
+        }
+        self.written = written
     }
 
     func contain(_ digests: [ArtefactDigest]) -> [Bool] { digests.map { written[$0] != nil } }

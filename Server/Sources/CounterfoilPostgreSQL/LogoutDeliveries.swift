@@ -1,6 +1,7 @@
 import CounterfoilSQL
 public import CounterfoilStore
 public import Foundation
+import PostgreSQLDriver
 
 extension PostgreSQLStore {
     /// Leases the first due delivery of each client, for at most `limit` clients.
@@ -13,17 +14,15 @@ extension PostgreSQLStore {
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
         let isAnyDue = try await traced(.read) { () async throws(StoreFault) in
-            try await threads.read { transaction in try SQLConnection(transaction).hasDueLogout(at: now) }
+            try await connections.read { transaction in try SQLConnection(transaction).hasDueLogout(at: now) }
         }
         guard isAnyDue else { return [] }
         return try await traced(.commit) { () async throws(StoreFault) in
-            try await threads.commit { transaction in
+            try await connections.commit { transaction in
                 // The next statement sees what was committed before the lock. An attempt to sign in may have the row,
                 // too, for a moment.
-                let turn = try transaction.all(
-                    "SELECT slot FROM attempt_locks WHERE slot = 0 FOR UPDATE SKIP LOCKED"
-                ) { columns in try columns.integer() }
-                guard !turn.isEmpty else { return [] }
+                let turn = Statement("SELECT slot FROM attempt_locks WHERE slot = 0 FOR UPDATE SKIP LOCKED")
+                guard try transaction.rows(of: turn).count > 0 else { return [] }
                 // The end of a session may be changing the queue of a client.
                 return try SQLConnection(transaction).takeLogoutDeliveries(
                     dueAt: now, until: later, limit: limit, locking: "FOR UPDATE OF queue SKIP LOCKED")

@@ -1,23 +1,24 @@
 import CounterfoilSQL
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 
 /// The connections of a store to its database, and the clock of the database.
 ///
 /// Each commit is a serializable transaction, so it sees and changes the same as if the transactions of all nodes ran
 /// one after another. PostgreSQL refuses one of two that do not. That one runs again, after a few attempts alone.
 struct PostgreSQLEngine: SQLEngine {
-    let threads: ConnectionThreads
+    let connections: StoreConnections
     /// The notes of used client assertions and of used DPoP proofs, which share transactions.
     let assertions: Gathering<AssertionNote>
     let proofs: Gathering<ProofNote>
     /// The deadline of the request; nil for a service or a command.
     private var deadline: ContinuousClock.Instant?
 
-    init(threads: ConnectionThreads) {
-        self.threads = threads
-        assertions = Gathering(threads)
-        proofs = Gathering(threads)
+    init(_ connections: StoreConnections) {
+        self.connections = connections
+        assertions = Gathering(connections.threads)
+        proofs = Gathering(connections.threads)
     }
 
     func serving(_ request: RequestContext) -> PostgreSQLEngine {
@@ -28,29 +29,24 @@ struct PostgreSQLEngine: SQLEngine {
 
     var kind: StoreMeasurements.Kind { .postgresql }
 
-    var now: Date { threads.clock.now() }
+    var now: Date { connections.threads.clock.now() }
 
     var measurements: StoreMeasurements {
-        StoreMeasurements(
-            .postgresql, threads.meter,
-            waiting: threads.schedule.waitingCount + assertions.waitingCount + proofs.waitingCount,
-            connections: StoreMeasurements.Connections(
-                open: threads.schedule.openConnections, limit: threads.settings.threads))
+        connections.measurements(waiting: assertions.waitingCount + proofs.waitingCount)
     }
 
     func read<Value: Sendable>(
         as operation: StaticString, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await threads.read(by: deadline) { transaction in try queries(SQLConnection(transaction)) }
+        try await connections.read(by: deadline) { transaction in try queries(SQLConnection(transaction)) }
     }
 
     func commit<Value: Sendable>(
         as operation: StaticString, ending endings: DeclaredEndings,
         _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Committed<Value> {
-        let (value, infos) = try await threads.commitInOrder(beside: endings.isUsual ? .notEnding : .any, by: deadline)
-        {
-            transaction in
+        let opening: TransactionOpening = endings.isUsual ? .ending : .ordinary
+        let (value, infos) = try await connections.commit(opening, by: deadline) { transaction in
             try write(SQLConnection(transaction))
         }
         // The function `record_ending` sends the kinds of the endings.

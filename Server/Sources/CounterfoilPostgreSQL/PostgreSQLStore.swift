@@ -2,6 +2,7 @@
 @_exported public import CounterfoilSQL
 public import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 
 /// The store of the authorization server in a PostgreSQL database, for one or several servers.
 ///
@@ -10,19 +11,19 @@ import Foundation
 public final class PostgreSQLStore: SQLStore {
     /// The connections to the database.
     public let database: SQLDatabase
-    let threads: ConnectionThreads
+    let connections: StoreConnections
     let engine: PostgreSQLEngine
     let proofBudget: ProofBudget
 
     private init(_ threads: ConnectionThreads, reporting unsupported: UnsupportedValues) {
-        self.threads = threads
-        engine = PostgreSQLEngine(threads: threads)
+        connections = StoreConnections(threads)
+        engine = PostgreSQLEngine(connections)
         database = SQLDatabase(engine, reporting: unsupported)
         proofBudget = ProofBudget()
     }
 
     private init(_ store: PostgreSQLStore, for request: RequestContext) {
-        threads = store.threads
+        connections = store.connections
         engine = store.engine.serving(request)
         database = store.database.serving(request)
         proofBudget = store.proofBudget
@@ -35,7 +36,7 @@ public final class PostgreSQLStore: SQLStore {
     var deadline: ContinuousClock.Instant? { database.request?.deadline }
 
     /// The number of connections that a store opens at most, unless ``open(_:connections:reporting:)`` gets another.
-    public static let standardConnections = 8
+    public static let standardConnections = ConnectionThreads.Settings().threads
 
     /// Connects to a database, which must have the tables of this version.
     ///
@@ -49,16 +50,16 @@ public final class PostgreSQLStore: SQLStore {
         _ string: ConnectionString, connections: Int = standardConnections,
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) async throws(OpeningRefusal) -> PostgreSQLStore {
-        try await open(string, settings: ConnectionThreads.Settings(threads: connections), reporting: unsupported)
-    }
-
-    /// Connects to a database as the public function does, with another number of connections or other limits.
-    static func open(
-        _ string: ConnectionString, settings: ConnectionThreads.Settings,
-        reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
-    ) async throws(OpeningRefusal) -> PostgreSQLStore {
         try await check(string)
-        return PostgreSQLStore(try await ConnectionThreads.open(string, settings: settings), reporting: unsupported)
+        var settings = ConnectionThreads.Settings()
+        settings.threads = connections
+        settings.describe = { "\(OpeningRefusal($0, of: "\(string)"))" }
+        do {
+            return PostgreSQLStore(
+                try await ConnectionThreads.open(string.uri, settings: settings), reporting: unsupported)
+        } catch {
+            throw OpeningRefusal(error, of: "\(string)")
+        }
     }
 
     /// Checks that a database has tables that this version can use; throws ``OpeningRefusal`` otherwise.
@@ -98,7 +99,7 @@ public final class PostgreSQLStore: SQLStore {
     }
 
     /// Completes the requests that wait for a connection, refuses later ones, and closes the connections.
-    public func close() async { await threads.close() }
+    public func close() async { await connections.threads.close() }
 
     /// The limits of a migration, in which a statement can rewrite a table.
     private static let patience = SessionLimits(statement: .seconds(3600), lock: .seconds(30))
@@ -108,18 +109,11 @@ public final class PostgreSQLStore: SQLStore {
         to string: ConnectionString, rights: DatabaseRights,
         _ body: @escaping @Sendable (Connection, ContinuousClock.Instant) throws(OpeningRefusal) -> Value
     ) async throws(OpeningRefusal) -> Value {
-        let result: Result<Value, OpeningRefusal> = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    returning: Result { () throws(OpeningRefusal) in
-                        _ = try OpeningCheck(string, patience, rights).run()
-                        let connection = try Connection.open(string, limits: patience).connection
-                        defer { connection.close() }
-                        return try body(connection, .now + patience.statement)
-                    })
-            }
+        try await ConnectionThreads.onThread { () throws(OpeningRefusal) in
+            let connection = try OpeningCheck(string, patience, rights).run()
+            defer { connection.close() }
+            return try body(connection, .now + patience.statement)
         }
-        return try result.get()
     }
 
     private static func refusing<Value>(
@@ -138,7 +132,7 @@ public final class PostgreSQLStore: SQLStore {
         } catch let error as ServerError where !error.state.isPassing {
             throw .failed(database: "\(string)", reason: error.description)
         } catch {
-            throw .unreachable(database: "\(string)", reason: "\(StoreFault(error))")
+            throw OpeningRefusal(passing: error, of: "\(string)")
         }
     }
 }

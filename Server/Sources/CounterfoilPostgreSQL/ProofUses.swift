@@ -1,5 +1,6 @@
 public import CounterfoilStore
 public import Foundation
+import PostgreSQLDriver
 
 /// A partition of the used DPoP proofs: those that could be sent again within the same five minutes.
 ///
@@ -49,7 +50,8 @@ extension PostgreSQLStore {
         guard proofBudget.take(of: proof.holder, until: proof.expires, at: now) else { return .full }
         do {
             let isNew = try await traced(.commit) { () async throws(StoreFault) in
-                try await engine.proofs.commit(ProofNote(proof: proof, now: now), by: deadline)
+                try await connections.commit(
+                    ProofNote(proof: proof, now: now), with: engine.proofs, by: deadline)
             }
             if !isNew { proofBudget.giveBack(of: proof.holder, until: proof.expires) }
             return isNew ? .new : .used
@@ -68,6 +70,6 @@ extension PostgreSQLStore {
         let partition = "used_proofs_\(ProofSlot.expired(at: limits.now).number)"
         let statement = Statement(
             "DELETE FROM \(partition) WHERE ctid = ANY(ARRAY(SELECT ctid FROM \(partition) LIMIT $1))", 50 * rows)
-        return try await removed + threads.commit([statement]) { rows in rows.last?.changes ?? 0 }
+        return try await removed + connections.commit([statement]) { rows in rows.last?.changes ?? 0 }
     }
 }

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 import PostgreSQLTesting
 import TestSupport
 import Testing
@@ -26,7 +27,7 @@ struct GatheredNoteTests {
         try await TestDatabase.withServer { server, database in
             let uri = try server.uri(database: database)
             let store = try await PostgreSQLStore.open(uri)
-            let lock = try Connection.open(uri).connection
+            let lock = try Connection.open(uri.uri).connection
             _ = try lock.exchange([Statement("BEGIN")], by: .now + .seconds(30))
             _ = try lock.exchange([Statement("LOCK TABLE \(table) IN SHARE MODE")], by: .now + .seconds(30))
             let digests = try digests()

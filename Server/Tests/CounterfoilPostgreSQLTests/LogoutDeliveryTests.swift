@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 import PostgreSQLTesting
 import TestSupport
 import Testing
@@ -70,7 +71,7 @@ struct LogoutDeliveryTests {
         try await TestDatabase.withServer { server, database in
             let store = try await PostgreSQLStore.open(server.uri(database: database))
             try await Self.queueDeliveries(in: store, ownerless: 3, owned: 0)
-            let other = try Connection.open(server.uri(database: database)).connection
+            let other = try Connection.open(server.uri(database: database).uri).connection
             func exchange(_ sql: String) throws { _ = try other.exchange([Statement(sql)], by: .now + .seconds(30)) }
 
             // To wait for a lock would be a fault after two seconds.

@@ -20,8 +20,7 @@ struct RoundTripTests {
         init(_ server: PostgreSQLServer, _ database: String) async throws {
             proxy = try CuttingProxy(to: server.port.number)
             // A request that follows another at once can find its connection not yet free, and open a second one.
-            store = try await PostgreSQLStore.open(
-                server.uri(database: database, port: proxy.port), settings: ConnectionThreads.Settings(threads: 1))
+            store = try await PostgreSQLStore.open(server.uri(database: database, port: proxy.port), connections: 1)
             test = try await TestServer(store: store)
         }
 

@@ -1,6 +1,7 @@
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 import PostgreSQLTesting
 import TestSupport
 import Testing
@@ -36,7 +37,7 @@ struct SchemaVersionTests {
                 continuation.resume(
                     with: Result {
                         let limits = SessionLimits(statement: .seconds(60), lock: .seconds(60))
-                        let connection = try Connection.open(uri, limits: limits).connection
+                        let connection = try Connection.open(uri.uri, limits: limits).connection
                         return try migrate(connection, to: SchemaVersion.steps + [addition])
                     })
             }
@@ -50,7 +51,7 @@ struct SchemaVersionTests {
 
     @Test func `a former program can use new tables until something was taken away`() async throws {
         let (server, name) = try await Self.database()
-        let connection = try Connection.open(server.uri(database: name)).connection
+        let connection = try Connection.open(server.uri(database: name).uri).connection
         let former = SchemaVersion.steps
         #expect(throws: OpeningRefusal.earlierTables(database: "test")) {
             try Self.check(connection, by: former + [Self.addition])
@@ -88,7 +89,7 @@ struct SchemaVersionTests {
         async throws
     {
         let (server, name) = try await Self.database()
-        let connection = try Connection.open(server.uri(database: name)).connection
+        let connection = try Connection.open(server.uri(database: name).uri).connection
         let second = Step(
             statements: [Statement("ALTER TABLE people ADD COLUMN other text")], keepsEarlierPrograms: true)
         let third = Step(
@@ -114,7 +115,7 @@ struct SchemaVersionTests {
         let (server, name) = try await Self.database()
         let uri = try server.uri(database: name)
         // Its transaction must not end by itself on a slow machine.
-        let reader = try Connection.open(uri, limits: SessionLimits(silence: .seconds(120))).connection
+        let reader = try Connection.open(uri.uri, limits: SessionLimits(silence: .seconds(120))).connection
         func exchange(_ sql: String) throws { _ = try reader.exchange([Statement(sql)], by: .now + .seconds(30)) }
         // A long transaction, as of a backup.
         try exchange("BEGIN")
@@ -132,7 +133,7 @@ struct SchemaVersionTests {
                 ).first { !processes.contains($0) }
             }
             processes.insert(start)
-            let threads = try await ConnectionThreads.open(uri)
+            let threads = try await ConnectionThreads.open(uri.uri)
             let count = try await threads.read { transaction in
                 try transaction.first("SELECT count(*) FROM people") { columns in try columns.integer() }
             }

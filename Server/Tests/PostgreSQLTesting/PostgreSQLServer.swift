@@ -138,17 +138,20 @@ package final class PostgreSQLServer: Sendable {
     /// The connection string of this server over TCP.
     package func uri(
         user: String = "counterfoil", database: String = "postgres", port: Int? = nil, _ options: String...
-    )
-        throws -> ConnectionString
-    {
-        let options = options.isEmpty ? "" : "?" + options.joined(separator: "&")
-        return try ConnectionString("postgresql://\(user)@127.0.0.1:\(port ?? self.port.number)/\(database)\(options)")
+    ) throws -> ConnectionString {
+        try ConnectionString(address(user: user, database: database, port: port, options))
     }
 
-    /// The connection string of this server over its Unix socket.
-    package func socketURI() throws -> ConnectionString {
+    /// The text of a connection string of this server over TCP.
+    package func address(user: String, database: String, port: Int?, _ options: [String]) -> String {
+        let options = options.isEmpty ? "" : "?" + options.joined(separator: "&")
+        return "postgresql://\(user)@127.0.0.1:\(port ?? self.port.number)/\(database)\(options)"
+    }
+
+    /// The text of a connection string of this server over its Unix socket.
+    package var socketAddress: String {
         let host = folder.path.replacingOccurrences(of: "/", with: "%2F")
-        return try ConnectionString("postgresql://counterfoil@\(host):\(port.number)/postgres")
+        return "postgresql://counterfoil@\(host):\(port.number)/postgres"
     }
 
     /// Runs each statement on a connection of its own, and returns the rows of the last one; a column that is null is

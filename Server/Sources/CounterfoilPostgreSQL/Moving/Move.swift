@@ -1,6 +1,7 @@
 package import CounterfoilSQL
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 
 /// The progress of a move.
 package struct MoveProgress: Sendable, Hashable {
@@ -84,7 +85,7 @@ extension PostgreSQLStore {
         do { return try result.get().get() } catch let error as ServerError {
             throw OpeningRefusal.failed(database: "\(string)", reason: error.description)
         } catch let error as ConnectionLoss {
-            throw OpeningRefusal.unreachable(database: "\(string)", reason: error.reason)
+            throw OpeningRefusal(.unreachable(reason: error.reason), of: "\(string)")
         }
     }
 }

@@ -47,7 +47,7 @@ extension Tables {
         """
 
     /// The last time at which a server recorded that the store responds, the earlier outages of the store, the settings
-    /// of the server, and the table that orders commits (`TransactionKind.ordered`).
+    /// of the server, and the table that orders commits (`TransactionOpening.ordinary`).
     static let operation = """
         CREATE TABLE commit_order ()
 

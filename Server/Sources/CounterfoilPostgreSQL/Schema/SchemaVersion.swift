@@ -1,4 +1,4 @@
-import CounterfoilSQL
+import PostgreSQLDriver
 
 /// The version of the tables in a database: the number of the last step that was applied.
 struct SchemaVersion: Sendable, Hashable {

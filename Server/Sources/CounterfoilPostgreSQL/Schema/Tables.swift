@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilStore
 import Foundation
+import PostgreSQLDriver
 
 /// The tables, indexes and triggers of a new database, and their initial rows.
 ///
