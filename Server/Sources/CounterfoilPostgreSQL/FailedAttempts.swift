@@ -7,18 +7,14 @@ extension PostgreSQLStore {
     /// Decides whether an attempt can proceed, and counts it as a failure.
     ///
     /// Serializable transactions conflict if the rows of their attempts are close to each other in the index, and few
-    /// rows always are. So an attempt is no commit of the order (`TransactionKind.ordered`): it locks a row for each of
-    /// its keys, and then sees every attempt of another server with one of them.
+    /// rows always are. So an attempt is no commit of the order (`TransactionOpening.ordinary`): it locks a row for
+    /// each of its keys, and then sees every attempt of another server with one of them.
     public func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
-        let early = try await traced(.read) { () async throws(StoreFault) in
-            try await connections.read(by: deadline) { transaction in
-                try SQLConnection(transaction).verdict(on: attempt, at: now)
-            }
-        }
+        let early = try await read { database in try database.verdict(on: attempt, at: now) }
         if case .tooEarly = early { return early }
         // The table has a row for each first byte of a digest.
         let locks = Set(attempt.allKeys.map { Int64($0.digest.bytes.first ?? 0) }).sorted()
-        return try await traced(.commit) { () async throws(StoreFault) in
+        return try await traced { () async throws(StoreFault) in
             try await connections.commit(by: deadline) { transaction in
                 try transaction.run(
                     "SELECT slot FROM attempt_locks WHERE slot = ANY($1) ORDER BY slot FOR UPDATE", locks)
@@ -45,7 +41,7 @@ extension PostgreSQLStore {
             + withdrawn.map {
                 Statement(Statement.numbered(StoreQuery.withdrawAttempt), Data($0.bytes), time.microseconds)
             }
-        try await traced(.commit) { () async throws(StoreFault) in
+        try await traced { () async throws(StoreFault) in
             try await connections.commit(statements, by: deadline) { _ in }
         }
     }

@@ -10,7 +10,7 @@ extension PostgreSQLStore {
         _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> Bool {
         // The mark of the attempt lets the same commit be sent again.
-        try await traced(.commit) { () async throws(StoreFault) in
+        try await traced { () async throws(StoreFault) in
             try await connections.commit(
                 AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), with: engine.assertions,
                 by: deadline, isRepeatable: true)

@@ -7,17 +7,14 @@ extension PostgreSQLStore {
     /// Leases the first due delivery of each client, for at most `limit` clients.
     ///
     /// All servers look for due deliveries at the same times and find the same ones. As serializable transactions,
-    /// their leases would conflict. So a lease is no commit of the order (`TransactionKind.ordered`): one server at a
-    /// time takes deliveries, and another one takes none instead of waiting for it. The next transaction sees all
+    /// their leases would conflict. So a lease is no commit of the order (`TransactionOpening.ordinary`): one server at
+    /// a time takes deliveries, and another one takes none instead of waiting for it. The next transaction sees all
     /// leases before it, so the limits hold for all servers together.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
-        let isAnyDue = try await traced(.read) { () async throws(StoreFault) in
-            try await connections.read { transaction in try SQLConnection(transaction).hasDueLogout(at: now) }
-        }
-        guard isAnyDue else { return [] }
-        return try await traced(.commit) { () async throws(StoreFault) in
+        guard try await read({ database in try database.hasDueLogout(at: now) }) else { return [] }
+        return try await traced { () async throws(StoreFault) in
             try await connections.commit { transaction in
                 // The next statement sees what was committed before the lock. An attempt to sign in may have the row,
                 // too, for a moment.

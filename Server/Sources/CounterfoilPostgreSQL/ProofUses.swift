@@ -49,7 +49,7 @@ extension PostgreSQLStore {
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
         guard proofBudget.take(of: proof.holder, until: proof.expires, at: now) else { return .full }
         do {
-            let isNew = try await traced(.commit) { () async throws(StoreFault) in
+            let isNew = try await traced { () async throws(StoreFault) in
                 try await connections.commit(
                     ProofNote(proof: proof, now: now), with: engine.proofs, by: deadline)
             }

@@ -2,12 +2,11 @@ import CounterfoilSQL
 import CounterfoilStore
 
 extension PostgreSQLStore {
-    /// Runs an operation that does not go through `SQLStore.read` and `commit`, in a span of its own.
+    /// Commits otherwise than by `SQLStore.commit`, in a span of its own.
     func traced<Value: Sendable>(
-        _ access: StoreMeter.Operation, function: StaticString = #function,
-        _ operation: () async throws(StoreFault) -> Value
+        function: StaticString = #function, _ operation: () async throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
-        guard let span = database.request?.span.begin(.store(access, function, in: .postgresql)) else {
+        guard let span = database.request?.span.begin(.store(.commit, function, in: .postgresql)) else {
             return try await operation()
         }
         do {

@@ -75,11 +75,7 @@ extension SQLStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
         try await commit(recording: events) { database in
-            let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
-            guard isTaken == [false] else { return .identifierTaken }
-            guard try !database.isBeingRemoved(client.id) else { return .identifierBeingFreed }
-            let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
-            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            if let refusal = try database.refusal(ofNew: client) { return refusal }
             if let owner = client.owner {
                 let exists = try database.answers(
                     "SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", owner.rawValue)
@@ -161,6 +157,15 @@ extension StoreQuery {
 }
 
 extension SQLConnection {
+    /// Returns the reason for which no new client can have the identifier or the scopes of a client; nil if it can.
+    func refusal(ofNew client: RegisteredClient) throws -> AddClientOutcome? {
+        let isTaken = try answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
+        guard isTaken == [false] else { return .identifierTaken }
+        guard try !isBeingRemoved(client.id) else { return .identifierBeingFreed }
+        let unknown = try unknownScopes(in: client.scope.union(client.optionalScope))
+        return unknown.isEmpty ? nil : .unknownScopes(unknown)
+    }
+
     /// Returns the scope tokens that are not in the table `scopes`.
     func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(

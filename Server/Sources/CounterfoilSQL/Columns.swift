@@ -42,7 +42,7 @@ package struct Columns: ~Copyable {
 
     package mutating func date() throws(StoreFault) -> Date { Date(microseconds: try integer()) }
 
-    package mutating func optionalDate() throws(StoreFault) -> Date? {
+    mutating func optionalDate() throws(StoreFault) -> Date? {
         try optionalInteger().map(Date.init(microseconds:))
     }
 
@@ -63,7 +63,7 @@ package struct Columns: ~Copyable {
     }
 
     /// Reads a text column and parses it; returns nil for NULL, and throws `StoreFault.damaged` if the text is invalid.
-    package mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
+    mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
         guard let text = try optionalText() else { return nil }
         guard let value = try? make(text) else { throw damage() }
         return value
@@ -78,7 +78,7 @@ package struct Columns: ~Copyable {
 
     /// Reads a text column with a value in one of several forms; returns nil for NULL, and throws
     /// `StoreFault.unsupported` for another form.
-    package mutating func optionalForm<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
+    mutating func optionalForm<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
         guard let text = try optionalText() else { return nil }
         guard let value = try? make(text) else { throw .unsupported(unsupported()) }
         return value
@@ -100,7 +100,7 @@ package struct Columns: ~Copyable {
     /// Reads a text column like ``list(_:)``, without the values that this version cannot parse.
     ///
     /// It is only for a list in which a missing value allows less.
-    package mutating func supportedList<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
+    mutating func supportedList<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         try text().split(separator: " ").compactMap { try? make(String($0)) }
     }
 

@@ -50,7 +50,7 @@ package struct SQLConnection {
     }
 
     /// Returns the columns of the first row as flags, for a query that completes a commit, as by ``runLast(_:_:)``.
-    package func answersLast(_ sql: String, _ values: (any SQLValue)?...) throws -> [Bool] {
+    func answersLast(_ sql: String, _ values: (any SQLValue)?...) throws -> [Bool] {
         var answers: [Bool] = []
         _ = try runner.runLast(sql, try Self.parameters(values)) { columns in
             while columns.hasMore { answers.append(try columns.flag()) }
@@ -125,12 +125,11 @@ package struct SQLConnection {
 
     /// Returns the columns of the first row as flags, for a query that tests several conditions at once.
     package func answers(_ sql: String, _ values: (any SQLValue)?...) throws -> [Bool] {
-        var answers: [Bool] = []
-        try rows(of: sql, values) { columns in
+        try first(sql, values: values) { columns in
+            var answers: [Bool] = []
             while columns.hasMore { answers.append(try columns.flag()) }
-            return .stop
-        }
-        return answers
+            return answers
+        } ?? []
     }
 
     /// Reads the rows of a query one by one.

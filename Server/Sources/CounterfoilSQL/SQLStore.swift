@@ -117,7 +117,8 @@ package enum StoreQuery {}
 extension SQLStore {
     var unsupported: UnsupportedValues { database.unsupported }
 
-    func read<Value: Sendable>(
+    /// Runs queries under the name of the calling function, in a span of their own.
+    package func read<Value: Sendable>(
         function: StaticString = #function, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
         let span = database.request?.span.begin(.store(.read, function, in: database.engine.kind))

@@ -57,11 +57,7 @@ extension SQLStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
         try await commit(recording: events) { database in
-            let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
-            guard isTaken == [false] else { return .identifierTaken }
-            guard try !database.isBeingRemoved(client.id) else { return .identifierBeingFreed }
-            let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
-            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            if let refusal = try database.refusal(ofNew: client) { return refusal }
             guard try database.answers(StoreQuery.unusedAreTooMany, unusedLimit) == [false] else { return .tooMany }
             try database.insert(client)
             if let secret { try database.insert(secret) }

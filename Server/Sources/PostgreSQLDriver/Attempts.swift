@@ -102,7 +102,7 @@ extension Connection {
                 conflicts += 1
                 let pause = backOff.next()
                 guard isUsable, .now + pause + Job.leastTime < deadline else { return .failed(error.fault) }
-                BlockingPause.sleep(pause)
+                BackOff.sleep(pause)
             } catch let error as ServerError where error.state == .readOnlyTransaction {
                 // The primary has become a standby; another connection finds the new primary.
                 close()

@@ -19,9 +19,7 @@ package struct BackOff {
     }
 
     mutating func reset() { pause = first }
-}
 
-/// A pause of a thread that waits for nothing else.
-package enum BlockingPause {
+    /// Pauses the thread, which waits for nothing else.
     package static func sleep(_ pause: Duration) { Thread.sleep(forTimeInterval: pause / .seconds(1)) }
 }

@@ -90,7 +90,7 @@ struct SchemaVersion: Sendable, Hashable {
             } catch let error as ServerError where error.state == .lockNotAvailable || error.state.allowsRepetition {
                 let pause = backOff.next()
                 guard .now + pause < limit else { throw error }
-                BlockingPause.sleep(pause)
+                BackOff.sleep(pause)
             }
         }
     }

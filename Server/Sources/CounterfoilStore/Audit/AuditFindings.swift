@@ -102,7 +102,7 @@ package struct AuditHeadMark: Sendable, Hashable, CustomStringConvertible {
 /// The result of a verification of the audit log.
 package struct AuditVerdict: Sendable {
     /// The maximum number of findings that are kept.
-    package static let findingLimit = 1000
+    static let findingLimit = 1000
 
     /// The first findings.
     package internal(set) var findings: [AuditFinding] = []

@@ -134,12 +134,4 @@ extension RegisteredClient {
         guard case .document = source else { return nil }
         return (try? AbsoluteURI(parsing: id.rawValue))?.host
     }
-
-    /// Returns whether the client belongs to a family.
-    package func isMember(of family: UnregisteredClientFamily) -> Bool {
-        switch family {
-        case .host(let name): documentHost == name
-        case .registrations: source.kind == .registration
-        }
-    }
 }

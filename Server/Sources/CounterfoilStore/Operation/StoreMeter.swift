@@ -38,7 +38,7 @@ package final class StoreMeter: Sendable {
     }
 
     /// The upper bounds of the buckets of batch sizes.
-    package static let batchBounds: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    static let batchBounds: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
     private let reads = Mutex(Uses())
     private let commits = Mutex(Uses())

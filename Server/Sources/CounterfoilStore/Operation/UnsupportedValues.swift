@@ -50,7 +50,7 @@ public struct UnsupportedValue: Sendable, Hashable, CustomStringConvertible {
         "a newer version has written it, so update this program, or change the record with the newer version"
 
     /// The cause of an invalid value, and what an operator can do.
-    package static let adviceForInvalid =
+    static let adviceForInvalid =
         "another program has changed the database, so restore a backup, or delete the record"
 }
 

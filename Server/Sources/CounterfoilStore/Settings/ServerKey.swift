@@ -83,10 +83,10 @@ public struct ServerKey: Sendable {
     package var proofNonces: DerivedKeys { derived("counterfoil dpop nonces") }
 
     /// The HMAC key of the pseudonyms of deleted users in the audit log.
-    package var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms").current }
+    var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms").current }
 
     /// The HMAC keys of the seals of the audit log.
-    package var auditSeals: DerivedKeys { derived("counterfoil audit seals") }
+    var auditSeals: DerivedKeys { derived("counterfoil audit seals") }
 
     /// The keys that encrypt the identifiers of deleted users in queued logout notifications.
     private var removedSubjects: DerivedKeys { derived("counterfoil removed subjects") }
