@@ -4,9 +4,6 @@
 /// number, because the database must not have the identifier of a user after the deletion of the account. The list
 /// belongs to a step of the schema of both databases, so it never changes after its release.
 package struct EndingTrigger: Sendable {
-    /// The language of a database.
-    package enum Dialect: Sendable { case sqlite, postgreSQL }
-
     /// The change of a row.
     private enum Change: Sendable {
         case insertion
@@ -149,11 +146,11 @@ package struct EndingTrigger: Sendable {
     ]
 
     /// The statements that create the triggers, in their order.
-    package static func statements(for dialect: Dialect) -> [String] {
+    package static func statements(for dialect: SchemaDialect) -> [String] {
         all.flatMap { $0.statements(for: dialect) }
     }
 
-    private func statements(for dialect: Dialect) -> [String] {
+    private func statements(for dialect: SchemaDialect) -> [String] {
         let name = "\(table)_\(changeName)_ends_\(kind.name.replacing("-", with: "_"))"
         let values = "'\(kind.name)', \(subjectValue(in: dialect)), \(detail ?? "NULL")"
         switch dialect {
@@ -213,7 +210,7 @@ package struct EndingTrigger: Sendable {
     }
 
     /// The condition on the row; nil for every row.
-    private func condition(in dialect: Dialect) -> String? {
+    private func condition(in dialect: SchemaDialect) -> String? {
         switch change {
         case .insertion, .deletion: nil
         case .deletionBefore(let column, _): "(OLD.\(column) > \(now(in: dialect)))"
@@ -228,14 +225,14 @@ package struct EndingTrigger: Sendable {
     }
 
     /// The time by the clock of the database.
-    private func now(in dialect: Dialect) -> String {
+    private func now(in dialect: SchemaDialect) -> String {
         switch dialect {
         case .sqlite: "CAST(strftime('%s', 'now') AS INTEGER) * 1000000"
         case .postgreSQL: "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
         }
     }
 
-    private func subjectValue(in dialect: Dialect) -> String {
+    private func subjectValue(in dialect: SchemaDialect) -> String {
         switch (subject, dialect) {
         case (.text(let column), .sqlite): "CAST(\(row).\(column) AS TEXT)"
         case (.text(let column), .postgreSQL): "\(row).\(column)::text"

@@ -1,9 +1,9 @@
-extension Tables {
+extension StoreSchema {
     /// The tables of the certificate that the server orders from an authority.
     static let certificateOrders = """
         -- The key of the account at each authority, encrypted with the server key.
         CREATE TABLE authority_accounts (
-            authority TEXT NOT NULL PRIMARY KEY,
+            authority TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             sealed BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
 
@@ -19,9 +19,9 @@ extension Tables {
 
         -- The challenges that an authority is about to validate.
         CREATE TABLE authority_challenges (
-            type TEXT NOT NULL,
-            host TEXT NOT NULL,
-            token TEXT NOT NULL,
+            type TEXT COLLATE BINARY NOT NULL,
+            host TEXT COLLATE BINARY NOT NULL,
+            token TEXT COLLATE BINARY NOT NULL,
             key_authorization TEXT NOT NULL,
             expires_at INTEGER NOT NULL,
             -- The server that has stored it.

@@ -1,4 +1,4 @@
-extension Tables {
+extension StoreSchema {
     /// The audit log, from which only the oldest events can be deleted, and its seals: a chain of all events, which a
     /// server authenticates with its key.
     ///
@@ -7,10 +7,10 @@ extension Tables {
         CREATE TABLE audit (
             number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
             at INTEGER NOT NULL,
-            kind TEXT NOT NULL,
+            kind TEXT COLLATE BINARY NOT NULL,
             outcome TEXT NOT NULL,
-            person_id TEXT,
-            client_id TEXT,
+            person_id TEXT COLLATE BINARY,
+            client_id TEXT COLLATE BINARY,
             grant_id TEXT,
             source TEXT,
             request_id TEXT,
@@ -23,26 +23,6 @@ extension Tables {
 
         -- Holds a row only within the transaction of a deletion.
         CREATE TABLE audit_removal (through_at INTEGER NOT NULL, through_number INTEGER NOT NULL) STRICT;
-
-        -- The only change of an event: the pseudonym replaces a deleted user, and names of the user go.
-        CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
-            WHEN NOT (
-                NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.kind = OLD.kind
-                AND NEW.outcome = OLD.outcome AND NEW.client_id IS OLD.client_id
-                AND NEW.grant_id IS NULL AND NEW.request_id IS NULL
-                AND NEW.source IS NULL AND (NEW.detail IS NULL OR NEW.detail IS OLD.detail)
-                AND EXISTS (
-                    SELECT 1 FROM removed_people
-                    WHERE removed_people.id = OLD.person_id AND removed_people.pseudonym = NEW.person_id
-                )
-            )
-            BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-        CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
-            WHEN NOT EXISTS (
-                SELECT 1 FROM audit_removal
-                WHERE (OLD.at, OLD.number) <= (audit_removal.through_at, audit_removal.through_number)
-            )
-            BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
         CREATE TABLE audit_seals (
             number INTEGER NOT NULL PRIMARY KEY CHECK (number > 0),
@@ -60,12 +40,6 @@ extension Tables {
             chain BLOB NOT NULL,
             code BLOB NOT NULL
         ) STRICT;
-        -- Without the salts, what was removed cannot be found by trying.
-        CREATE TRIGGER audit_forgets_salts AFTER UPDATE ON audit BEGIN
-            UPDATE audit_seals SET person_salt = NULL,
-                detail_salt = CASE WHEN NEW.detail IS NULL THEN NULL ELSE detail_salt END
-            WHERE entry = NEW.number;
-        END;
 
         -- The end of the chain.
         CREATE TABLE audit_head (

@@ -1,10 +1,8 @@
-import CounterfoilSQL
-
-extension Tables {
+extension StoreSchema {
     /// Scopes, clients, client secrets, APIs, the policy for unregistered clients, branding and signing keys.
     static let registry = """
         CREATE TABLE scopes (
-            name TEXT NOT NULL PRIMARY KEY,
+            name TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             description TEXT NOT NULL,
             -- Whether the metadata lists the scope.
             is_listed INTEGER NOT NULL DEFAULT 0 CHECK (is_listed IN (0, 1)),
@@ -13,39 +11,39 @@ extension Tables {
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE logos (
-            id TEXT NOT NULL PRIMARY KEY,
+            id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             media_type TEXT NOT NULL CHECK (media_type IN ('image/png', 'image/jpeg')),
             bytes BLOB NOT NULL
         ) STRICT;
 
         CREATE TABLE clients (
-            id TEXT NOT NULL PRIMARY KEY,
-            type TEXT NOT NULL,
-            owner_id TEXT REFERENCES people (id),
+            id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
+            type TEXT COLLATE BINARY NOT NULL,
+            owner_id TEXT COLLATE BINARY REFERENCES people (id),
             name TEXT NOT NULL,
             publisher TEXT,
             consent_text TEXT,
             privacy_uri TEXT,
             terms_uri TEXT,
-            logo TEXT REFERENCES logos (id),
+            logo TEXT COLLATE BINARY REFERENCES logos (id),
             redirect_uris TEXT NOT NULL,
             post_logout_redirect_uris TEXT NOT NULL,
             backchannel_logout_uri TEXT,
-            origins TEXT NOT NULL,
+            origins TEXT COLLATE BINARY NOT NULL,
             apple_apps TEXT NOT NULL,
             android_apps TEXT NOT NULL,
             keys BLOB,
             keys_uri TEXT,
-            scope TEXT NOT NULL,
-            optional_scope TEXT NOT NULL,
+            scope TEXT COLLATE BINARY NOT NULL,
+            optional_scope TEXT COLLATE BINARY NOT NULL,
             -- The scopes that a service can request without a user.
-            machine_scope TEXT NOT NULL,
-            source TEXT NOT NULL CHECK (source IN ('console', 'documents', 'registration')),
+            machine_scope TEXT COLLATE BINARY NOT NULL,
+            source TEXT COLLATE BINARY NOT NULL CHECK (source IN ('console', 'documents', 'registration')),
             -- The metadata of a client that identified or registered itself, as JSON.
             metadata BLOB,
             registration_access_token BLOB,
             -- The host of the document of a client, in lower case.
-            host TEXT,
+            host TEXT COLLATE BINARY,
             is_first_party INTEGER NOT NULL CHECK (is_first_party IN (0, 1)),
             is_vouched_for INTEGER NOT NULL CHECK (is_vouched_for IN (0, 1)),
             is_claimed_https_verified INTEGER NOT NULL CHECK (is_claimed_https_verified IN (0, 1)),
@@ -79,47 +77,31 @@ extension Tables {
         -- The origins of clients, which triggers keep equal to the lists in the table of the clients. Everyone can ask
         -- for an origin, and can register clients with many.
         CREATE TABLE client_origins (
-            origin TEXT NOT NULL,
-            client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            origin TEXT COLLATE BINARY NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
             PRIMARY KEY (origin, client_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX client_origins_client ON client_origins (client_id);
-        CREATE TRIGGER clients_insert_origins AFTER INSERT ON clients WHEN NEW.origins <> ''
-        BEGIN
-            INSERT INTO client_origins (origin, client_id)
-                SELECT DISTINCT value, NEW.id FROM json_each('["' || replace(NEW.origins, ' ', '","') || '"]');
-        END;
-        CREATE TRIGGER clients_update_origins AFTER UPDATE OF origins ON clients WHEN NEW.origins <> OLD.origins
-        BEGIN
-            DELETE FROM client_origins WHERE client_id = NEW.id;
-            INSERT INTO client_origins (origin, client_id)
-                SELECT DISTINCT value, NEW.id FROM json_each('["' || replace(NEW.origins, ' ', '","') || '"]')
-                WHERE NEW.origins <> '';
-        END;
 
         -- The identifiers of deleted clients, so that no developer registers another client with one of them.
-        CREATE TABLE removed_clients (id TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+        CREATE TABLE removed_clients (id TEXT COLLATE BINARY NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
 
         -- Deleted clients with records that are not deleted yet.
         CREATE TABLE client_removals (
             number INTEGER NOT NULL PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE
+            id TEXT COLLATE BINARY NOT NULL UNIQUE
         ) STRICT;
-        -- A new client must not get the records of a deleted one.
-        CREATE TRIGGER clients_get_free_identifiers BEFORE INSERT ON clients
-            WHEN EXISTS (SELECT 1 FROM client_removals WHERE client_removals.id = NEW.id)
-            BEGIN SELECT RAISE(ABORT, 'the identifier of a deleted client is still in use'); END;
 
         CREATE TABLE client_secrets (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
-            client_id TEXT NOT NULL REFERENCES clients (id),
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id),
             created_at INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX client_secrets_client ON client_secrets (client_id);
 
         -- How often a client was served without S256. The slots are for several servers on one database.
         CREATE TABLE pkce_exceptions (
-            client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
             slot INTEGER NOT NULL,
             count INTEGER NOT NULL CHECK (count > 0),
             last_at INTEGER NOT NULL,
@@ -128,11 +110,11 @@ extension Tables {
 
         -- APIs.
         CREATE TABLE resources (
-            resource TEXT NOT NULL PRIMARY KEY,
-            normalized TEXT NOT NULL,
-            client_id TEXT NOT NULL UNIQUE,
+            resource TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
+            normalized TEXT COLLATE BINARY NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL UNIQUE,
             name TEXT NOT NULL,
-            scope TEXT NOT NULL,
+            scope TEXT COLLATE BINARY NOT NULL,
             secret BLOB NOT NULL CHECK (length(secret) = 32),
             token_type TEXT NOT NULL CHECK (token_type IN ('at+jwt', 'jwt')),
             requires_bound_tokens INTEGER NOT NULL CHECK (requires_bound_tokens IN (0, 1)),
@@ -168,7 +150,7 @@ extension Tables {
         CREATE TABLE branding (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
             site_name TEXT,
-            logo TEXT REFERENCES logos (id),
+            logo TEXT COLLATE BINARY REFERENCES logos (id),
             accent TEXT,
             support_uri TEXT,
             revision INTEGER NOT NULL
@@ -177,15 +159,15 @@ extension Tables {
 
         -- The statements of the service on the consent page, by language.
         CREATE TABLE site_statements (
-            language TEXT NOT NULL PRIMARY KEY,
+            language TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             text TEXT,
             privacy_uri TEXT,
             CHECK (text IS NOT NULL OR privacy_uri IS NOT NULL)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE signing_keys (
-            id TEXT NOT NULL PRIMARY KEY,
-            algorithm TEXT NOT NULL,
+            id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
+            algorithm TEXT COLLATE BINARY NOT NULL,
             sealed BLOB NOT NULL,
             created_at INTEGER NOT NULL,
             signs_from INTEGER NOT NULL,
@@ -197,22 +179,5 @@ extension Tables {
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
             revision INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO registry (id, revision) VALUES (1, random());
         """
-
-    /// The triggers that renew the revision of the registry, after a change by any statement of any process.
-    ///
-    /// The new revision is a random number. With a counter, a restored older copy of the file could reach a revision
-    /// for which a process has already cached other records.
-    static let renewals = [
-        "scopes", "clients", "client_secrets", "resources", "unregistered_client_policy", "branding",
-        "site_statements", "signing_keys",
-    ].flatMap { table in
-        ["INSERT", "UPDATE", "DELETE"].map { change in
-            """
-            CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
-            BEGIN UPDATE registry SET revision = random(); END;
-            """
-        }
-    }
 }

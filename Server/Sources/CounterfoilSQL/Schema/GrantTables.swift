@@ -1,11 +1,11 @@
-extension Tables {
+extension StoreSchema {
     /// Users and sessions.
     static let people = """
         CREATE TABLE people (
             number INTEGER NOT NULL PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
-            username TEXT NOT NULL UNIQUE,
-            email TEXT UNIQUE,
+            id TEXT COLLATE BINARY NOT NULL UNIQUE,
+            username TEXT COLLATE BINARY NOT NULL UNIQUE,
+            email TEXT COLLATE BINARY UNIQUE,
             display_name TEXT NOT NULL,
             password_hash TEXT NOT NULL,
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
@@ -20,23 +20,19 @@ extension Tables {
         CREATE TABLE removed_people (
             -- The former number in `people`, with which the grants of the user are found.
             number INTEGER NOT NULL PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
-            pseudonym TEXT NOT NULL,
+            id TEXT COLLATE BINARY NOT NULL UNIQUE,
+            pseudonym TEXT COLLATE BINARY NOT NULL,
             username TEXT NOT NULL,
             email TEXT,
             display_name TEXT NOT NULL,
             -- The digest of the last pushed request that was searched for the user.
             pushed_through BLOB NOT NULL DEFAULT x''
         ) STRICT;
-        -- A new user must not get the number of a deleted user who still has grants.
-        CREATE TRIGGER people_get_free_numbers AFTER INSERT ON people
-            WHEN EXISTS (SELECT 1 FROM removed_people WHERE removed_people.number = NEW.number)
-            BEGIN SELECT RAISE(ABORT, 'the number of a deleted user is still in use'); END;
 
         CREATE TABLE sessions (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
-            id TEXT NOT NULL,
-            person_id TEXT NOT NULL REFERENCES people (id),
+            id TEXT COLLATE BINARY NOT NULL,
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
             authenticated_at INTEGER NOT NULL,
             last_seen_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
@@ -56,9 +52,9 @@ extension Tables {
     /// fifteen that text keys would take. Codes refer to their grants by identifier, because few codes exist at a time.
     static let grants = """
         CREATE TABLE consents (
-            person_id TEXT NOT NULL REFERENCES people (id),
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
             -- The identifier of the client in `clients` or in `client_removals`.
-            client_id TEXT NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL,
             scope TEXT NOT NULL,
             remembered TEXT NOT NULL,
             -- The remembered scopes, by API.
@@ -73,18 +69,18 @@ extension Tables {
 
         CREATE TABLE grants (
             number INTEGER NOT NULL PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
+            id TEXT COLLATE BINARY NOT NULL UNIQUE,
             -- The number of the user in `people` or in `removed_people`.
             person_number INTEGER NOT NULL,
             -- The identifier of the client in `clients` or in `client_removals`.
-            client_id TEXT NOT NULL,
-            scope TEXT NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL,
+            scope TEXT COLLATE BINARY NOT NULL,
             -- The scopes that were allowed only for claims requested by name.
-            claim_scope TEXT NOT NULL,
+            claim_scope TEXT COLLATE BINARY NOT NULL,
             resources TEXT NOT NULL,
             id_token_claims TEXT NOT NULL,
             user_info_claims TEXT NOT NULL,
-            session_id TEXT,
+            session_id TEXT COLLATE BINARY,
             -- Marks that the client was notified of the end of the session.
             session_ended_at INTEGER,
             authenticated_at INTEGER NOT NULL,
@@ -105,7 +101,7 @@ extension Tables {
         CREATE TABLE codes (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
             interaction BLOB NOT NULL UNIQUE CHECK (length(interaction) = 32),
-            grant_id TEXT NOT NULL REFERENCES grants (id),
+            grant_id TEXT COLLATE BINARY NOT NULL REFERENCES grants (id),
             redirect_uri TEXT,
             redirect_uri_was_given INTEGER CHECK (redirect_uri_was_given IN (0, 1)),
             -- The scope of the authorization request, which the token request may repeat.
@@ -147,7 +143,7 @@ extension Tables {
 
         -- The slots are for several servers on one database.
         CREATE TABLE refresh_statistics (
-            client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
             slot INTEGER NOT NULL,
             repeats INTEGER NOT NULL,
             reuses INTEGER NOT NULL,
@@ -171,10 +167,10 @@ extension Tables {
 
         CREATE TABLE pushed_requests (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
-            client_id TEXT NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL,
             -- The parameters as a query, without the credentials of the client.
             parameters TEXT NOT NULL,
-            source TEXT,
+            source TEXT COLLATE BINARY,
             pushed_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             opened_at INTEGER
@@ -188,14 +184,14 @@ extension Tables {
         CREATE TABLE device_authorizations (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
             user_code BLOB NOT NULL UNIQUE CHECK (length(user_code) = 32),
-            client_id TEXT NOT NULL,
+            client_id TEXT COLLATE BINARY NOT NULL,
             scope TEXT NOT NULL,
             resources TEXT NOT NULL,
             -- Always an S256 challenge.
             code_challenge TEXT,
             requested_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
-            source TEXT NOT NULL,
+            source TEXT COLLATE BINARY NOT NULL,
             user_agent TEXT NOT NULL,
             poll_interval INTEGER NOT NULL CHECK (poll_interval > 0),
             last_polled_at INTEGER,

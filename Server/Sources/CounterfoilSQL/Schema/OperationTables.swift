@@ -1,0 +1,100 @@
+extension StoreSchema {
+    /// A queue of back-channel logout deliveries for each client, so that a slow host delays no other client.
+    static let logout = """
+        CREATE TABLE logout_deliveries (
+            number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            -- The identifier of the client in `clients` or in `client_removals`.
+            client_id TEXT COLLATE BINARY NOT NULL,
+            person_id TEXT COLLATE BINARY,
+            -- The encrypted identifier of a deleted user.
+            sealed_person_id BLOB,
+            session_id TEXT COLLATE BINARY NOT NULL,
+            attempts INTEGER NOT NULL,
+            due_at INTEGER NOT NULL,
+            created_at INTEGER NOT NULL DEFAULT 0,
+            CHECK ((person_id IS NULL) <> (sealed_person_id IS NULL))
+        ) STRICT;
+        CREATE INDEX logout_deliveries_client ON logout_deliveries (client_id, due_at, number);
+        CREATE INDEX logout_deliveries_person ON logout_deliveries (person_id) WHERE person_id IS NOT NULL;
+
+        CREATE TABLE logout_queues (
+            client_id TEXT COLLATE BINARY NOT NULL PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE,
+            due_at INTEGER NOT NULL,
+            leased_until INTEGER,
+            host_failures INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX logout_queues_due ON logout_queues (due_at);
+        CREATE INDEX logout_queues_leased ON logout_queues (leased_until) WHERE leased_until IS NOT NULL;
+        """
+
+    /// The heartbeat of the server with its clock, and the earlier outages of the store.
+    static let operation = """
+        CREATE TABLE outages (
+            began_at INTEGER NOT NULL PRIMARY KEY,
+            ended_at INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    /// The tables of what several servers count and decide together: failed attempts, the link for the first
+    /// administrator, the lease of the maintenance, and the keys of pairwise identifiers.
+    ///
+    /// Only one server runs on a file, but the tables are those of every store. Used DPoP proofs are in its memory.
+    static let shared = """
+        -- Failed attempts to prove a secret, by a digest of what they have in common.
+        CREATE TABLE attempts (
+            number INTEGER PRIMARY KEY,
+            digest BLOB NOT NULL CHECK (length(digest) = 32),
+            at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX attempts_digest ON attempts (digest, at);
+        CREATE INDEX attempts_expiry ON attempts (expires_at);
+
+        -- The number of the link for the first administrator.
+        CREATE TABLE setup_nonce (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            nonce BLOB NOT NULL CHECK (length(nonce) = 16),
+            created_at INTEGER NOT NULL
+        ) STRICT;
+
+        -- The server that deletes expired records, until its lease ends.
+        CREATE TABLE maintenance_lease (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            holder BLOB NOT NULL CHECK (length(holder) = 16),
+            expires_at INTEGER NOT NULL
+        ) STRICT;
+
+        -- The keys of pairwise identifiers, encrypted with the server key.
+        CREATE TABLE identifier_keys (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            sealed BLOB NOT NULL
+        ) STRICT;
+        """
+
+    /// The record of everything that ended access, from which a server writes its endings journal.
+    static let endings = """
+        -- The position in the sequence of the endings.
+        CREATE TABLE endings_record (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            identity TEXT COLLATE BINARY NOT NULL,
+            -- The identity before the last restore, if this sequence continues that one.
+            former TEXT COLLATE BINARY,
+            first_number INTEGER NOT NULL,
+            last_number INTEGER NOT NULL CHECK (last_number >= first_number),
+            -- The number of the last ending when a restore began that is not finished.
+            restoring_from INTEGER
+        ) STRICT;
+
+        CREATE TABLE endings (
+            number INTEGER NOT NULL PRIMARY KEY,
+            at INTEGER NOT NULL,
+            kind TEXT COLLATE BINARY NOT NULL,
+            subject TEXT COLLATE BINARY NOT NULL,
+            detail TEXT
+        ) STRICT;
+        CREATE INDEX endings_time ON endings (at);
+
+        -- Holds a row only within the transaction that deletes what has expired.
+        CREATE TABLE expired_removal (expired_before INTEGER, unseen_since INTEGER) STRICT;
+        """
+}
