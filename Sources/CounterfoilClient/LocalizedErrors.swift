@@ -21,153 +21,42 @@ struct Sentence: CustomStringConvertible {
     public import CounterfoilProtocol
     public import CounterfoilPlatform
 
-    extension SignInError: LocalizedError {
+    /// An error whose description is a clause.
+    protocol ClauseError: LocalizedError, CustomStringConvertible {}
+
+    extension ClauseError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }
     }
 
-    extension SessionError: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension TokenStoreError: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension TransportFailure: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension AccessTarget.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension APIOrigin.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ApplicationIdentifier.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension AuthorizationCallback.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension AuthorizationServerConfiguration.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ClientKey.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ClientMetadataDocument.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ClientRegistration.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension CustomSchemeRedirectURI.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension EndpointURL.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension LoopbackRedirectURI.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension RedirectOption.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ResourceClient.Failure: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ResourceClient.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension ResourceDiscovery.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension TokenResponseRefusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension TokenStoreChoice.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension RequestBody.Unreadable: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension UnsuccessfulResponse: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension UserAgent.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension UserInfo.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension VendorServer.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension Issuer.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension RedirectURI.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension Resource.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
-
-    extension Scope.Refusal: LocalizedError {
-        /// The description as a sentence, for alerts.
-        public var errorDescription: String? { "\(Sentence(self))" }
-    }
+    extension SignInError: LocalizedError, ClauseError {}
+    extension SessionError: LocalizedError, ClauseError {}
+    extension TokenStoreError: LocalizedError, ClauseError {}
+    extension TransportFailure: LocalizedError, ClauseError {}
+    extension AccessTarget.Refusal: LocalizedError, ClauseError {}
+    extension APIOrigin.Refusal: LocalizedError, ClauseError {}
+    extension ApplicationIdentifier.Refusal: LocalizedError, ClauseError {}
+    extension AuthorizationCallback.Refusal: LocalizedError, ClauseError {}
+    extension AuthorizationServerConfiguration.Refusal: LocalizedError, ClauseError {}
+    extension ClientKey.Refusal: LocalizedError, ClauseError {}
+    extension ClientMetadataDocument.Refusal: LocalizedError, ClauseError {}
+    extension ClientRegistration.Refusal: LocalizedError, ClauseError {}
+    extension CustomSchemeRedirectURI.Refusal: LocalizedError, ClauseError {}
+    extension EndpointURL.Refusal: LocalizedError, ClauseError {}
+    extension LoopbackRedirectURI.Refusal: LocalizedError, ClauseError {}
+    extension RedirectOption.Refusal: LocalizedError, ClauseError {}
+    extension ResourceClient.Failure: LocalizedError, ClauseError {}
+    extension ResourceClient.Refusal: LocalizedError, ClauseError {}
+    extension ResourceDiscovery.Refusal: LocalizedError, ClauseError {}
+    extension TokenResponseRefusal: LocalizedError, ClauseError {}
+    extension TokenStoreChoice.Refusal: LocalizedError, ClauseError {}
+    extension RequestBody.Unreadable: LocalizedError, ClauseError {}
+    extension UnsuccessfulResponse: LocalizedError, ClauseError {}
+    extension UserAgent.Refusal: LocalizedError, ClauseError {}
+    extension UserInfo.Refusal: LocalizedError, ClauseError {}
+    extension VendorServer.Refusal: LocalizedError, ClauseError {}
+    extension Issuer.Refusal: LocalizedError, ClauseError {}
+    extension RedirectURI.Refusal: LocalizedError, ClauseError {}
+    extension Resource.Refusal: LocalizedError, ClauseError {}
+    extension Scope.Refusal: LocalizedError, ClauseError {}
 #endif
