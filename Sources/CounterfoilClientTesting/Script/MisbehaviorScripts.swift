@@ -1,14 +1,10 @@
-/// The changes that each misbehaviour makes to a script, with one function per topic.
+/// The changes that each misbehaviour makes to a script.
 extension Misbehavior {
     func apply(to script: inout ServerScript) {
-        if applyToRefresh(of: &script) || applyToTokens(of: &script) || applyToMetadata(of: &script) { return }
-        if applyToCallback(of: &script) || applyToIdentity(of: &script) { return }
-        _ = applyToDevice(of: &script) || applyToRules(of: &script) || applyToAPI(of: &script)
-    }
-
-    private func applyToRefresh(of script: inout ServerScript) -> Bool {
         let lostReply = Interruption(at: .token, grantType: "refresh_token", times: 1, .closed, moment: .after)
+        let here = "resource_metadata=\"{origin}/.well-known/oauth-protected-resource/api\""
         switch self {
+        // Refresh tokens.
         case .givesNoRefreshToken: script.refreshTokens.issue = .never
         case .omitsRefreshToken: script.refreshTokens.rotation = .never
         case .rotatesLeniently: script.refreshTokens.rotation = .rotated(.answersAgain)
@@ -23,13 +19,7 @@ extension Misbehavior {
         case .refusesRefresh:
             script.interruptions.append(
                 Interruption(at: .token, grantType: "refresh_token", .refusal("invalid_grant")))
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToTokens(of script: inout ServerScript) -> Bool {
-        switch self {
+        // Token responses.
         case .refusesWithStatus200: script.errors.statusIsAlways200 = true
         case .wrapsInOK:
             script.errors.statusIsAlways200 = true
@@ -59,13 +49,7 @@ extension Misbehavior {
             script.answer(.token, .trouble(503, retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"), times: 1)
         case .clockAhead: script.clockOffset = 900
         case .clockBehind: script.clockOffset = -900
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToMetadata(of script: inout ServerScript) -> Bool {
-        switch self {
+        // Metadata.
         case .trailingSlashIssuer: script.issuer += "/"
         case .templateIssuer: script.issuer = "{origin}/{tenantid}/v2.0"
         case .foreignIssuer: script.metadata.replaced.append(WireMember("issuer", "https://login.example.com"))
@@ -82,13 +66,7 @@ extension Misbehavior {
         case .optionAuthorizationEndpoint: script.authorizationEndpoint("--new-window")
         case .insecureTokenEndpoint:
             script.metadata.replaced.append(WireMember("token_endpoint", "http://login.example.com/token"))
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToCallback(of script: inout ServerScript) -> Bool {
-        switch self {
+        // Authorization responses.
         case .omitsIssuer: script.authorization.issuer = .omitted
         case .wrongIssuer: script.authorization.issuer = .replaced("https://login.example.com")
         case .staleState: script.authorization.state = .replaced("state-of-long-ago")
@@ -111,13 +89,7 @@ extension Misbehavior {
             script.authorization.extras += [
                 WireMember("location", "eu"), WireMember("accounts-server", "https://accounts.zoho.example.com"),
             ]
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToIdentity(of script: inout ServerScript) -> Bool {
-        switch self {
+        // ID tokens, keys and UserInfo.
         case .omitsIDToken: script.idToken.isIssued = false
         case .idTokenWrongIssuer: script.idToken.replaced.append(WireMember("iss", "https://login.example.com"))
         case .idTokenWrongAudience: script.idToken.replaced.append(WireMember("aud", "somebody-else"))
@@ -140,26 +112,14 @@ extension Misbehavior {
         case .userInfoOtherSubject: script.userInfo.replaced.append(WireMember("sub", "mallory"))
         case .userInfoNoSubject: script.userInfo.omitted.append("sub")
         case .signedUserInfo: script.userInfo.isSigned = true
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToDevice(of script: inout ServerScript) -> Bool {
-        switch self {
+        // The device grant.
         case .authorizationPending: script.device.polls = [.pending, .pending]
         case .slowsDown: script.device.polls = [.slowDown, .slowDown, .slowDown]
         case .slowsDownWith429: script.device.polls = [.slowDownAsTooManyRequests]
         case .otherDataCentre: script.device.polls = [.otherDataCentre("eu")]
         case .verificationURL: script.device.verificationMember = "verification_url"
         case .noInterval: script.device.interval = nil
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToRules(of script: inout ServerScript) -> Bool {
-        switch self {
+        // DPoP, pushed requests and registration.
         case .requiresDPoP:
             script.dpop.isRequired = true
             script.dpop.tokenNonce = .changing
@@ -177,14 +137,7 @@ extension Misbehavior {
                 WireMember("grant_types", ["authorization_code", "refresh_token", "client_credentials", "password"]),
                 WireMember("scope", "openid photos.read photos.write admin"),
             ]
-        default: return false
-        }
-        return true
-    }
-
-    private func applyToAPI(of script: inout ServerScript) -> Bool {
-        let here = "resource_metadata=\"{origin}/.well-known/oauth-protected-resource/api\""
-        switch self {
+        // The API.
         case .manyChallenges:
             script.api.challenges = [
                 "Basic realm=\"a, \\\"b\\\"\", , Negotiate dG9rZW4=, bearer realm=x , error=\"invalid_token\", \(here)",
@@ -202,9 +155,7 @@ extension Misbehavior {
             script.api.challenges = ["Bearer resource_metadata=\"http://169.254.169.254/latest/meta-data\""]
         case .foreignResource:
             script.metadata.resourceReplaced.append(WireMember("resource", "https://login.example.com/api"))
-        default: return false
         }
-        return true
     }
 }
 
