@@ -70,12 +70,7 @@ extension AuthorizationRequest {
         let values = SingleValues(form)
         self.init(clientID: clientID, redirectURI: redirectURI)
 
-        state = try values["state"].map { text throws(OAuthError) in
-            guard let state = OAuthState(text) else {
-                throw OAuthError(.invalidRequest, "state is longer than \(OAuthState.byteLimit) bytes")
-            }
-            return state
-        }
+        state = try values.value("state", or: "state is longer than \(OAuthState.byteLimit) bytes") { OAuthState($0) }
         try Self.refuseRequestObjects(values)
 
         // RFC 6749 §3.1.1 and §4.1.2.1: OAuth 2.1 has only the response type `code`.
@@ -85,29 +80,15 @@ extension AuthorizationRequest {
         guard responseType == "code" else {
             throw OAuthError(.unsupportedResponseType, "this server supports only response_type=code")
         }
-        responseMode = try values["response_mode"].map { text throws(OAuthError) in
-            guard let mode = ResponseMode(rawValue: text) else {
-                throw OAuthError(.invalidRequest, "response_mode must be query, fragment or form_post")
-            }
-            return mode
+        responseMode = try values.value("response_mode", or: "response_mode must be query, fragment or form_post") {
+            ResponseMode(rawValue: $0)
         }
-        scope = try values["scope"].map { text throws(OAuthError) in
-            do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
-        }
+        scope = try values.scope()
         presentedChallenge = try Self.presentedChallenge(values)
-        keyThumbprint = try values["dpop_jkt"].map { text throws(OAuthError) in
-            guard let thumbprint = KeyThumbprint(text) else {
-                throw OAuthError(
-                    .invalidRequest, "dpop_jkt must be the 43 base64url characters of the SHA-256 thumbprint of a key")
-            }
-            return thumbprint
-        }
-        nonce = try values["nonce"].map { text throws(OAuthError) in
-            guard let nonce = Nonce(text) else {
-                throw OAuthError(.invalidRequest, "nonce is longer than \(Nonce.byteLimit) bytes")
-            }
-            return nonce
-        }
+        keyThumbprint = try values.value(
+            "dpop_jkt", or: "dpop_jkt must be the 43 base64url characters of the SHA-256 thumbprint of a key"
+        ) { KeyThumbprint($0) }
+        nonce = try values.value("nonce", or: "nonce is longer than \(Nonce.byteLimit) bytes") { Nonce($0) }
         prompt = try Self.prompt(values)
         maxAge = try Self.maxAge(values)
         loginHint = try values["login_hint"].map { $0.prefix(bytes: 320) }
@@ -122,12 +103,7 @@ extension AuthorizationRequest {
                 throw OAuthError(.invalidRequest, "\(error)")
             }
         }
-        idTokenHint = try values["id_token_hint"].map { text throws(OAuthError) in
-            guard let token = IDToken(text) else {
-                throw OAuthError(.invalidRequest, "id_token_hint is not an ID token")
-            }
-            return token
-        }
+        idTokenHint = try values.value("id_token_hint", or: "id_token_hint is not an ID token") { IDToken($0) }
     }
 
     /// Rejects the unsupported parameters `request`, `request_uri` and `registration` (OpenID Connect Core §3.1.2.6).
@@ -190,11 +166,9 @@ extension AuthorizationRequest {
     }
 
     private static func maxAge(_ values: SingleValues) throws(OAuthError) -> Int? {
-        guard let text = try values["max_age"] else { return nil }
-        guard text.utf8.count <= 10, text.utf8.allSatisfy(\.isDigit), let seconds = Int(text) else {
-            throw OAuthError(.invalidRequest, "max_age must be a number of seconds")
+        try values.value("max_age", or: "max_age must be a number of seconds") { text in
+            text.utf8.count <= 10 && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
         }
-        return seconds
     }
 }
 
@@ -210,14 +184,21 @@ struct SingleValues {
             do { return try form.single(name) } catch { throw OAuthError(.invalidRequest, "\(error)") }
         }
     }
-}
 
-extension Optional {
-    /// A variant of `map` that throws errors of the same type as its closure.
-    func map<Result, Failure: Error>(_ transform: (Wrapped) throws(Failure) -> Result) throws(Failure) -> Result? {
-        switch self {
-        case .none: nil
-        case .some(let value): try transform(value)
+    /// Returns a parameter; throws if it is missing.
+    func required(_ name: String) throws(OAuthError) -> String {
+        guard let value = try self[name] else {
+            throw OAuthError(.invalidRequest, "the parameter \(name) is missing")
         }
+        return value
+    }
+
+    /// Parses a parameter; returns nil if it is omitted, and throws an error with the explanation if it is invalid.
+    func value<Value>(
+        _ name: String, or explanation: String, parse: (String) -> Value?
+    ) throws(OAuthError) -> Value? {
+        guard let text = try self[name] else { return nil }
+        guard let value = parse(text) else { throw OAuthError(.invalidRequest, explanation) }
+        return value
     }
 }

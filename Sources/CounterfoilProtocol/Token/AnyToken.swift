@@ -15,9 +15,6 @@ public struct AnyToken: Secret {
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         _ = try values["token_type_hint"]
-        guard let token = try values["token"] else {
-            throw OAuthError(.invalidRequest, "the parameter token is missing")
-        }
-        self.init(token)
+        self.init(try values.required("token"))
     }
 }

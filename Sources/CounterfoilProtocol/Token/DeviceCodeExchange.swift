@@ -25,10 +25,7 @@ extension TokenRequest.DeviceCodeExchange {
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         let resources = try form.resources()
-        guard let text = try values["device_code"] else {
-            throw OAuthError(.invalidRequest, "the parameter device_code is missing")
-        }
-        guard let deviceCode = DeviceCode(text) else {
+        guard let deviceCode = DeviceCode(try values.required("device_code")) else {
             throw OAuthError(.invalidGrant, "the device_code was not issued by this server")
         }
         self.init(deviceCode: deviceCode, codeVerifier: try values.codeVerifier(), resources: resources)

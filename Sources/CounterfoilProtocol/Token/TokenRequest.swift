@@ -97,10 +97,7 @@ public enum TokenRequest: Sendable, Hashable {
 
     /// Reads `grant_type` from the body of a token request.
     @_spi(Counterfoil) public static func grantType(of form: FormParameters) throws(OAuthError) -> String {
-        guard let grantType = try SingleValues(form)["grant_type"] else {
-            throw OAuthError(.invalidRequest, "the parameter grant_type is missing")
-        }
-        return grantType
+        try SingleValues(form).required("grant_type")
     }
 
     /// The error for a `grant_type` that the server does not support (RFC 6749 §5.2).
@@ -145,10 +142,7 @@ extension TokenRequest.CodeExchange {
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         let resources = try form.resources()
-        guard let code = try values["code"] else {
-            throw OAuthError(.invalidRequest, "the parameter code is missing")
-        }
-        guard let code = AuthorizationCode(code) else {
+        guard let code = AuthorizationCode(try values.required("code")) else {
             throw OAuthError(.invalidGrant, "the code was not issued by this server")
         }
         self.init(
@@ -169,10 +163,7 @@ extension TokenRequest.RefreshExchange {
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         let resources = try form.resources()
-        guard let text = try values["refresh_token"] else {
-            throw OAuthError(.invalidRequest, "the parameter refresh_token is missing")
-        }
-        guard let token = RefreshToken(text) else {
+        guard let token = RefreshToken(try values.required("refresh_token")) else {
             throw OAuthError(.invalidGrant, "the refresh token was not issued by this server")
         }
         self.init(refreshToken: token, scope: try values.scope(), resources: resources)
@@ -182,12 +173,8 @@ extension TokenRequest.RefreshExchange {
 extension SingleValues {
     /// Parses `code_verifier` (RFC 7636 §4.5); returns nil if it is omitted.
     func codeVerifier() throws(OAuthError) -> CodeVerifier? {
-        try self["code_verifier"].map { text throws(OAuthError) in
-            guard let verifier = CodeVerifier(presented: text) else {
-                throw OAuthError(
-                    .invalidRequest, "code_verifier must be 43 to 128 characters: letters, digits and - . _ ~")
-            }
-            return verifier
+        try value("code_verifier", or: "code_verifier must be 43 to 128 characters: letters, digits and - . _ ~") {
+            CodeVerifier(presented: $0)
         }
     }
 
