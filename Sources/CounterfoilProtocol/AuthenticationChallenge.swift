@@ -104,7 +104,7 @@ extension AuthenticationChallenge {
         /// Parses a `token` (RFC 9110 §5.6.2); returns nil if no character of a `token` follows.
         private mutating func token() -> String? {
             let start = position
-            while let byte = next, Self.isTokenByte(byte) { position += 1 }
+            while let byte = next, byte.isTokenCharacter { position += 1 }
             return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
         }
 
@@ -115,7 +115,7 @@ extension AuthenticationChallenge {
         private mutating func token68() -> String? {
             let start = position
             var end = position
-            while end < bytes.count, Self.isTokenByte(bytes[end]) || bytes[end] == UInt8(ascii: "/") { end += 1 }
+            while end < bytes.count, bytes[end].isTokenCharacter || bytes[end] == UInt8(ascii: "/") { end += 1 }
             guard end > start else { return nil }
             while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
             var rest = end
@@ -152,15 +152,6 @@ extension AuthenticationChallenge {
             let start = position
             while let byte = next, byte == 0x20 || byte == 0x09 { position += 1 }
             return position - start
-        }
-
-        private static func isTokenByte(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
         }
     }
 }

@@ -24,8 +24,11 @@ extension UInt8 {
         }
     }
 
+    /// `tchar` (RFC 9110 §5.6.2), the characters of methods, field names and authentication schemes.
+    @_spi(Counterfoil) public var isTokenCharacter: Bool { isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+
     /// `ALPHA / DIGIT` (RFC 5234 appendix B.1).
-    var isLetterOrDigit: Bool { isLetter || isDigit }
+    @_spi(Counterfoil) public var isLetterOrDigit: Bool { isLetter || isDigit }
 
     /// `ALPHA` (RFC 5234 appendix B.1).
     var isLetter: Bool {

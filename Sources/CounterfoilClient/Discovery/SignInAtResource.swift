@@ -33,14 +33,7 @@ extension ProfileName {
     /// `mcp.example.com-Wv3qk0aXyT1bN2mZ`. Equal resource indicators have equal names.
     public init(for resource: Resource) {
         let host = (try? AbsoluteURI(parsing: resource.rawValue))?.host ?? ""
-        let readable = host.lowercased().utf8.prefix(47).filter { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        let readable = host.lowercased().utf8.prefix(47).filter { $0.isLetterOrDigit || "-.".utf8.contains($0) }
         let digest = Base64URL.encode(SHA256.hash(data: Array(resource.normalized.utf8)).prefix(12))
         self.init(known: "\(String(decoding: readable, as: UTF8.self))-\(digest)")
     }

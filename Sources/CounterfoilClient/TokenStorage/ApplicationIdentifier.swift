@@ -1,3 +1,5 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+
 /// The identifier of an app, which separates its tokens and registrations from those of other apps of the same user.
 ///
 /// It is a name in reverse DNS notation, such as `com.example.lightbox`: on Apple devices the bundle identifier, on
@@ -41,14 +43,7 @@ public struct ApplicationIdentifier: Sendable, Hashable, CustomStringConvertible
     private static func isLabel(_ label: Substring) -> Bool {
         guard (1...63).contains(label.utf8.count), let first = label.utf8.first else { return false }
         return first != UInt8(ascii: "-") && first != UInt8(ascii: "_")
-            && label.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && label.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
     }
 }
 

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
 /// A vendor's server: a profile and the host of one customer or region.
 ///
@@ -91,14 +91,7 @@ public struct VendorServer: Sendable, Hashable {
         }
         return parts[0].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                && label.utf8.allSatisfy {
-                    switch $0 {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                        UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
+                && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
         }
     }
 

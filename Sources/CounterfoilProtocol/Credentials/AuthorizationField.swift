@@ -8,19 +8,10 @@
     /// Splits the value of a field.
     public init(_ field: String) {
         let text = field.utf8
-        let name = text.prefix(while: Self.isTokenCharacter)
+        let name = text.prefix { $0.isTokenCharacter }
         scheme = String(name)?.lowercased() ?? ""
         let rest = text.dropFirst(name.count)
         let space = UInt8(ascii: " ")
         credentials = rest.isEmpty || rest.first == space ? String(rest.drop { $0 == space }) : nil
-    }
-
-    /// Returns whether a byte is a `tchar` (RFC 9110 §5.6.2), a character of an authentication scheme.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -91,16 +91,8 @@ package enum PresentedToken: Sendable, Hashable {
     private static func isBase64Token(_ bytes: ArraySlice<UInt8>) -> Bool {
         let padding = UInt8(ascii: "=")
         let body = bytes.prefix { $0 != padding }
-        return !body.isEmpty && body.allSatisfy { isLetterOrDigit($0) || base64TokenMarks.contains($0) }
+        return !body.isEmpty && body.allSatisfy { $0.isLetterOrDigit || base64TokenMarks.contains($0) }
             && bytes.dropFirst(body.count).allSatisfy { $0 == padding }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: false
-        }
     }
 
     private static let base64TokenMarks = Array("-._~+/".utf8)

@@ -1,3 +1,5 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+
 #if os(Linux)
     import CounterfoilPlatform
 
@@ -80,15 +82,7 @@
         private static func linkName(of scheme: String) -> String { "\(scheme).program" }
 
         private static func isPlain(_ path: String) -> Bool {
-            path.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                    UInt8(ascii: "-"), UInt8(ascii: "+"):
-                    true
-                default: false
-                }
-            }
+            path.utf8.allSatisfy { $0.isLetterOrDigit || "/._-+".utf8.contains($0) }
         }
     }
 

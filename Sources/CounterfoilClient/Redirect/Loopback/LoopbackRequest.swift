@@ -1,3 +1,5 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+
 /// The head of an HTTP request to a loopback receiver (RFC 9112 §2 to §5); a body is ignored.
 struct LoopbackRequest: Hashable, Sendable {
     let method: String
@@ -27,7 +29,7 @@ struct LoopbackRequest: Hashable, Sendable {
     ///   - known: The number of bytes that an earlier call has found incomplete.
     init?(parsing bytes: [UInt8], known: Int) throws(Refusal) {
         // RFC 9112 §2.2: lines end with CRLF. A TLS handshake or another protocol has no such line.
-        guard bytes.first.map(Self.isTokenCharacter) ?? true else { throw .malformed }
+        guard bytes.first?.isTokenCharacter ?? true else { throw .malformed }
         let new = bytes[max(0, known - 3)...]
         guard let end = Self.endOfHead(in: new) else {
             let hasLine = bytes.contains(UInt8(ascii: "\n"))
@@ -41,7 +43,7 @@ struct LoopbackRequest: Hashable, Sendable {
 
     private init(lines: [ArraySlice<UInt8>]) throws(Refusal) {
         let words = (lines.first ?? []).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy(Self.isTokenCharacter), !words[1].isEmpty,
+        guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy(\.isTokenCharacter), !words[1].isEmpty,
             words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
             words[2].elementsEqual("HTTP/1.1".utf8) || words[2].elementsEqual("HTTP/1.0".utf8)
         else { throw .malformed }
@@ -52,7 +54,7 @@ struct LoopbackRequest: Hashable, Sendable {
         for line in lines.dropFirst() {
             // RFC 9112 §5: no space before the colon, and no continuation lines.
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-                line[..<colon].allSatisfy(Self.isTokenCharacter),
+                line[..<colon].allSatisfy(\.isTokenCharacter),
                 line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") })
             else { throw .malformed }
             guard String(decoding: line[..<colon], as: UTF8.self).lowercased() == "host" else { continue }
@@ -88,15 +90,5 @@ struct LoopbackRequest: Hashable, Sendable {
         }
         if !rest.isEmpty { lines.append(rest) }
         return lines
-    }
-
-    /// RFC 9110 §5.6.2: the characters of methods and field names.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }
