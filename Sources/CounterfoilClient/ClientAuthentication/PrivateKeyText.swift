@@ -64,7 +64,7 @@ struct PrivateKeyText {
 
     /// Parses a JSON Web Key (RFC 7518 §6.2.2 and §6.3.2, RFC 8037 §2).
     private init?(jsonWebKey members: [String: JSONValue]) {
-        func text(_ name: String) -> String? { if case .string(let text) = members[name] { text } else { nil } }
+        func text(_ name: String) -> String? { members[name]?.text }
         let stated = text("alg").map { ClientKey.Algorithm(rawValue: $0) }
         func octets() -> [UInt8]? { text("d").flatMap(Base64URL.decode).flatMap { $0.count == 32 ? $0 : nil } }
         switch (text("kty"), text("crv")) {
@@ -77,28 +77,8 @@ struct PrivateKeyText {
         case ("RSA", _):
             let numbers = ["n", "e", "d", "p", "q", "dp", "dq", "qi"].compactMap { text($0).flatMap(Base64URL.decode) }
             guard numbers.count == 8 else { return nil }
-            self.init(.rs256, Self.der(ofRSA: numbers), id: text("kid"), stated: stated)
+            self.init(.rs256, RSAKeyEncoding.privateKey(numbers: numbers), id: text("kid"), stated: stated)
         default: return nil
         }
-    }
-
-    /// Encodes the numbers of an RSA private key in DER (`RSAPrivateKey`, RFC 8017 appendix A.1.2).
-    private static func der(ofRSA numbers: [[UInt8]]) -> [UInt8] {
-        func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-            var length = content.count
-            guard length >= 0x80 else { return [tag, UInt8(length)] + content }
-            var octets: [UInt8] = []
-            while length > 0 {
-                octets.insert(UInt8(length & 0xFF), at: 0)
-                length >>= 8
-            }
-            return [tag, 0x80 | UInt8(octets.count)] + octets + content
-        }
-        let integers = ([[0]] + numbers).flatMap { number -> [UInt8] in
-            var digits = Array(number.drop { $0 == 0 })
-            if digits.isEmpty || digits[0] >= 0x80 { digits.insert(0, at: 0) }
-            return element(0x02, digits)
-        }
-        return element(0x30, integers)
     }
 }

@@ -90,17 +90,9 @@ extension DPoPProver {
     /// Records what a response shows; returns true if the server rejected a proof, and another one may succeed.
     func learn(from response: HTTPResponse, to proof: String?, at endpoint: EndpointURL) -> Bool {
         var sent = servers.state(of: endpoint)
-        sent.nonce = proof.flatMap(Self.nonce(in:))
+        sent.nonce = proof.flatMap(JSONReader.unverifiedClaims(of:))?["nonce"]?.text
         let learned = update(from: response, of: endpoint)
         return response.wantsAnotherProof && learned.differs(from: sent)
-    }
-
-    private static func nonce(in proof: String) -> String? {
-        let parts = proof.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
-            case .string(let nonce)? = (try? JSONReader.object(payload))?["nonce"]
-        else { return nil }
-        return nonce
     }
 }
 

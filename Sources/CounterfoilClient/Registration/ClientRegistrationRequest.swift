@@ -108,7 +108,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         in body: [UInt8], at issuer: Issuer, _ endpoint: EndpointURL, now: Date
     ) throws(ClientRegistration.Refusal) -> ClientRegistration {
         guard let members = try? JSONReader.object(body, acceptingHugeNumbers: true) else { throw .unreadable }
-        guard case .string(let text) = members["client_id"], let clientID = ClientIdentifier(text) else {
+        guard let clientID = members["client_id"]?.text.flatMap({ ClientIdentifier($0) }) else {
             throw .noClientID
         }
         let authentication = try authentication(in: members)
@@ -179,7 +179,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
     private func check(_ value: JSONValue?) throws(ClientRegistration.Refusal) {
         guard !redirectURIs.isEmpty else { return }
         guard case .array(let list) = value else { throw .otherRedirectURIs }
-        let registered = list.map { if case .string(let text) = $0 { Array(text.utf8) } else { [UInt8]() } }
+        let registered = list.map { Array(($0.text ?? "").utf8) }
         guard Set(registered) == Set(redirectURIs.map { Array($0.utf8) }) else { throw .otherRedirectURIs }
     }
 }

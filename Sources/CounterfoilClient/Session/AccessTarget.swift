@@ -186,15 +186,8 @@ extension SignInError {
 extension AccessToken {
     /// `aud` of a JWT, without verification; empty if the token is none, or names no audience.
     fileprivate var unverifiedAudience: [String] {
-        let parts = exposed.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
-            let claims = try? JSONReader.object(payload)
-        else { return [] }
-        switch claims["aud"] {
-        case .string(let text): return [text]
-        case .array(let values): return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-        default: return []
-        }
+        let audience = JSONReader.unverifiedClaims(of: exposed)?["aud"]
+        return audience?.texts ?? [audience?.text].compactMap(\.self)
     }
 }
 

@@ -109,10 +109,8 @@ extension Credentials {
     ///
     /// They are read from ``idToken``, whose signature the client verified when it received the token.
     public var standardClaims: StandardClaims? {
-        guard let parts = idToken?.exposed.split(separator: ".", omittingEmptySubsequences: false), parts.count == 3,
-            let payload = Base64URL.decode(String(parts[1])), let members = try? JSONReader.object(payload)
-        else { return nil }
-        return StandardClaims(members.mapValues { ClaimValue($0) })
+        idToken.flatMap { JSONReader.unverifiedClaims(of: $0.exposed) }
+            .map { claims in StandardClaims(claims.mapValues { ClaimValue($0) }) }
     }
 }
 

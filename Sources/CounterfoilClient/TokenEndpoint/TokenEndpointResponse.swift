@@ -153,8 +153,6 @@ extension [String: JSONValue] {
 }
 
 extension JSONValue {
-    fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
-
     /// The value as a detail of the credentials: the text, or a whole number or truth value as in JSON; nil otherwise.
     fileprivate var detail: String? {
         switch self {

@@ -8,12 +8,7 @@ public import CounterfoilProtocol
 @_spi(Counterfoil) public struct IssuedAccessToken: Sendable, Hashable {
     /// The claims of the token.
     public let claims: AccessTokenClaims
-    private let period: ValidityPeriod
-
-    init(_ claims: AccessTokenClaims, period: ValidityPeriod) {
-        self.claims = claims
-        self.period = period
-    }
+    let period: ValidityPeriod
 
     /// Returns true if the token is within its validity period.
     ///
@@ -46,7 +41,7 @@ public import CounterfoilProtocol
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let period = try ValidityPeriod(claims)
         return IssuedAccessToken(
-            try AccessTokenClaims(claims, issuer: issuer, period: period, audience: try claims.audience()),
+            claims: try AccessTokenClaims(claims, issuer: issuer, period: period, audience: try claims.audience()),
             period: period)
     }
 }

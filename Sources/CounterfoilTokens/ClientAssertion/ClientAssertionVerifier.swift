@@ -45,11 +45,7 @@ public import CounterfoilProtocol
     /// The caller must use the result only to look up the keys of the client.
     public static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= CompactToken.byteLimit else { return nil }
-        let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
-            let claims = try? JSONReader.object(bytes), case .string(let subject)? = claims["sub"]
-        else { return nil }
-        return subject
+        return JSONReader.unverifiedClaims(of: assertion)?["sub"]?.text
     }
 
     /// Verifies an assertion with the registered keys of a client.
@@ -104,10 +100,4 @@ public import CounterfoilProtocol
     public let tokenID: String
     /// The expiration time (claim `exp`); the verifier accepts the assertion until this time plus the clock skew.
     public let expires: Date
-
-    init(clientID: ClientIdentifier, tokenID: String, expires: Date) {
-        self.clientID = clientID
-        self.tokenID = tokenID
-        self.expires = expires
-    }
 }

@@ -10,8 +10,7 @@ public struct VerifiedIDToken: Sendable, Hashable {
 
     init(_ standard: IDTokenClaims, signed: AuthenticClaims) {
         self.standard = standard
-        otherTexts = signed.members.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
-            .filter { !Self.standardNames.contains($0.key) }
+        otherTexts = signed.members.compactMapValues(\.text).filter { !Self.standardNames.contains($0.key) }
     }
 
     private static let standardNames: Set = ["iss", "sub", "aud", "nonce", "at_hash", "azp", "acr"]

@@ -10,4 +10,10 @@
     case number(Double)
     case boolean(Bool)
     case null
+
+    /// The string; nil for any other value.
+    public var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The strings of an array, without its other values; nil if the value is no array.
+    public var texts: [String]? { if case .array(let values) = self { values.compactMap(\.text) } else { nil } }
 }

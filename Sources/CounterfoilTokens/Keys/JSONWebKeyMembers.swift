@@ -38,7 +38,7 @@ struct JSONWebKeyMembers: Decodable {
             switch (name, value) {
             case (_, _) where name.isPrivate: hasPrivateMembers = true
             case (.operations, .array(let values)):
-                operations = values.map { if case .string(let text) = $0 { text } else { "" } }
+                operations = values.map { $0.text ?? "" }
             case (_, .string(let text)): texts[name] = text
             default: throw .malformed
             }

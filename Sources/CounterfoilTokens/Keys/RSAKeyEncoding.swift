@@ -1,10 +1,16 @@
 /// The encodings of RSA keys in DER: PKCS #1 (RFC 8017 appendix A.1) and, for private keys, PKCS #8 (RFC 5208 §5).
 ///
 /// Apple's Security framework accepts PKCS #1 only.
-enum RSAKeyEncoding {
+@_spi(Counterfoil) public enum RSAKeyEncoding {
     /// Encodes the two numbers of a public key, which are unsigned and in network byte order (`RSAPublicKey`).
     static func publicKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
         element(.sequence, integer(modulus) + integer(exponent))
+    }
+
+    /// Encodes the eight numbers of a private key, which are unsigned and in network byte order (`RSAPrivateKey`).
+    public static func privateKey(numbers: [[UInt8]]) -> [UInt8] {
+        // The version of a key with two primes is 0.
+        element(.sequence, integer([0]) + numbers.flatMap(integer))
     }
 
     /// Returns the modulus and the exponent of a public key (`RSAPublicKey`); nil if the bytes are malformed.

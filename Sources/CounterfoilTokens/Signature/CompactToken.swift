@@ -38,3 +38,12 @@ struct CompactToken: Sendable {
         return AuthenticClaims(members: members, type: type, algorithm: algorithm)
     }
 }
+
+extension JSONReader {
+    /// Returns the claims of a JWT, whose signature is not verified; nil if the text is no JWT (RFC 7519 §7.2).
+    @_spi(Counterfoil) public static func unverifiedClaims(of token: String) -> [String: JSONValue]? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let claims = Base64URL.decode(parts[1]) else { return nil }
+        return try? object(claims)
+    }
+}
