@@ -192,26 +192,14 @@ public struct NativeSignIn: Sendable {
     private func signIn(
         at configuration: AuthorizationServerConfiguration, report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) -> Credentials {
-        switch try await attempt(at: configuration, report: report) {
-        case .signedIn(let credentials): return credentials
-        case .forgotten: break
+        try await SignInAttempt.credentials { () async throws(SignInError) in
+            try await attempt(at: configuration, report: report)
         }
-        switch try await attempt(at: configuration, report: report) {
-        case .signedIn(let credentials): return credentials
-        case .forgotten(let error): throw error
-        }
-    }
-
-    /// The result of one attempt.
-    private enum Attempt: Sendable {
-        case signedIn(Credentials)
-        /// The server does not know a client that registered earlier; the stored registration is deleted.
-        case forgotten(SignInError)
     }
 
     private func attempt(
         at configuration: AuthorizationServerConfiguration, report: @escaping @Sendable (Event) -> Void
-    ) async throws(SignInError) -> Attempt {
+    ) async throws(SignInError) -> SignInAttempt {
         let receiver = try await redirect(at: configuration).listen()
         let known: IdentifiedClient
         do throws(SignInError) { known = try await identified(at: configuration, for: receiver.redirectURI) } catch {
@@ -260,9 +248,9 @@ public struct NativeSignIn: Sendable {
     }
 
     private func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
-        if let vendor { return try await vendor.configuration(transport: transport) }
-        return try await MetadataDiscovery(transport: transport).configuration(
-            of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+        try await MetadataDiscovery(transport: transport).configuration(
+            of: issuer, or: vendor, forOpenID: scope.contains(.openID),
+            skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
     }
 
     private func attempt(

@@ -29,7 +29,6 @@ package struct AuthorizationCodeExchange: Sendable {
             server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
             transport: transport
         ).tokens(for: .authorizationCode(code.exchange))
-        let tokens = issued.tokens
         if !issued.ignored.isEmpty { report(issued.ignored) }
         // The lifetime begins with the response, and not after the key set has been fetched.
         let time = issued.time(at: now())
@@ -39,24 +38,14 @@ package struct AuthorizationCodeExchange: Sendable {
             let check = IDTokenCheck(transport: transport, trustedAudiences: code.trustedAudiences)
             let verified = try await check.verify(
                 idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
-                accessToken: tokens.accessToken,
-                at: time)
+                accessToken: issued.tokens.accessToken, at: time)
             user = Credentials.User(verified)
         }
-        return Credentials(
-            issuer: server.issuer,
-            clientID: code.clientID,
-            scope: tokens.scope ?? code.scope,
-            accessToken: tokens.accessToken,
-            expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
-            user: user,
-            refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
-            idToken: user == nil ? nil : tokens.idToken,
-            resources: code.exchange.resources,
-            details: issued.details.merging(code.details) { $1 },
-            authentication: issued.authentication,
-            server: server.vendor,
-            proofKey: code.prover?.key
-        ).received(at: time)
+        var credentials = issued.credentials(
+            of: code.clientID, at: server, scope: code.scope, resources: code.exchange.resources, user: user,
+            key: code.prover?.key, time: time)
+        if !code.keepsRefreshToken { credentials.refreshToken = nil }
+        credentials.details.merge(code.details) { $1 }
+        return credentials
     }
 }

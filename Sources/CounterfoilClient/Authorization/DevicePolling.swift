@@ -9,10 +9,9 @@ extension DeviceSignIn {
         at beginning: TokenEndpointClient
     ) async throws(SignInError) -> (TokenEndpointClient.IssuedTokens, AuthorizationServerConfiguration) {
         var endpoint = beginning
-        var request = FormParameters([
-            "grant_type": Self.grantType, "device_code": device.code.exposed, "code_verifier": verifier.exposed,
-        ])
-        for resource in options.resources { request.append("resource", resource.rawValue) }
+        let request = TokenRequest.deviceCode(
+            .init(deviceCode: device.code, codeVerifier: verifier, resources: options.resources)
+        ).parameters
         var interval = device.interval
         while true {
             guard ContinuousClock.now + interval < deadline else { throw .codeExpired }
@@ -40,6 +39,7 @@ extension DeviceSignIn {
     ) throws(SignInError) -> Duration {
         switch error {
         case .refused(let refusal) where refusal.code == .authorizationPending: return interval
+        // The device polls at an interval that is 5 seconds longer from now on.
         case .refused(let refusal) where refusal.code == .slowDown: return interval + .seconds(5)
         case .refused(let refusal) where refusal.code == .expiredToken: throw .codeExpired
         // Any other OAuth error ends the polling, also `server_error`. Only a request without an OAuth response is
@@ -53,13 +53,4 @@ extension DeviceSignIn {
 
     /// The limit of the exponential backoff; the interval of the server and `Retry-After` can be longer.
     private static let longestBackoff = Duration.seconds(300)
-}
-
-extension OAuthError.Code {
-    /// `authorization_pending`: the user has not decided yet, so the device polls again (RFC 8628 §3.5).
-    fileprivate static let authorizationPending = Self(rawValue: "authorization_pending")
-    /// `slow_down`: the device polls again, at an interval that is 5 seconds longer (RFC 8628 §3.5).
-    fileprivate static let slowDown = Self(rawValue: "slow_down")
-    /// `expired_token`: the device code has expired, so the sign-in ends (RFC 8628 §3.5).
-    fileprivate static let expiredToken = Self(rawValue: "expired_token")
 }

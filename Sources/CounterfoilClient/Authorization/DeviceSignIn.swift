@@ -111,26 +111,16 @@ public struct DeviceSignIn: Sendable {
         try options.checkBinding(at: server)
         report(.discovered(server))
         let grant = Grant(server: server, endpoint: endpoint)
-        switch try await attempt(grant, report, show) {
-        case .signedIn(let credentials): return credentials
-        case .forgotten: break
-        }
-        switch try await attempt(grant, report, show) {
-        case .signedIn(let credentials): return credentials
-        case .forgotten(let error): throw error
+        return try await SignInAttempt.credentials { () async throws(SignInError) in
+            try await attempt(grant, report, show)
         }
     }
 
     /// Returns the configuration of the server.
     func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
-        if let vendor { return try await vendor.configuration(transport: transport) }
-        // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
-        return try await MetadataDiscovery(transport: transport).configuration(
-            of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: true)
+        try await MetadataDiscovery(transport: transport)
+            .configuration(of: issuer, or: vendor, forOpenID: scope.contains(.openID))
     }
-
-    /// The value of `grant_type` (RFC 8628 §3.4).
-    static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
     private struct Grant: Sendable {
         let server: AuthorizationServerConfiguration
@@ -139,20 +129,14 @@ public struct DeviceSignIn: Sendable {
         let verifier = CodeVerifier(random: RandomBytes())
     }
 
-    /// The result of one attempt.
-    private enum Attempt: Sendable {
-        case signedIn(Credentials)
-        /// The server does not know a client that registered earlier; the stored registration is deleted.
-        case forgotten(SignInError)
-    }
-
     private func attempt(
         _ grant: Grant, _ report: @Sendable (NativeSignIn.Event) -> Void,
         _ show: @Sendable (Instructions) async -> Void
-    ) async throws(SignInError) -> Attempt {
+    ) async throws(SignInError) -> SignInAttempt {
         let known = try await client.client(
             at: grant.server, authentication: options.authentication, redirectURIs: [],
-            grantTypes: options.keepsRefreshToken ? [Self.grantType, "refresh_token"] : [Self.grantType],
+            grantTypes: [TokenRequest.DeviceCodeExchange.grantType]
+                + (options.keepsRefreshToken ? ["refresh_token"] : []),
             scope: requestedScope, through: transport)
         report(.identified(known.id, known.origin))
         do throws(SignInError) {
@@ -187,8 +171,7 @@ public struct DeviceSignIn: Sendable {
 
     private func credentials(
         of known: IdentifiedClient, from issued: TokenEndpointClient.IssuedTokens,
-        at server: AuthorizationServerConfiguration,
-        prover: DPoPProver?
+        at server: AuthorizationServerConfiguration, prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {
         let time = issued.time(at: issued.received)
         var user: Credentials.User?
@@ -197,19 +180,14 @@ public struct DeviceSignIn: Sendable {
             let check = IDTokenCheck(transport: transport, trustedAudiences: options.trustedAudiences)
             user = Credentials.User(
                 try await check.verifyWithoutRequest(
-                    idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken,
-                    at: time))
+                    idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken, at: time))
         }
-        return Credentials(
-            issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? requestedScope,
-            accessToken: issued.tokens.accessToken,
-            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(Double($0)) }, user: user,
-            refreshToken: options.keepsRefreshToken ? issued.tokens.refreshToken : nil,
-            idToken: user == nil ? nil : issued.tokens.idToken,
-            resources: options.resources, details: issued.details.merging(server.place) { $1 },
-            authentication: issued.authentication, server: server.vendor,
-            proofKey: prover?.key
-        ).received(at: time)
+        var credentials = issued.credentials(
+            of: known.id, at: server, scope: requestedScope, resources: options.resources, user: user,
+            key: prover?.key, time: time)
+        if !options.keepsRefreshToken { credentials.refreshToken = nil }
+        credentials.details.merge(server.place) { $1 }
+        return credentials
     }
 
     private func authorization(

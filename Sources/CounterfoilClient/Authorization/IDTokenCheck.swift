@@ -75,18 +75,14 @@ struct IDTokenCheck: Sendable {
     private static func unsafe(_ refusal: TokenRefusal, _ token: IDToken?) -> SignInError {
         guard let token, refusal == .algorithmNotAllowed,
             let header = Base64URL.decode(String(token.exposed.prefix { $0 != "." })),
-            case .string(let algorithm)? = (try? JSONReader.object(header))?["alg"]
+            let algorithm = (try? JSONReader.object(header))?["alg"]?.text
         else { return .unsafe(.idToken(refusal)) }
         return .unsafe(.idTokenAlgorithm(String(algorithm.prefix(40))))
     }
 
     /// Returns the audiences of an ID token that was verified before, which a later one of the same sign-in may name.
     static func audiences(of verified: IDToken) -> Set<String> {
-        let parts = verified.exposed.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
-            case .array(let list)? = (try? JSONReader.object(bytes))?["aud"]
-        else { return [] }
-        return Set(list.compactMap { if case .string(let name) = $0 { name } else { nil } })
+        Set(JSONReader.unverifiedClaims(of: verified.exposed)?["aud"]?.texts ?? [])
     }
 
     private func verifier(
@@ -127,20 +123,11 @@ struct IDTokenCheck: Sendable {
     private func fetchedKeys(
         of issuer: Issuer, at endpoint: EndpointURL
     ) async throws(SignInError) -> JSONWebKeySet {
-        let response: TransportResponse
-        do {
-            response = try await transport.send(TransportRequest(endpoint, headerFields: [.accept: "application/json"]))
-        } catch { throw SignInError(error) }
-        switch response.statusCode {
-        case 200: break
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 429, 500..<600:
-            throw .unavailable(
-                .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
-        default: throw .unsafe(.keys)
+        let response = try await transport.answer(
+            to: TransportRequest(endpoint, headerFields: [.accept: "application/json"]))
+        guard response.statusCode == 200, let keys = try? JSONWebKeySet(parsing: response.body) else {
+            throw .unsafe(.keys)
         }
-        let keys: JSONWebKeySet
-        do { keys = try JSONWebKeySet(parsing: response.body) } catch { throw .unsafe(.keys) }
         cache?.keep(keys, of: issuer, at: endpoint, for: MetadataCache.lifetime(of: response))
         return keys
     }

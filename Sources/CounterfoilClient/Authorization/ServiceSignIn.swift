@@ -103,14 +103,7 @@ public struct ServiceSignIn: Sendable {
             throw .unusable("a service needs a client secret or a private key to sign in without a user")
         }
         try ServerBehavior.check(tokenParameters: tokenParameters, details: details)
-        let server: AuthorizationServerConfiguration
-        if let vendor {
-            server = try await vendor.configuration(transport: transport)
-        } else {
-            // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
-            server = try await MetadataDiscovery(transport: transport)
-                .configuration(of: issuer, skippingPKCEMetadataCheck: true)
-        }
+        let server = try await MetadataDiscovery(transport: transport).configuration(of: issuer, or: vendor)
         let prover = key.map { DPoPProver($0) }
         let request = TokenRequest.ClientCredentials(scope: scope.isEmpty ? nil : scope, resources: resources)
         let issued = try await TokenEndpointClient(
@@ -118,13 +111,10 @@ public struct ServiceSignIn: Sendable {
             authentication: authentication, prover: prover, transport: transport
         ).tokens(for: .clientCredentials(request))
         if !issued.ignored.isEmpty { onMembersIgnored(issued.ignored) }
-        var credentials = Credentials(
-            issuer: server.issuer, clientID: clientID, scope: issued.tokens.scope ?? scope,
-            accessToken: issued.tokens.accessToken,
-            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(TimeInterval($0)) }, user: nil,
-            resources: resources, details: issued.details, authentication: issued.authentication, server: server.vendor,
-            proofKey: prover?.key
-        ).received(at: issued.time(at: issued.received))
+        var credentials = issued.credentials(
+            of: clientID, at: server, scope: scope, resources: resources, key: prover?.key,
+            time: issued.time(at: issued.received))
+        credentials.refreshToken = nil
         credentials.apiOrigins = apiOrigins
         credentials.tokenParameters = tokenParameters
         credentials.detailNames = details

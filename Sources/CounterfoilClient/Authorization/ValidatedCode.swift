@@ -20,30 +20,4 @@ package struct ValidatedCode: ~Copyable, Sendable {
     ///
     /// The key is the name of the parameter. A refresh sends its request to that server.
     let details: [String: String]
-
-    init(
-        exchange: TokenRequest.CodeExchange,
-        clientID: ClientIdentifier,
-        authentication: ClientAuthentication,
-        scope: Scope,
-        nonce: Nonce?,
-        maxAge: Int?,
-        configuration: AuthorizationServerConfiguration,
-        prover: DPoPProver?,
-        keepsRefreshToken: Bool,
-        trustedAudiences: Set<String>,
-        details: [String: String]
-    ) {
-        self.exchange = exchange
-        self.clientID = clientID
-        self.authentication = authentication
-        self.scope = scope
-        self.nonce = nonce
-        self.maxAge = maxAge
-        self.configuration = configuration
-        self.prover = prover
-        self.keepsRefreshToken = keepsRefreshToken
-        self.trustedAudiences = trustedAudiences
-        self.details = details
-    }
 }

@@ -38,6 +38,17 @@ package struct MetadataDiscovery: Sendable {
         }
     }
 
+    /// Returns the configuration of the server of a vendor profile; if there is none, that of an issuer.
+    ///
+    /// The check for PKCE is skipped unless the caller sends an authorization code to a redirect URI.
+    func configuration(
+        of issuer: Issuer, or vendor: VendorServer?, forOpenID: Bool = false, skippingPKCEMetadataCheck: Bool = true
+    ) async throws(SignInError) -> AuthorizationServerConfiguration {
+        if let vendor { return try await vendor.configuration(transport: transport) }
+        return try await configuration(
+            of: issuer, forOpenID: forOpenID, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+    }
+
     private func metadata(
         of issuer: Issuer, forOpenID: Bool
     ) async throws(SignInError) -> AuthorizationServerMetadata {

@@ -95,15 +95,9 @@ public struct ResourceDiscovery: Sendable {
     private func metadata(
         at place: EndpointURL, of url: String, wanted: Scope?
     ) async throws(SignInError) -> ProtectedResource? {
-        let response = try await send(place)
-        switch response.statusCode {
-        case 200: break
-        case 300..<400: throw .unsafe(.redirected(origin: place.origin))
-        case 429, 500..<600:
-            throw .unavailable(
-                .status(response.statusCode, origin: place.origin, retryAfter: response.retryAfter))
-        default: return nil
-        }
+        let response = try await transport.answer(
+            to: TransportRequest(place, headerFields: [.accept: "application/json"]))
+        guard response.statusCode == 200 else { return nil }
         do { return try Self.resource(in: response.body, of: url, wanted: wanted) } catch {
             throw .unsafe(.resource(error))
         }
@@ -119,18 +113,14 @@ public struct ResourceDiscovery: Sendable {
         guard withoutEmptyPath(name) == withoutEmptyPath(url), let resource = try? Resource(name) else {
             throw .otherResource(named: name)
         }
-        guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
-        let named = list.compactMap { value -> Issuer? in
-            if case .string(let text) = value { try? Issuer(ofServer: text) } else { nil }
-        }
+        let named = (members["authorization_servers"]?.texts ?? []).compactMap { try? Issuer(ofServer: $0) }
         guard !named.isEmpty else { throw .noServer }
         // Another user of this device can listen at a loopback URL. The program may choose any of the servers.
         let isHere = (try? EndpointURL(url))?.isLoopback ?? false
         let servers = named.filter { !$0.isLoopback || isHere }
         guard !servers.isEmpty else { throw .foreignLoopback }
         var scope = wanted
-        if scope == nil, case .array(let names) = members["scopes_supported"] {
-            let words = names.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
+        if scope == nil, let words = members["scopes_supported"]?.texts {
             scope = try? Scope(lenient: words.joined(separator: " "))
         }
         return ProtectedResource(resource: resource, authorizationServers: servers, scope: scope)
@@ -153,11 +143,5 @@ public struct ResourceDiscovery: Sendable {
             if case .tooLarge = error { return TransportResponse(head: HTTPResponse(status: .ok), body: []) }
             throw SignInError(error)
         }
-    }
-
-    private func send(_ endpoint: EndpointURL) async throws(SignInError) -> TransportResponse {
-        do {
-            return try await transport.send(TransportRequest(endpoint, headerFields: [.accept: "application/json"]))
-        } catch { throw SignInError(error) }
     }
 }

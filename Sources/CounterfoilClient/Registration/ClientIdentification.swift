@@ -83,21 +83,14 @@ public struct ClientIdentification: Sendable {
             guard let management = kept?.management, let endpoint = try? EndpointURL(management.url) else {
                 return false
             }
-            let response: TransportResponse
-            do {
-                response = try await transport.send(
-                    TransportRequest(
-                        endpoint, method: .delete,
-                        headerFields: [.authorization: "Bearer \(management.accessToken.exposed)"]))
-            } catch { throw SignInError(error) }
+            let response = try await transport.answer(
+                to: TransportRequest(
+                    endpoint, method: .delete,
+                    headerFields: [.authorization: "Bearer \(management.accessToken.exposed)"]))
             switch response.statusCode {
             // RFC 7592 §2.3: 401 means that the server has already deleted the client.
             case 200..<300, 401, 404: return true
-            case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
             case 405: return false
-            case 429, 500..<600:
-                throw .unavailable(
-                    .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
             default: throw .unsafe(.registration(.unreadableRefusal(response.statusCode)))
             }
         }
@@ -120,6 +113,24 @@ public struct ClientIdentification: Sendable {
 
     /// Creates a client to which the server with this issuer issued an identifier in advance.
     public init(_ clientID: ClientIdentifier, at issuer: Issuer) { registered = [issuer: clientID] }
+}
+
+/// The result of one attempt to sign in.
+enum SignInAttempt: Sendable {
+    case signedIn(Credentials)
+    /// The server does not know a client that registered earlier; the stored registration is deleted.
+    case forgotten(SignInError)
+
+    /// Returns the credentials of an attempt, or of a second one if the registration was forgotten.
+    static func credentials(
+        of attempt: () async throws(SignInError) -> SignInAttempt
+    ) async throws(SignInError) -> Credentials {
+        if case .signedIn(let credentials) = try await attempt() { return credentials }
+        switch try await attempt() {
+        case .signedIn(let credentials): return credentials
+        case .forgotten(let error): throw error
+        }
+    }
 }
 
 struct IdentifiedClient: Sendable, Hashable {

@@ -21,7 +21,7 @@ public struct Credentials: Sendable, Hashable {
     /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
     public internal(set) var idToken: IDToken?
     /// The APIs for which the tokens were requested (RFC 8707); empty if the request named none.
-    public internal(set) var resources: [Resource]
+    public internal(set) var resources: [Resource] = []
     /// The origins that the app named as those of its APIs when the user signed in; empty if it named none.
     ///
     /// The access token may be sent to ``allowedOrigins``, which include the origins of ``resources``.
@@ -30,19 +30,19 @@ public struct Credentials: Sendable, Hashable {
     ///
     /// The vendor profile and ``NativeSignIn/Options/details`` name them. One example is the URL of the user's API. A
     /// refresh replaces those that its response contains.
-    public internal(set) var details: [String: String]
+    public internal(set) var details: [String: String] = [:]
     /// The names in ``NativeSignIn/Options/details`` of the sign-in.
     var detailNames: Set<String> = []
     /// The parameters in ``NativeSignIn/Options/tokenParameters`` of the sign-in.
     var tokenParameters: [String: String] = [:]
     /// The client authentication at the token endpoint; ``ClientAuthentication/none`` for a public client.
-    public let authentication: ClientAuthentication
+    public internal(set) var authentication = ClientAuthentication.none
     /// Whether the credentials are those of a service without a user, from ``ServiceSignIn``.
     public internal(set) var isOfService = false
     /// The DPoP key to which the tokens are bound (RFC 9449); nil for Bearer tokens.
     ///
     /// It signs a new proof for each request.
-    public let proofKey: ProofKey?
+    public internal(set) var proofKey: ProofKey?
     /// The server that issued the tokens, with its vendor profile; nil if the server needs no vendor profile.
     public internal(set) var server: VendorServer?
     /// Whether the client registered itself at the server (RFC 7591), which may forget such a client.
@@ -108,6 +108,41 @@ public struct Credentials: Sendable, Hashable {
         }
     }
 
+    /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
+    ///
+    /// A token that can be renewed also counts as expired if this device's clock was set back since it arrived. It
+    /// would otherwise appear to live longer than the server granted. Any other token is used until ``expires``, or
+    /// until an API rejects it, because it may well be valid.
+    public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
+        guard let expires else { return false }
+        return expires <= now.addingTimeInterval(TimeInterval(seconds))
+            || (isRefreshable || isOfService) && clockWasSetBack(at: now)
+    }
+
+    /// Returns whether this device's clock was set back since the access token arrived, so that its age is not known.
+    package func clockWasSetBack(at now: Date = Date()) -> Bool {
+        received.map { $0 > now.addingTimeInterval(ServerClock.tolerance) } ?? false
+    }
+
+    /// Returns the credentials with the result of a refresh, and with the previous ID token.
+    ///
+    /// RFC 6749 §6: a new refresh token replaces the previous one. If the response contains none, the previous
+    /// refresh token stays. `requested` is the requested scope; nil if the request named none.
+    func refreshed(
+        with issued: TokenEndpointClient.IssuedTokens, requested: Scope?, at time: ResponseTime
+    ) -> Credentials {
+        var fresh = self
+        fresh.accessToken = issued.tokens.accessToken
+        fresh.expires = issued.expires(from: time.received)
+        fresh.scope = issued.tokens.scope ?? requested ?? scope
+        fresh.refreshToken = issued.tokens.refreshToken ?? refreshToken
+        fresh.details.merge(issued.details) { $1 }
+        (fresh.received, fresh.clockOffset) = (time.received, time.difference)
+        return fresh
+    }
+}
+
+extension Credentials {
     /// Creates credentials for previews, for tests, and for tokens that another library has obtained.
     ///
     /// To continue a sign-in of another library, pass its refresh token and call ``TokenSession/adopt(_:)``; the next
@@ -128,82 +163,10 @@ public struct Credentials: Sendable, Hashable {
     ) {
         self.init(
             issuer: issuer, clientID: clientID, scope: scope, accessToken: accessToken, expires: expires, user: user,
-            refreshToken: refreshToken, resources: resources, authentication: authentication)
-        self.apiOrigins = apiOrigins
-        signInID = Base64URL.encode(RandomBytes().bytes(16))
+            refreshToken: refreshToken, resources: resources, apiOrigins: apiOrigins, authentication: authentication,
+            signInID: Base64URL.encode(RandomBytes().bytes(16)))
     }
 
-    init(
-        issuer: Issuer,
-        clientID: ClientIdentifier,
-        scope: Scope,
-        accessToken: AccessToken,
-        expires: Date?,
-        user: User?,
-        refreshToken: RefreshToken? = nil,
-        idToken: IDToken? = nil,
-        resources: [Resource] = [],
-        details: [String: String] = [:],
-        authentication: ClientAuthentication = .none,
-        server: VendorServer? = nil,
-        proofKey: ProofKey? = nil
-    ) {
-        self.issuer = issuer
-        self.clientID = clientID
-        self.scope = scope
-        self.accessToken = accessToken
-        self.expires = expires
-        self.user = user
-        self.refreshToken = refreshToken
-        self.idToken = idToken
-        self.resources = resources
-        self.details = details
-        self.authentication = authentication
-        self.server = server
-        self.proofKey = proofKey
-    }
-
-    /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
-    ///
-    /// A token that can be renewed also counts as expired if this device's clock was set back since it arrived. It
-    /// would otherwise appear to live longer than the server granted. Any other token is used until ``expires``, or
-    /// until an API rejects it, because it may well be valid.
-    public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
-        guard let expires else { return false }
-        return expires <= now.addingTimeInterval(TimeInterval(seconds))
-            || (isRefreshable || isOfService) && clockWasSetBack(at: now)
-    }
-
-    /// Returns whether this device's clock was set back since the access token arrived, so that its age is not known.
-    package func clockWasSetBack(at now: Date = Date()) -> Bool {
-        received.map { $0 > now.addingTimeInterval(ServerClock.tolerance) } ?? false
-    }
-
-    /// Returns the credentials with the time of the response that contained their access token.
-    func received(at time: ResponseTime) -> Credentials {
-        var dated = self
-        (dated.received, dated.clockOffset) = (time.received, time.difference)
-        return dated
-    }
-
-    /// Returns the credentials with the result of a refresh, and with the previous ID token.
-    ///
-    /// RFC 6749 §6: a new refresh token replaces the previous one. If the response contains none, the previous
-    /// refresh token stays. `requested` is the requested scope; nil if the request named none.
-    func refreshed(
-        with tokens: TokenResponse, requested: Scope?, expires: Date?, details: [String: String]
-    ) -> Credentials {
-        var fresh = self
-        fresh.accessToken = tokens.accessToken
-        fresh.expires = expires
-        fresh.scope = tokens.scope ?? requested ?? scope
-        fresh.refreshToken = tokens.refreshToken ?? refreshToken
-        fresh.details.merge(details) { $1 }
-        return fresh
-    }
-}
-
-extension Credentials {
     /// The origins of the APIs to which the access token may be sent.
     ///
     /// These are ``apiOrigins`` and the origins of ``resources``. If the sign-in named neither, it is the origin of the
@@ -235,11 +198,8 @@ extension Credentials.User {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case subject
-        case name
-        case email
+        case subject, name, email, nonce
         case authTime = "auth_time"
-        case nonce
     }
 
     /// Decodes the user from a token store.

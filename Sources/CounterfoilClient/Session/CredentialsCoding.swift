@@ -7,31 +7,22 @@ import CounterfoilTokens
 /// It contains tokens in plain text, so the token stores write it only to encrypted storage.
 extension Credentials: Codable {
     private enum CodingKeys: String, CodingKey {
-        case issuer
+        case issuer, scope, expires, resources, details, authentication, server, endpoints, target, narrowed
+        case received
         case clientID = "client_id"
-        case scope
         case accessToken = "access_token"
-        case expires
         case user = "person"
         case refreshToken = "refresh_token"
         case idToken = "id_token"
-        case resources
         case apiOrigins = "api_origins"
-        case details
         case detailNames = "detail_names"
         case tokenParameters = "token_parameters"
-        case authentication
         case isOfService = "service"
-        case server
         case proofKey = "proof_key"
         case isSelfRegistered = "self_registered"
-        case endpoints
         case signInID = "sign_in"
-        case target
         case foreignOrigins = "foreign_origins"
-        case narrowed
         case refusedParts = "refused_parts"
-        case received
         case clockOffset = "clock_offset"
         case refreshOmitsIDToken = "refresh_omits_id_token"
     }
@@ -54,8 +45,8 @@ extension Credentials: Codable {
             resources: try (values.decodeIfPresent([String].self, forKey: .resources) ?? []).map(Resource.init),
             details: try values.decodeIfPresent([String: String].self, forKey: .details) ?? [:],
             authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
-            server: try values.decodeIfPresent(VendorServer.self, forKey: .server),
-            proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
+            proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey),
+            server: try values.decodeIfPresent(VendorServer.self, forKey: .server))
         detailNames = Set(try values.decodeIfPresent([String].self, forKey: .detailNames) ?? [])
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? [:]
         isOfService = try values.decodeIfPresent(Bool.self, forKey: .isOfService) ?? false

@@ -80,11 +80,10 @@ extension Credentials {
     func fetchedConfiguration(
         transport: any HTTPTransport
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
-        if let server { return relocated(try await server.configuration(transport: transport)) }
         // The sign-in has already checked the metadata for PKCE, and the requests that follow do not use PKCE.
-        return relocated(
-            try await MetadataDiscovery(transport: transport).configuration(
-                of: issuer, forOpenID: user != nil, skippingPKCEMetadataCheck: true))
+        relocated(
+            try await MetadataDiscovery(transport: transport)
+                .configuration(of: issuer, or: server, forOpenID: user != nil))
     }
 
     private func relocated(_ server: AuthorizationServerConfiguration) -> AuthorizationServerConfiguration {

@@ -88,11 +88,7 @@ package struct TokenRefresh: Sendable {
     ) async -> Outcome {
         let tokens = issued.tokens
         let time = issued.time(at: now())
-        var fresh = credentials.refreshed(
-            with: tokens, requested: target?.scope,
-            expires: tokens.expiresIn.map { time.received.addingTimeInterval(TimeInterval($0)) },
-            details: issued.details
-        ).received(at: time)
+        var fresh = credentials.refreshed(with: issued, requested: target?.scope, at: time)
         var excess: SignInError?
         if let target {
             do throws(SignInError) { try credentials.check(fresh, isOnlyFor: target) } catch { excess = error }
@@ -147,28 +143,19 @@ extension IDToken {
     /// OpenID Connect Core §12.2: `iss` and `sub` must be the same, and `aud` must contain the client. The claims are
     /// read without verification. One that is missing or malformed is no such reason.
     fileprivate func contradiction(to subject: String, issuer: Issuer, clientID: ClientIdentifier) -> TokenRefusal? {
-        let parts = exposed.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
-            let claims = try? JSONReader.object(payload)
-        else { return nil }
+        guard let claims = JSONReader.unverifiedClaims(of: exposed) else { return nil }
         func differs(_ claim: String, from expected: String) -> Bool {
-            guard case .string(let text)? = claims[claim] else { return false }
+            guard let text = claims[claim]?.text else { return false }
             return !text.utf8.elementsEqual(expected.utf8)
         }
         if differs("sub", from: subject) { return .wrongSubject }
         if differs("iss", from: issuer.rawValue) { return .wrongIssuer }
         if differs("aud", from: clientID.rawValue) { return .wrongAudience }
         if case .array(let audience)? = claims["aud"], !audience.isEmpty,
-            !audience.contains(where: { $0.isText(clientID.rawValue) })
+            !audience.contains(where: { $0.text?.utf8.elementsEqual(clientID.rawValue.utf8) ?? false })
         {
             return .wrongAudience
         }
         return differs("azp", from: clientID.rawValue) ? .wrongAuthorizedParty : nil
-    }
-}
-
-extension JSONValue {
-    fileprivate func isText(_ expected: String) -> Bool {
-        if case .string(let text) = self { text.utf8.elementsEqual(expected.utf8) } else { false }
     }
 }

@@ -70,16 +70,13 @@ public struct UserInfoRequest: Sendable {
                     try await transport.send(request)
                 }
         } catch { throw SignInError(error) }
+        try response.requireAnswer(of: endpoint)
         switch response.statusCode {
         case 200: return response
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
         case 401: throw .refused(OAuthError(.invalidToken, "the server rejected the access token"))
         case 403:
             throw .refused(
                 OAuthError(.insufficientScope, "the server denied access to the claims of the user"))
-        case 429, 500..<600:
-            throw .unavailable(
-                .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
         default: throw .unsafe(.userInfo(.unreadable))
         }
     }

@@ -31,6 +31,27 @@ struct TokenEndpointClient: Sendable {
         /// Returns the time of the response, which arrived at `received` by this device's clock.
         func time(at received: Date) -> ResponseTime { ResponseTime(received: received, serverDate: serverDate) }
 
+        /// Returns the expiration of the access token, which arrived at `received`; nil if the server did not send it.
+        func expires(from received: Date) -> Date? {
+            tokens.expiresIn.map { received.addingTimeInterval(TimeInterval($0)) }
+        }
+
+        /// Returns the credentials of the client to which a server issued the tokens.
+        ///
+        /// `scope` is the requested scope, and `key` the one to which the tokens are bound. Without a user, the
+        /// credentials contain no ID token, because it was not verified.
+        func credentials(
+            of clientID: ClientIdentifier, at server: AuthorizationServerConfiguration, scope: Scope,
+            resources: [Resource], user: Credentials.User? = nil, key: ProofKey?, time: ResponseTime
+        ) -> Credentials {
+            Credentials(
+                issuer: server.issuer, clientID: clientID, scope: tokens.scope ?? scope,
+                accessToken: tokens.accessToken, expires: expires(from: time.received), user: user,
+                refreshToken: tokens.refreshToken, idToken: user == nil ? nil : tokens.idToken, resources: resources,
+                details: details, authentication: authentication, proofKey: key, server: server.vendor,
+                received: time.received, clockOffset: time.difference)
+        }
+
         /// Returns the ID token; throws if the response has none, although the client requested `openid`.
         func requiredIDToken() throws(SignInError) -> IDToken {
             if let token = tokens.idToken { return token }

@@ -116,14 +116,7 @@ public struct TokenExchange: Sendable {
     /// the actor token, and with `invalid_target` that it issues no token for the audience or the resource
     /// (RFC 8693 §2.2.2).
     public func run() async throws(SignInError) -> ExchangedToken {
-        var server: AuthorizationServerConfiguration
-        if let vendor {
-            server = try await vendor.configuration(transport: transport)
-        } else {
-            // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
-            server = try await MetadataDiscovery(transport: transport)
-                .configuration(of: issuer, skippingPKCEMetadataCheck: true)
-        }
+        var server = try await MetadataDiscovery(transport: transport).configuration(of: issuer, or: vendor)
         // RFC 8693 §2.2.1: `issued_token_type` is required, and `token_type` is `N_A` if the token is no access token.
         server.behavior.tokenResponse.details.append("issued_token_type")
         server.behavior.tokenResponse.extraTokenTypes.insert(Self.notApplicable)
@@ -162,18 +155,15 @@ public struct TokenExchange: Sendable {
             let names: Set<TokenType> = [.accessToken, .jwt]
             guard names == [type, requestedType] else { throw .unsafe(.tokenResponse(.otherIssuedTokenType)) }
         }
-        let scope = issued.tokens.scope ?? scope
-        let expires = issued.tokens.expiresIn.map { issued.received.addingTimeInterval(TimeInterval($0)) }
-        guard issued.tokens.tokenType.lowercased() != Self.notApplicable else {
-            return ExchangedToken(token: token, scope: scope, expires: expires, credentials: nil)
-        }
-        var credentials = Credentials(
-            issuer: server.issuer, clientID: clientID, scope: scope, accessToken: issued.tokens.accessToken,
-            expires: expires, user: nil, refreshToken: issued.tokens.refreshToken, resources: resources,
-            details: details, authentication: issued.authentication, server: server.vendor, proofKey: key
-        ).received(at: issued.time(at: issued.received))
+        var credentials = issued.credentials(
+            of: clientID, at: server, scope: scope, resources: resources, key: key,
+            time: issued.time(at: issued.received))
         credentials.apiOrigins = apiOrigins
-        return ExchangedToken(token: token, scope: scope, expires: expires, credentials: credentials)
+        credentials.details = details
+        let isAccessToken = issued.tokens.tokenType.lowercased() != Self.notApplicable
+        return ExchangedToken(
+            token: token, scope: credentials.scope, expires: credentials.expires,
+            credentials: isAccessToken ? credentials : nil)
     }
 }
 
