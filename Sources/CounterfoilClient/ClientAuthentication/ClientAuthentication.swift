@@ -115,20 +115,16 @@ extension ClientAuthentication: Codable {
     /// Encodes the method and its secret or private key for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .none: try values.encode(Method.none, forKey: .method)
-        case .secret(let secret):
-            try values.encode(Method.secret, forKey: .method)
-            try values.encode(secret.exposed, forKey: .secret)
-        case .secretPost(let secret):
-            try values.encode(Method.secretPost, forKey: .method)
-            try values.encode(secret.exposed, forKey: .secret)
-        case .secretBasic(let secret):
-            try values.encode(Method.secretBasic, forKey: .method)
-            try values.encode(secret.exposed, forKey: .secret)
-        case .privateKey(let key):
-            try values.encode(Method.privateKey, forKey: .method)
-            try values.encode(key, forKey: .key)
-        }
+        let method: Method =
+            switch self {
+            case .none: .none
+            case .secret: .secret
+            case .secretPost: .secretPost
+            case .secretBasic: .secretBasic
+            case .privateKey: .privateKey
+            }
+        try values.encode(method, forKey: .method)
+        try values.encodeIfPresent(secret?.exposed, forKey: .secret)
+        try values.encodeIfPresent(key, forKey: .key)
     }
 }

@@ -17,9 +17,6 @@ package final class MetadataCache: Sendable {
     private static let staleness = Duration.seconds(86400)
     /// The minimum time between two requests for a key set that lacks a key.
     private static let refetchInterval = Duration.seconds(60)
-    /// The maximum number of issuers; if it is reached, the cache is emptied before an issuer is added.
-    private static let issuerLimit = 64
-
     private static let shared = MetadataCache()
 
     private struct Entry<Value: Sendable>: Sendable {
@@ -87,16 +84,9 @@ package final class MetadataCache: Sendable {
     func keep(
         _ metadata: AuthorizationServerMetadata, of issuer: Issuer, forOpenID: Bool, for lifetime: Duration
     ) {
-        let place = Place(issuer: issuer, forOpenID: forOpenID)
         guard !issuer.isLoopback else { return }
-        let entry = Entry(value: metadata, expires: now() + lifetime)
-        contents.withLock { contents in
-            guard lifetime > .zero else { return contents.metadata[place] = nil }
-            if contents.metadata[place] == nil, contents.metadata.count >= Self.issuerLimit {
-                contents.metadata.removeAll()
-            }
-            contents.metadata[place] = entry
-        }
+        let entry = lifetime > .zero ? Entry(value: metadata, expires: now() + lifetime) : nil
+        contents.withLock { $0.metadata.keep(entry, for: Place(issuer: issuer, forOpenID: forOpenID)) }
     }
 
     /// Returns the URL at which the metadata of an issuer were found last, also after they have expired.
@@ -107,13 +97,7 @@ package final class MetadataCache: Sendable {
     /// Keeps the URL at which the metadata of an issuer were found, without a time limit; nil deletes it.
     func keep(metadataURL url: String?, of issuer: Issuer, forOpenID: Bool) {
         guard !issuer.isLoopback else { return }
-        let place = Place(issuer: issuer, forOpenID: forOpenID)
-        contents.withLock { contents in
-            if url != nil, contents.metadataURLs[place] == nil, contents.metadataURLs.count >= Self.issuerLimit {
-                contents.metadataURLs.removeAll()
-            }
-            contents.metadataURLs[place] = url
-        }
+        contents.withLock { $0.metadataURLs.keep(url, for: Place(issuer: issuer, forOpenID: forOpenID)) }
     }
 
     /// Deletes the metadata of an issuer, because an endpoint is no longer where they say.
@@ -136,16 +120,8 @@ package final class MetadataCache: Sendable {
     /// Keeps the key set of an issuer.
     func keep(_ keys: JSONWebKeySet, of issuer: Issuer, at endpoint: EndpointURL, for lifetime: Duration) {
         guard !issuer.isLoopback else { return }
-        let name = Self.name(issuer, endpoint)
-        let entry = Entry(value: keys, expires: now() + lifetime)
-        contents.withLock { contents in
-            guard lifetime > .zero else { return contents.keys[name] = nil }
-            if contents.keys[name] == nil, contents.keys.count >= Self.issuerLimit {
-                contents.keys.removeAll()
-                contents.refetches.removeAll()
-            }
-            contents.keys[name] = entry
-        }
+        let entry = lifetime > .zero ? Entry(value: keys, expires: now() + lifetime) : nil
+        contents.withLock { $0.keys.keep(entry, for: Self.name(issuer, endpoint)) }
     }
 
     /// Returns true if a key set that lacks a key may be fetched again now, at most once a minute.
@@ -157,10 +133,21 @@ package final class MetadataCache: Sendable {
         let time = now()
         return contents.withLock { contents in
             if let last = contents.refetches[name], last + Self.refetchInterval > time { return false }
-            contents.refetches[name] = time
+            contents.refetches.keep(time, for: name)
             return true
         }
     }
 
     private static func name(_ issuer: Issuer, _ endpoint: EndpointURL) -> String { "\(issuer) \(endpoint)" }
+}
+
+extension Dictionary {
+    /// The maximum number of issuers; if it is reached, the values are deleted before one is added.
+    private static var issuerLimit: Int { 64 }
+
+    /// Keeps the value of an issuer; nil deletes it.
+    fileprivate mutating func keep(_ value: Value?, for issuer: Key) {
+        if value != nil, self[issuer] == nil, count >= Self.issuerLimit { removeAll() }
+        self[issuer] = value
+    }
 }

@@ -30,7 +30,7 @@ public struct ClientRegistration: Sendable, Hashable {
     /// `registration_client_uri` and `registration_access_token` (RFC 7592 §3).
     struct Management: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
         let url: String
-        let accessToken: AccessToken
+        @StoredToken private(set) var accessToken: AccessToken
 
         init?(url: String, accessToken: String) {
             guard let token = AccessToken(accessToken) else { return nil }
@@ -41,21 +41,6 @@ public struct ClientRegistration: Sendable, Hashable {
         private enum CodingKeys: String, CodingKey {
             case url = "registration_client_uri"
             case accessToken = "registration_access_token"
-        }
-
-        init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {
-                throw DecodingError.dataCorruptedError(forKey: .accessToken, in: values, debugDescription: "malformed")
-            }
-            url = try values.decode(String.self, forKey: .url)
-            accessToken = token
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var values = encoder.container(keyedBy: CodingKeys.self)
-            try values.encode(url, forKey: .url)
-            try values.encode(accessToken.exposed, forKey: .accessToken)
         }
 
         /// The URL, without the access token.
@@ -117,16 +102,12 @@ public struct ClientRegistration: Sendable, Hashable {
 /// The encoding for a store; the store must be private, because the encoding contains any client secret in clear text.
 extension ClientRegistration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case issuer
+        case issuer, authentication, scope, since, management
         case clientID = "client_id"
-        case authentication
         case secretExpires = "client_secret_expires_at"
         case redirectURIs = "redirect_uris"
         case grantTypes = "grant_types"
-        case scope
-        case since
         case name = "client_name"
-        case management
     }
 
     /// Decodes a registration from a store; nil if it is malformed.

@@ -2,9 +2,9 @@ import CounterfoilPlatform
 import CounterfoilProtocol
 
 /// A cached access token for a part of a sign-in.
-struct NarrowedToken: Sendable, Hashable {
+struct NarrowedToken: Sendable, Hashable, Codable {
     let target: AccessTarget
-    let accessToken: AccessToken
+    @StoredToken private(set) var accessToken: AccessToken
     let expires: Date?
     /// The time at which the token arrived, by this device's clock; nil if it is not known.
     let received: Date?
@@ -12,6 +12,11 @@ struct NarrowedToken: Sendable, Hashable {
 
     /// The maximum number of cached tokens of a sign-in.
     static let limit = 16
+
+    private enum CodingKeys: String, CodingKey {
+        case target, expires, received, scope
+        case accessToken = "access_token"
+    }
 
     init(_ issued: Credentials, for target: AccessTarget) {
         self.target = target
@@ -22,34 +27,23 @@ struct NarrowedToken: Sendable, Hashable {
     }
 }
 
-extension NarrowedToken: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case target
-        case accessToken = "access_token"
-        case expires
-        case received
-        case scope
-    }
+/// An access token as a member of a stored record, which contains its text.
+@propertyWrapper struct StoredToken: Sendable, Hashable, Codable {
+    var wrappedValue: AccessToken
+
+    init(wrappedValue: AccessToken) { self.wrappedValue = wrappedValue }
 
     init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {
-            throw DecodingError.dataCorruptedError(forKey: .accessToken, in: values, debugDescription: "malformed")
+        let container = try decoder.singleValueContainer()
+        guard let token = AccessToken(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "malformed")
         }
-        target = try values.decode(AccessTarget.self, forKey: .target)
-        accessToken = token
-        expires = try values.decodeIfPresent(Date.self, forKey: .expires)
-        received = try values.decodeIfPresent(Date.self, forKey: .received)
-        scope = try values.decode(Scope.self, forKey: .scope)
+        wrappedValue = token
     }
 
     func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(target, forKey: .target)
-        try values.encode(accessToken.exposed, forKey: .accessToken)
-        try values.encodeIfPresent(expires, forKey: .expires)
-        try values.encodeIfPresent(received, forKey: .received)
-        try values.encode(scope, forKey: .scope)
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue.exposed)
     }
 }
 

@@ -32,7 +32,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     }
 }
 
-/// The digest by which a store remembers what was sent.
+/// The digest by which a store recognizes a text.
 enum SentDigest {
     /// Returns the SHA-256 digest of a text, in base64url.
     static func ofText(_ text: String) -> String { Base64URL.encode(SHA256.hash(data: Array(text.utf8))) }

@@ -54,9 +54,7 @@ public struct TokenRecord: Sendable, Hashable {
 /// The encoding of a record, which contains tokens in plain text: a store must protect it from other users.
 extension TokenRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case version
-        case revision
-        case credentials
+        case version, revision, credentials
         case refreshIntent = "refresh_intent"
     }
 

@@ -1,6 +1,5 @@
 #if os(Linux)
     import CounterfoilProtocol
-    import Crypto
     import CounterfoilPlatform
 
     /// The items of a profile in the Secret Service: one main item, and further items with parts of the record if
@@ -88,7 +87,7 @@
                     String(decoding: part, as: UTF8.self), as: self.part(index, in: slot),
                     label: "\(label) (part \(index + 1))")
             }
-            return .parts(count: starts.count, slot: slot, digest: Self.digest(of: text))
+            return .parts(count: starts.count, slot: slot, digest: SentDigest.ofText(text))
         }
 
         private func bytes(of item: Item) async throws(TokenStoreError) -> [UInt8]? {
@@ -102,7 +101,7 @@
                     guard let part = try await service.lookup(part(index, in: slot)) else { return nil }
                     text += part
                 }
-                return Self.digest(of: text) == digest ? Base64URL.decode(text) : nil
+                return SentDigest.ofText(text) == digest ? Base64URL.decode(text) : nil
             }
         }
 
@@ -115,10 +114,6 @@
             SecretService.Attributes(
                 kind: .credentialsPart, of: application,
                 ["profile": profile.rawValue, "slot": slot.rawValue, "part": "\(index)"])
-        }
-
-        private static func digest(of text: String) -> String {
-            Base64URL.encode(SHA256.hash(data: Array(text.utf8)))
         }
     }
 
