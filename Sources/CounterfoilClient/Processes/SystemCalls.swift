@@ -28,13 +28,17 @@ func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ le
 /// Calls `exit(3)`.
 package func systemExit(_ status: Int32) -> Never { exit(status) }
 
-/// Reads until the end of the input, an error, or `limit` bytes.
-package func systemReadAll(_ descriptor: Int32, limit: Int = .max) -> [UInt8] {
+/// Calls `close(2)`.
+func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
+
+/// Reads until the end of the input or `limit` bytes.
+package func systemReadAll(_ descriptor: Int32, limit: Int = .max) throws(SystemCallError) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     while bytes.count < limit {
         let count = read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
         if count < 0 && errno == EINTR { continue }
+        guard count >= 0 else { throw .latest }
         guard count > 0 else { break }
         bytes += buffer[..<count]
     }

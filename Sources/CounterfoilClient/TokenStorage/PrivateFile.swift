@@ -30,17 +30,10 @@
             }
             defer { close(descriptor) }
             try check(descriptor)
-            var bytes: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-            while true {
-                let capacity = buffer.count
-                let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, capacity) }
-                if count < 0 && errno == EINTR { continue }
-                guard count >= 0 else { throw failure() }
-                guard count > 0 else { return bytes }
-                bytes.append(contentsOf: buffer[..<count])
-                guard bytes.count <= Self.byteLimit else { throw .failed(path: path, reason: "it is too large") }
-            }
+            let bytes: [UInt8]
+            do { bytes = try systemReadAll(descriptor, limit: Self.byteLimit + 1) } catch { throw failure(error.code) }
+            guard bytes.count <= Self.byteLimit else { throw .failed(path: path, reason: "it is too large") }
+            return bytes
         }
 
         /// Replaces the whole file atomically.

@@ -43,7 +43,10 @@ struct ConfigurationFile: Sendable {
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw failure("can be changed by other users; run: chmod go-w \(path)", .unsafe)
         }
-        let bytes = systemReadAll(descriptor, limit: Self.byteLimit + 1)
+        let bytes: [UInt8]
+        do { bytes = try systemReadAll(descriptor, limit: Self.byteLimit + 1) } catch {
+            throw failure("cannot be read: \(error)")
+        }
         guard bytes.count <= Self.byteLimit else { throw failure("is longer than \(Self.byteLimit) bytes") }
         do throws(Configuration.Refusal) { return try Configuration(parsing: bytes) } catch {
             throw failure("cannot be used: \(error)")

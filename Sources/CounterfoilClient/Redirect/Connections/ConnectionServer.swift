@@ -21,7 +21,7 @@ final class ConnectionServer: Sendable {
                 throw SystemCallError(code: EAGAIN)
             }
         } catch {
-            for listener in listeners { _ = closeDescriptor(listener) }
+            for listener in listeners { systemClose(listener) }
             throw error
         }
     }
@@ -77,16 +77,13 @@ final class ConnectionServer: Sendable {
         /// Resumes all waiting tasks; the thread calls it after it has closed the sockets.
         func finish() {
             let waiters = state.withLock { state in
-                _ = closeDescriptor(state.signal)
+                systemClose(state.signal)
                 state.signal = -1
                 defer { state.waiters = [] }
                 return state.waiters
             }
-            _ = closeDescriptor(wakingEnd)
+            systemClose(wakingEnd)
             for waiter in waiters { waiter.resume() }
         }
     }
 }
-
-/// `close` of the system, which ``ConnectionServer/close(draining:)`` hides inside the type.
-private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

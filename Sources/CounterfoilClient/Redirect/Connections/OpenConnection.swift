@@ -56,7 +56,7 @@ struct OpenConnection {
         if case .closed = phase { return }
         let former = phase
         phase = .closed
-        closeDescriptor(descriptor)
+        systemClose(descriptor)
         if case .sending(_, let response) = former { response.afterwards() }
     }
 
@@ -96,6 +96,3 @@ extension SystemCallError {
     /// Whether the same call can succeed later.
     var isTemporary: Bool { [EAGAIN, EWOULDBLOCK, EINTR].contains(code) }
 }
-
-/// `close` of the system, which ``OpenConnection/close()`` hides inside the type.
-private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

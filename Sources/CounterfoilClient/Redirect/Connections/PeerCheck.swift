@@ -88,7 +88,7 @@ struct PeerCheck: Sendable {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return [] }
             defer { close(descriptor) }
-            return systemReadAll(descriptor, limit: byteLimit)
+            return (try? systemReadAll(descriptor, limit: byteLimit)) ?? []
         }
 
         private static func endpoint(

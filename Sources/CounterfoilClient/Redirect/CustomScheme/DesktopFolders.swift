@@ -61,16 +61,12 @@
                 throw FileFailure(path)
             }
             defer { close(descriptor) }
-            var bytes: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-            while true {
-                let count = systemRead(descriptor, &buffer, buffer.count)
-                if count < 0 && errno == EINTR { continue }
-                guard count >= 0 else { throw FileFailure(path) }
-                guard count > 0 else { return bytes }
-                bytes += buffer[..<count]
-                guard bytes.count <= byteLimit else { throw FileFailure(path, "it is too large") }
+            let bytes: [UInt8]
+            do { bytes = try systemReadAll(descriptor, limit: byteLimit + 1) } catch {
+                throw FileFailure(path, "\(error)")
             }
+            guard bytes.count <= byteLimit else { throw FileFailure(path, "it is too large") }
+            return bytes
         }
 
         /// Replaces a file atomically and keeps its mode; follows a symbolic link to its target.

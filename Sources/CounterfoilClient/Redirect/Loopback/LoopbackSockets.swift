@@ -96,7 +96,9 @@ struct LoopbackSockets {
         var size = socklen_t(MemoryLayout<Address>.size)
         let status = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(descriptor, pointer, size) == 0, systemListen(descriptor) == 0 else { return Int32(-1) }
+                guard bind(descriptor, pointer, size) == 0, systemListen(descriptor, Int32(Socket.backlog)) == 0 else {
+                    return Int32(-1)
+                }
                 return getsockname(descriptor, pointer, &size)
             }
         }
@@ -108,9 +110,6 @@ struct LoopbackSockets {
         return descriptor
     }
 }
-
-/// `listen` of the system, which the functions of ``LoopbackSockets`` hide inside the type.
-private func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, Int32(Socket.backlog)) }
 
 extension SystemCallError {
     /// Whether the device has no address of a family, not even on loopback.
