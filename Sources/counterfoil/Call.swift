@@ -52,9 +52,7 @@ struct Call: AsyncParsableCommand {
     @Flag(name: .customLong("step-up"), help: "Sign in again if the API requires more.")
     var stepsUp = false
 
-    @Option(
-        name: .customLong("redirect-uri"),
-        help: ArgumentHelp("With --step-up, the registered redirect URI.", valueName: "uri"))
+    @Option(help: ArgumentHelp("With --step-up, the registered redirect URI.", valueName: "uri"))
     var redirectURI: String?
 
     @OptionGroup var target: TargetOptions
@@ -114,7 +112,7 @@ struct Call: AsyncParsableCommand {
 
     private func redirectOption() throws(Failure) -> RedirectOption? {
         guard let redirectURI else { return nil }
-        do { return try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+        return try Failure.usage { try .registered(redirectURI) }
     }
 
     /// Runs the step-up sign-in: the API requires a wider scope, or a stronger or newer sign-in (RFC 9470).

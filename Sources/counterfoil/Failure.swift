@@ -26,6 +26,13 @@ struct Failure: Error {
         self.sentence = sentence
     }
 
+    /// Returns a value from the command line; the error of an invalid one becomes a failure of the usage.
+    static func usage<Value>(
+        _ beginning: String = "", of value: () throws -> Value
+    ) throws(Failure) -> Value {
+        do { return try value() } catch { throw Failure(.usage, "\(beginning)\(error)") }
+    }
+
     /// Returns a failure with the same exit code and another sentence.
     func saying(_ sentence: String) -> Failure { Failure(self, saying: sentence) }
 

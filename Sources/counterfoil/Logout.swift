@@ -27,7 +27,6 @@ struct Logout: AsyncParsableCommand {
     var browser: BrowserChoice?
 
     @Option(
-        name: .customLong("redirect-uri"),
         help: ArgumentHelp(
             "With --browser, the registered post-logout redirect URI, on loopback or with a private-use scheme.",
             valueName: "uri"))
@@ -115,7 +114,7 @@ struct Logout: AsyncParsableCommand {
         guard let browser else { return nil }
         var ending = BrowserSignOut()
         if let redirectURI {
-            do { ending.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+            ending.redirect = try Failure.usage { try .registered(redirectURI) }
         }
         ending.timeout = .seconds(timeout)
         if browser == .print { ending.browser = NoBrowser() }
@@ -209,11 +208,7 @@ private struct Ended: Encodable {
     private let remaining: String?
 
     private enum CodingKeys: CodingKey {
-        case profile
-        case removed
-        case revoked
-        case expires_at
-        case session
+        case profile, removed, revoked, expires_at, session
     }
 
     /// The outcome for the user's session at the server.

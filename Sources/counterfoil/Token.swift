@@ -88,10 +88,7 @@ struct PrintedToken: Encodable {
     let scheme: String
 
     private enum CodingKeys: CodingKey {
-        case access_token
-        case token_type
-        case scope
-        case expires_at
+        case access_token, token_type, scope, expires_at
     }
 
     init(_ credentials: Credentials) {

@@ -15,10 +15,7 @@ struct UnverifiedClaims {
 
     /// Parses a token in compact serialization (RFC 7515 §7.1); nil if it is none, such as an opaque access token.
     init?(_ token: String) {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]),
-            let members = try? JSONReader.object(payload)
-        else { return nil }
+        guard let members = JSONReader.unverifiedClaims(of: token) else { return nil }
         issuer = members.text("iss")
         audience = members.texts("aud") ?? [members.text("aud")].compactMap(\.self)
         scope = members.text("scope").flatMap { try? Scope(lenient: $0) }

@@ -34,18 +34,16 @@ struct ClientDocument: AsyncParsableCommand {
     var name: String?
 
     @Option(
-        name: .customLong("redirect-uri"),
         help: ArgumentHelp(
             "A redirect URI of the client: on loopback without a port, with a private-use scheme, or https. Can be "
                 + "repeated. (default: \(LoopbackRedirectURI.standard))",
             valueName: "uri"))
     var redirectURI: [String] = []
 
-    @Option(
-        name: .customLong("client-uri"), help: ArgumentHelp("The URL of a page about the client.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of a page about the client.", valueName: "url"))
     var clientURI: String?
 
-    @Option(name: .customLong("logo-uri"), help: ArgumentHelp("The URL of the logo of the client.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of the logo of the client.", valueName: "url"))
     var logoURI: String?
 
     @Option(help: ArgumentHelp("The scope that the client may request. Can be repeated.", valueName: "scope"))
@@ -65,8 +63,7 @@ struct ClientDocument: AsyncParsableCommand {
     func run() async throws {
         let console = output.console
         try await console.run {
-            let document: ClientMetadataDocument
-            do { document = try ClientMetadataDocument(url) } catch { throw Failure(.usage, "\(error)") }
+            let document = try Failure.usage { try ClientMetadataDocument(url) }
             guard check else { return try write(document, to: console) }
             let beginning = Examination(of: .init(scope: Scope()), over: .standard, timeout: .seconds(10))
             let findings = try await runUntilInterrupted {
@@ -79,8 +76,7 @@ struct ClientDocument: AsyncParsableCommand {
     }
 
     private func write(_ document: ClientMetadataDocument, to console: CommandOutput) throws {
-        let wanted: Scope
-        do { wanted = try Scope(lenient: scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
+        let wanted = try Failure.usage { try Scope(lenient: scope.joined(separator: " ")) }
         let contents = ClientDocumentContents(
             of: document, name: name ?? "",
             redirectURIs: redirectURI.isEmpty ? ["\(LoopbackRedirectURI.standard)"] : redirectURI,

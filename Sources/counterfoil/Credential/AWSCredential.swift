@@ -26,9 +26,7 @@ struct AWSCredential: AsyncParsableCommand {
     @Option(name: .customLong("role-arn"), help: ArgumentHelp("The role to assume.", valueName: "arn"))
     var role: String
 
-    @Option(
-        name: .customLong("session-name"),
-        help: ArgumentHelp("The name of the session in the logs of AWS.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the session in the logs of AWS.", valueName: "name"))
     var sessionName = "counterfoil"
 
     @Option(
@@ -66,8 +64,7 @@ struct AWSCredential: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let service: EndpointURL
-            do { service = try EndpointURL(endpoint) } catch { throw Failure(.usage, "--sts-endpoint: \(error)") }
+            let service = try Failure.usage("--sts-endpoint: ") { try EndpointURL(endpoint) }
             let token =
                 sendsAccessToken
                 ? try await PassedToken.token(for: service, target.value, common).credentials.accessToken.exposed

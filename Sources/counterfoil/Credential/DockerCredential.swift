@@ -47,8 +47,7 @@ struct DockerCredential: AsyncParsableCommand {
         help: "Use the profile that names the registry as an API, instead of --profile.")
     var usesAnyProfile = false
 
-    @Option(
-        help: ArgumentHelp("The user name for the registry.", valueName: "name"))
+    @Option(help: ArgumentHelp("The user name for the registry.", valueName: "name"))
     var username: String = PassedToken.userName
 
     @OptionGroup var target: TargetOptions

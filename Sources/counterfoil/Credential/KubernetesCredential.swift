@@ -102,9 +102,7 @@ private struct ExecCredentialRequest {
                 "the cluster has insecure-skip-tls-verify, so another server could receive the token; configure its certificate-authority"
             )
         }
-        do { server = try EndpointURL(cluster.server) } catch {
-            throw Failure(.usage, "the URL of the API server cannot be used: \(error)")
-        }
+        server = try Failure.usage("the URL of the API server cannot be used: ") { try EndpointURL(cluster.server) }
         apiVersion = wire.apiVersion
     }
 }

@@ -30,12 +30,10 @@ struct Doctor: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The issuer URL of the server, exactly as in its metadata.", valueName: "issuer"))
     var issuer: String?
 
-    @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("The registered client ID.", valueName: "id"))
+    @Option(help: ArgumentHelp("The registered client ID.", valueName: "id"))
     var clientID: String?
 
     @Option(
-        name: .customLong("redirect-uri"),
         help: ArgumentHelp(
             "The registered redirect URI. (default: \(LoopbackRedirectURI.standard))", valueName: "uri"))
     var redirectURI: String?
@@ -101,8 +99,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func subject() throws(Failure) -> Examination.Subject {
-        let wanted: Scope
-        do { wanted = try Scope(lenient: scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
+        let wanted = try Failure.usage { try Scope(lenient: scope.joined(separator: " ")) }
         var subject = Examination.Subject(redirectURI: redirectURI, resource: resource, scope: wanted)
         subject.origin = origin
         if let clientID {
@@ -117,14 +114,10 @@ struct Doctor: AsyncParsableCommand {
                     .usage,
                     "--vendor must be one of \(ServerProfile.builtIn.map(\.name).joined(separator: ", "))")
             }
-            do { subject.vendor = try VendorServer(profile, at: issuer.map(SignInOptions.host)) } catch {
-                throw Failure(.usage, "\(error)")
-            }
+            subject.vendor = try Failure.usage { try VendorServer(profile, at: issuer.map(SignInOptions.host)) }
             subject.issuer = subject.vendor?.issuer
         } else if let issuer {
-            do { subject.issuer = try Issuer(ofServer: issuer) } catch {
-                throw Failure(.usage, "the issuer cannot be used: \(error)")
-            }
+            subject.issuer = try Failure.usage("the issuer cannot be used: ") { try Issuer(ofServer: issuer) }
         }
         subject.authentication = try clientAuthentication.authentication(at: subject.vendor, requiresSecret: false)
         return subject

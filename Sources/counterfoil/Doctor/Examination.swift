@@ -173,11 +173,8 @@ extension Examination {
 
 extension [String: JSONValue] {
     /// Returns the named member if it is a string; otherwise nil.
-    func text(_ name: String) -> String? { if case .string(let text) = self[name] { text } else { nil } }
+    func text(_ name: String) -> String? { self[name]?.text }
 
     /// Returns the strings in the named member if it is an array; otherwise nil.
-    func texts(_ name: String) -> [String]? {
-        guard case .array(let values) = self[name] else { return nil }
-        return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-    }
+    func texts(_ name: String) -> [String]? { self[name]?.texts }
 }

@@ -38,7 +38,6 @@ struct ClientAuthenticationOptions: ParsableArguments {
     var keyAlgorithm: String?
 
     @Option(
-        name: .customLong("assertion-audience"),
         help: ArgumentHelp(
             "The audience of signed client assertions; older servers accept only their token endpoint.",
             valueName: "audience"))
@@ -132,20 +131,9 @@ struct ClientAuthenticationOptions: ParsableArguments {
 
     /// Reads an open descriptor to its end, at most 4 KiB.
     private static func secret(from descriptor: Int32) throws(Failure) -> String {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= 4096 {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(
-                    .usage,
-                    "cannot read the client secret from descriptor \(descriptor): \(String(cString: strerror(errno)))")
-            }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
+        try Failure.usage("cannot read the client secret from descriptor \(descriptor): ") {
+            String(decoding: try systemReadAll(descriptor, limit: 4097), as: UTF8.self)
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Chooses the client authentication at a server from the options and the vendor profile.

@@ -57,7 +57,6 @@ struct Login: AsyncParsableCommand {
     var api: [String] = []
 
     @Option(
-        name: .customLong("redirect-uri"),
         help: ArgumentHelp(
             "The registered redirect URI: on loopback (without a port, any free one is used) or with a private-use scheme. (default: \(LoopbackRedirectURI.standard))",
             valueName: "uri"))
@@ -190,9 +189,7 @@ struct Login: AsyncParsableCommand {
 
     /// Returns the origins of --api.
     private func apiOrigins() throws(Failure) -> Set<APIOrigin> {
-        do { return Set(try api.map { text throws(APIOrigin.Refusal) in try APIOrigin(text) }) } catch {
-            throw Failure(.usage, "\(error)")
-        }
+        try Failure.usage { Set(try api.map { try APIOrigin($0) }) }
     }
 
     private func signIn(
@@ -208,7 +205,7 @@ struct Login: AsyncParsableCommand {
                 NativeSignIn(issuer: place.issuer, client: client, scope: place.scope)
             }
         if let redirectURI {
-            do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+            signIn.redirect = try Failure.usage { try .registered(redirectURI) }
         }
         signIn.options.loginHint = loginHint
         if !prompt.isEmpty { signIn.options.prompt = Set(prompt) }

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 
 /// The `login` command that a message tells the user to run.
 struct LoginCommand: CustomStringConvertible {
@@ -57,14 +57,6 @@ extension String {
 
     /// Whether a shell takes the text as one word without a change.
     fileprivate var isPlainInShell: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-._/:@%+,".utf8.contains(byte)
-                }
-            }
+        !isEmpty && utf8.allSatisfy { $0.isLetterOrDigit || "-._/:@%+,".utf8.contains($0) }
     }
 }

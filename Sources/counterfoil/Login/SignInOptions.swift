@@ -6,14 +6,12 @@ import CounterfoilProtocol
 /// The options that name the server, the client, the scope and the resources of a sign-in.
 struct SignInOptions: ParsableArguments {
     @Option(
-        name: .customLong("client-id"),
         help: ArgumentHelp(
             "The registered client ID. Without it, counterfoil registers itself if the server supports that.",
             valueName: "id"))
     var clientID: String?
 
     @Option(
-        name: .customLong("client-metadata"),
         help: ArgumentHelp(
             "The URL of the client's metadata document, for servers that accept it as the client ID.",
             valueName: "url"))
@@ -72,7 +70,6 @@ struct SignInOptions: ParsableArguments {
     var parameter: [String] = []
 
     @Option(
-        name: .customLong("trusted-audience"),
         help: ArgumentHelp(
             "An audience that ID tokens may name in addition to the client. Can be repeated.", valueName: "audience"))
     var trustedAudience: [String] = []
@@ -108,23 +105,16 @@ struct SignInOptions: ParsableArguments {
     /// If the command line names no server, the function fetches the metadata of the API in the first --resource, which
     /// name the server.
     func place(_ server: String?) async throws -> Place {
-        let resources = try resource.map { text in
-            do { return try Resource(text) } catch { throw Failure(.usage, "\(error)") }
-        }
-        let scope: Scope
-        do { scope = try Scope(lenient: self.scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
+        let resources = try resource.map { text in try Failure.usage { try Resource(text) } }
+        let scope = try Failure.usage { try Scope(lenient: self.scope.joined(separator: " ")) }
         if let vendor, let profile = ServerProfile.named(vendor) {
-            let there: VendorServer
-            do { there = try VendorServer(profile, at: server.map(Self.host)) } catch {
-                throw Failure(.usage, "\(error)")
-            }
+            let there = try Failure.usage { try VendorServer(profile, at: server.map(Self.host)) }
             let usual = scope.isEmpty ? try? Scope(lenient: profile.defaultScope) : nil
             return Place(issuer: there.issuer, vendor: there, scope: usual ?? scope, resources: resources)
         }
         if let server {
-            do {
-                return Place(issuer: try Issuer(ofServer: server), scope: scope, resources: resources)
-            } catch { throw Failure(.usage, "the issuer cannot be used: \(error)") }
+            let issuer = try Failure.usage("the issuer cannot be used: ") { try Issuer(ofServer: server) }
+            return Place(issuer: issuer, scope: scope, resources: resources)
         }
         guard let api = resource.first else {
             throw Failure(.usage, "name the server, such as https://id.example.com, or the API with --resource")
@@ -156,9 +146,7 @@ struct SignInOptions: ParsableArguments {
             client.registered[place.issuer] = known
         }
         if let clientMetadata {
-            do { client.metadataDocument = try ClientMetadataDocument(clientMetadata) } catch {
-                throw Failure(.usage, "\(error)")
-            }
+            client.metadataDocument = try Failure.usage { try ClientMetadataDocument(clientMetadata) }
         }
         client.registration = .init(as: "Counterfoil", storedIn: store)
         return client

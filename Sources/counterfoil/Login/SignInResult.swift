@@ -23,14 +23,7 @@ struct SignInResult: Encodable {
     let line: String
 
     private enum CodingKeys: CodingKey {
-        case profile
-        case issuer
-        case client_id
-        case scope
-        case missing_scope
-        case subject
-        case expires_at
-        case refreshable
+        case profile, issuer, client_id, scope, missing_scope, subject, expires_at, refreshable
     }
 
     /// The scopes of OpenID Connect Core §5.4, which no API has.
