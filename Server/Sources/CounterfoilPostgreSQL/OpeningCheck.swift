@@ -10,15 +10,9 @@ enum DatabaseRights: Sendable {
 
 /// The checks of a database before its first use, in addition to those of each connection.
 struct OpeningCheck {
-    private let string: ConnectionString
-    private let limits: SessionLimits
-    private let rights: DatabaseRights
-
-    init(_ string: ConnectionString, _ limits: SessionLimits, _ rights: DatabaseRights) {
-        self.string = string
-        self.limits = limits
-        self.rights = rights
-    }
+    let string: ConnectionString
+    let limits: SessionLimits
+    let rights: DatabaseRights
 
     /// Connects, checks the database, and returns the connection.
     func run() throws(OpeningRefusal) -> Connection {

@@ -110,7 +110,7 @@ public final class PostgreSQLStore: SQLStore {
         _ body: @escaping @Sendable (Connection, ContinuousClock.Instant) throws(OpeningRefusal) -> Value
     ) async throws(OpeningRefusal) -> Value {
         try await ConnectionThreads.onThread { () throws(OpeningRefusal) in
-            let connection = try OpeningCheck(string, patience, rights).run()
+            let connection = try OpeningCheck(string: string, limits: patience, rights: rights).run()
             defer { connection.close() }
             return try body(connection, .now + patience.statement)
         }

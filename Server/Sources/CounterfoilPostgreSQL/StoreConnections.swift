@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilStore
 import PostgreSQLDriver
 
@@ -77,6 +78,25 @@ struct StoreConnections: Sendable {
             let fault = StoreFault(error)
             meter.note(operation, since: start, fault: fault)
             throw fault
+        }
+    }
+}
+
+extension PostgreSQLStore {
+    /// Commits otherwise than by `SQLStore.commit`, in a span of its own.
+    func traced<Value: Sendable>(
+        function: StaticString = #function, _ operation: () async throws(StoreFault) -> Value
+    ) async throws(StoreFault) -> Value {
+        guard let span = database.request?.span.begin(.store(.commit, function, in: .postgresql)) else {
+            return try await operation()
+        }
+        do {
+            let value = try await operation()
+            span.end()
+            return value
+        } catch {
+            span.end(failing: StoreMeter.Fault(error).rawValue)
+            throw error
         }
     }
 }

@@ -2,22 +2,11 @@ import Foundation
 
 /// A thread with one connection, which no other thread uses.
 struct ConnectionThread: Sendable {
-    private let place: Int
-    private let uri: ConnectionURI
-    private let settings: ConnectionThreads.Settings
-    private let clock: DatabaseClock
-    private let schedule: Schedule
-
-    init(
-        _ place: Int, uri: ConnectionURI, settings: ConnectionThreads.Settings, clock: DatabaseClock,
-        schedule: Schedule
-    ) {
-        self.place = place
-        self.uri = uri
-        self.settings = settings
-        self.clock = clock
-        self.schedule = schedule
-    }
+    let place: Int
+    let uri: ConnectionURI
+    let settings: ConnectionThreads.Settings
+    let clock: DatabaseClock
+    let schedule: Schedule
 
     func start() {
         let thread = Thread { work() }
@@ -79,14 +68,10 @@ struct ConnectionThread: Sendable {
     }
 }
 
-/// A thread that refuses the jobs whose deadline passes while all connections are busy.
-struct DeadlineWatch: Sendable {
-    private let schedule: Schedule
-
-    init(_ schedule: Schedule) { self.schedule = schedule }
-
-    func start() {
-        let thread = Thread { while schedule.watchDeadlines() {} }
+extension Schedule {
+    /// Starts a thread that refuses the jobs whose deadline passes while all connections are busy.
+    func startDeadlineWatch() {
+        let thread = Thread { while self.watchDeadlines() {} }
         thread.name = "PostgreSQL deadlines"
         thread.start()
     }

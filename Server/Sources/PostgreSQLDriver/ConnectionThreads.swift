@@ -56,9 +56,9 @@ package final class ConnectionThreads: Sendable {
         self.clock = clock
         schedule = Schedule(threads: settings.threads, queueLimit: settings.queueLimit)
         for place in 0..<settings.threads {
-            ConnectionThread(place, uri: uri, settings: settings, clock: clock, schedule: schedule).start()
+            ConnectionThread(place: place, uri: uri, settings: settings, clock: clock, schedule: schedule).start()
         }
-        DeadlineWatch(schedule).start()
+        schedule.startDeadlineWatch()
     }
 
     /// The number of requests that wait for a connection.

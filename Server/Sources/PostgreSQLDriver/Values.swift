@@ -46,10 +46,12 @@ package protocol ParameterElement: Sendable {
 extension ParameterElement {
     package var hasNUL: Bool { false }
 
-    package var encoded: Parameter { Parameter(type: Self.type, bytes: binary, hasTextWithNUL: hasNUL) }
+    /// The parameter, which each type returns itself, so that the compiler knows the type of a value of another module.
+    fileprivate var parameter: Parameter { Parameter(type: Self.type, bytes: binary, hasTextWithNUL: hasNUL) }
 }
 
 extension String: ParameterValue, ParameterElement {
+    package var encoded: Parameter { parameter }
     package static var type: UInt32 { TypeIdentifier.text }
     package static var arrayType: UInt32 { TypeIdentifier.textArray }
     package var binary: [UInt8]? { Array(utf8) }
@@ -57,24 +59,28 @@ extension String: ParameterValue, ParameterElement {
 }
 
 extension Int64: ParameterValue, ParameterElement {
+    package var encoded: Parameter { parameter }
     package static var type: UInt32 { TypeIdentifier.int8 }
     package static var arrayType: UInt32 { TypeIdentifier.int8Array }
     package var binary: [UInt8]? { bigEndianBytes }
 }
 
 extension Int: ParameterValue, ParameterElement {
+    package var encoded: Parameter { parameter }
     package static var type: UInt32 { TypeIdentifier.int8 }
     package static var arrayType: UInt32 { TypeIdentifier.int8Array }
     package var binary: [UInt8]? { Int64(self).bigEndianBytes }
 }
 
 extension Bool: ParameterValue, ParameterElement {
+    package var encoded: Parameter { parameter }
     package static var type: UInt32 { TypeIdentifier.bool }
     package static var arrayType: UInt32 { TypeIdentifier.boolArray }
     package var binary: [UInt8]? { [self ? 1 : 0] }
 }
 
 extension Data: ParameterValue, ParameterElement {
+    package var encoded: Parameter { parameter }
     package static var type: UInt32 { TypeIdentifier.bytea }
     package static var arrayType: UInt32 { TypeIdentifier.byteaArray }
     package var binary: [UInt8]? { Array(self) }

@@ -74,7 +74,10 @@ extension PostgreSQLStore {
                 try await withConnection(to: string, rights: .create) { connection, _ throws(OpeningRefusal) in
                     Result {
                         let outcome = try store.handOver(to: "\(string)") { reader in
-                            try Move(from: reader, into: connection, of: "\(string)", settings, report).run()
+                            try Move(
+                                reader: reader, connection: connection, database: "\(string)", settings: settings,
+                                report: report
+                            ).run()
                         }
                         // The planner knows nothing of the new rows yet.
                         _ = try? connection.exchange([Statement("ANALYZE")], by: .now + Move.patience)
@@ -92,11 +95,11 @@ extension PostgreSQLStore {
 
 /// A copy of all tables into a database, in one transaction.
 private struct Move {
-    private let reader: any TableReader
-    private let connection: Connection
-    private let database: String
-    private let settings: [String: String]
-    private let report: @Sendable (MoveProgress) -> Void
+    let reader: any TableReader
+    let connection: Connection
+    let database: String
+    let settings: [String: String]
+    let report: @Sendable (MoveProgress) -> Void
 
     /// The number of rows that are sent at once.
     private static let batch = 500
@@ -107,17 +110,6 @@ private struct Move {
     private static let filledTables: Set<String> = ["scopes", "branding", "registry", "endings_record"]
     /// The columns of a store in a file that a database has no use for: the clock of the server.
     private static let leftOut: [String: Set<String>] = ["service": ["boot", "boot_clock", "clock_origin"]]
-
-    init(
-        from reader: any TableReader, into connection: Connection, of database: String, _ settings: [String: String],
-        _ report: @escaping @Sendable (MoveProgress) -> Void
-    ) {
-        self.reader = reader
-        self.connection = connection
-        self.database = database
-        self.settings = settings
-        self.report = report
-    }
 
     func run() throws -> MoveOutcome {
         // Between two statements, rows are read from the store, which can take long.
