@@ -77,11 +77,9 @@ extension Endpoint {
 extension ServerPages {
     /// The console: pages for the users' own accounts, for the clients of developers, and for administrators.
     public static let console = ServerPages(
-        home: .account,
-        signIn: .consoleSignIn,
-        passwordChange: .password,
-        firstSteps: .firstSteps,
-        clientSettings: .editApp,
+        linked: LinkedPages(
+            home: .account, signIn: .consoleSignIn, passwordChange: .password, firstSteps: .firstSteps,
+            clientSettings: .editApp),
         endpoints: [
             .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
             .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,

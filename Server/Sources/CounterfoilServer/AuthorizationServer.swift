@@ -33,7 +33,7 @@ public final class AuthorizationServer: Sendable {
     package let pages: ServerPages
 
     /// The components of the start, of which only those without settings are used here.
-    private let components: ServerComponents
+    let components: ServerComponents
     private let crossOrigin: CrossOrigin
     private let current: Mutex<ServerConfiguration>
 
@@ -161,7 +161,7 @@ public final class AuthorizationServer: Sendable {
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let configuration = configuration
         let components = configuration.components.serving(request.context)
-        let crossOrigin = crossOrigin.serving(with: components)
+        let crossOrigin = components.serving(crossOrigin)
         let allowedFields = components.settings.crossOriginFields
         if let answer = await crossOrigin.preflight(request, at: endpoint, allowing: allowedFields) { return answer }
         var client = RequestingClient.unknown
@@ -227,7 +227,7 @@ public final class AuthorizationServer: Sendable {
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
         let components = configuration.components.serving(request.context)
         let reply = await refused(request, refusal, at: endpoint, with: components, now: components.clock())
-        return await crossOrigin.serving(with: components).share(reply, to: request, at: endpoint, of: .unknown)
+        return await components.serving(crossOrigin).share(reply, to: request, at: endpoint, of: .unknown)
     }
 
     /// Creates the error page for a request whose endpoint is not known.
@@ -252,7 +252,7 @@ public final class AuthorizationServer: Sendable {
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
             as: endpoint?.answersPeople == false ? .json : .page, in: request.words, issuer: settings.issuer,
-            pages: pages)
+            pages: pages.linked)
         return await framed(reply, for: request, with: components, isFault: refusal.isFault)
     }
 
@@ -315,53 +315,6 @@ public final class AuthorizationServer: Sendable {
         // A load balancer asks several times a second.
         components.logger.serving(request.context).log(
             level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
-    }
-
-    /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
-    public func refreshStatistics() async -> RefreshStatistics? {
-        do {
-            return try await components.store.refreshStatistics()
-        } catch {
-            metrics.count(.storeError)
-            components.logger.error("failed to read the refresh token statistics", metadata: ["error": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Reads the number of pending back-channel logout notifications, and the age of the oldest one in seconds.
-    ///
-    /// Returns nil if the store is unavailable. The age is 0 if no notification is pending.
-    public func logoutBacklog() async -> (count: Int, age: Double)? {
-        do {
-            let backlog = try await components.store.logoutBacklog()
-            return (backlog.count, backlog.oldest.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0)
-        } catch {
-            metrics.count(.storeError)
-            components.logger.error("failed to count pending back-channel logouts", metadata: ["error": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Reads the time, in seconds, since which events of the audit log may have no seal.
-    ///
-    /// Returns nil if the store is unavailable.
-    package func auditSealAge() async -> Double? {
-        do {
-            let since = try await components.store.unsealedSince()
-            return since.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0
-        } catch {
-            metrics.count(.storeError)
-            components.logger.error("failed to read the seals of the audit log", metadata: ["error": "\(error)"])
-            return nil
-        }
-    }
-
-    /// The number of password hashes in progress, and of those that wait.
-    package var passwordHashes: BoundedQueue.Load { components.hasher.load }
-
-    /// The times since which the current signing keys sign, by algorithm, and the lifetime of a key in seconds.
-    package var signingKeys: (since: [(algorithm: String, time: Date)], lifetime: Int) {
-        (components.keys.signingSince, settings.keyLifetime * 86_400)
     }
 
     /// Adds the name and look of the service to a page; if the store is unavailable, the defaults are used.

@@ -150,6 +150,11 @@ package struct ServerComponents: Sendable {
         return bound
     }
 
+    /// Returns the CORS rules for the request of these components.
+    func serving(_ crossOrigin: CrossOrigin) -> CrossOrigin {
+        crossOrigin.serving(registry: registry, store: store, logger: logger)
+    }
+
     /// The authentication of users by username or email address and password.
     package var people: SignIn {
         SignIn(
@@ -206,7 +211,7 @@ extension ServerComponents {
     /// The parts of the server with the endpoints of the protocol.
     static func protocolParts(pages: ServerPages) -> [EndpointPart] {
         [
-            { $0.health(pages).handlers },
+            { $0.health(pages.linked).handlers },
             { $0.metadataEndpoint.handlers },
             { AuthorizationEndpoint(flow: $0.flow, pages: $0.authorizationPages, sessions: $0.sessions).handlers },
             { SignInEndpoint(flow: $0.flow, pages: $0.authorizationPages).handlers },
@@ -224,15 +229,15 @@ extension ServerComponents {
             { $0.revocation.handlers },
             { $0.introspection.handlers },
             { $0.userInfo.handlers },
-            { $0.logout(pages).handlers },
-            { $0.setup(pages).handlers },
+            { $0.logout(pages.linked).handlers },
+            { $0.setup(pages.linked).handlers },
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
         ]
     }
 
-    private func health(_ pages: ServerPages) -> HealthEndpoints {
+    private func health(_ pages: LinkedPages) -> HealthEndpoints {
         HealthEndpoints(
             settings: settings, readiness: readiness, pages: pages, addresses: AddressCheck(tickets: tickets))
     }
@@ -349,14 +354,14 @@ extension ServerComponents {
             throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
     }
 
-    private func logout(_ pages: ServerPages) -> LogoutEndpoint {
+    private func logout(_ pages: LinkedPages) -> LogoutEndpoint {
         LogoutEndpoint(
             settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
             auditor: auditor, random: random, pages: pages, logger: logger,
             noticedRefusals: throttles.refusedLogoutRedirects)
     }
 
-    private func setup(_ pages: ServerPages) -> SetupEndpoint {
+    private func setup(_ pages: LinkedPages) -> SetupEndpoint {
         SetupEndpoint(
             settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
             signInPath: settings.issuer.path + pages.signIn.path,

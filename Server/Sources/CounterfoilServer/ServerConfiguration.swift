@@ -25,17 +25,6 @@ final class ServerConfiguration: Sendable {
     }
 }
 
-/// The settings of a running server, for the services that run as long as the process.
-final class CurrentSettings: Sendable {
-    private let settings: Mutex<ServerSettings>
-
-    init(_ settings: ServerSettings) { self.settings = Mutex(settings) }
-
-    var value: ServerSettings { settings.withLock(\.self) }
-
-    func replace(by settings: ServerSettings) { self.settings.withLock { $0 = settings } }
-}
-
 /// The counters in memory that limit requests, and that a change of settings does not reset.
 struct RequestThrottles: Sendable {
     let approvals: ApprovalThrottle

@@ -34,7 +34,7 @@ public struct Asset: Sendable, Hashable {
     public static let icon = icon(fill: "2352c5")
 
     /// Whether the file is a stylesheet, in any accent color.
-    var isStylesheet: Bool { path.hasSuffix(".css") }
+    package var isStylesheet: Bool { path.hasSuffix(".css") }
 
     /// All static files, with the stylesheet in the default accent color only.
     public static let all = [stylesheet, script, goOnScript]

@@ -70,3 +70,5 @@ package struct ProblemPage: Sendable, Hashable {
         self.developer = developer
     }
 }
+
+extension ProblemPage: Page { package static let template = "problem" }

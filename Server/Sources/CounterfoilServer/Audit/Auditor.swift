@@ -73,19 +73,6 @@ package struct Auditor: Sendable {
             because: reason, by: request)
     }
 
-    /// Records that a sign-in was refused.
-    ///
-    /// - Parameter purpose: The purpose of the sign-in, if it is not the beginning of a session; nil for that.
-    package func refuse(
-        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, of request: IncomingRequest,
-        client: ClientIdentifier? = nil, for purpose: String? = nil, now: Date
-    ) async {
-        let detail = [purpose, cause.detail].compactMap(\.self).joined(separator: ", ")
-        await refuse(
-            kind, because: cause.reason, request, person: cause.person, client: client,
-            detail: detail.isEmpty ? nil : detail, now: now)
-    }
-
     /// Records an event that describes no change, unless the rate limit suppresses it.
     ///
     /// - Parameter reason: The reason of a refusal; nil for the one in the detail of the event.

@@ -10,3 +10,5 @@ package struct AppLinkPage: Sendable, Hashable {
         self.applicationName = applicationName
     }
 }
+
+extension AppLinkPage: Page { package static let template = "app-link" }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import HTTPTypes
 
 /// The errors of an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
 enum ApprovalError: Error {
@@ -13,4 +14,19 @@ enum ApprovalError: Error {
     /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
     /// URL that starts the request again.
     case outdated(startAgain: String, OAuthError)
+}
+
+extension ApprovalError: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
+        case .clientChanged(let askAgain):
+            Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
+        case .clientDeleted: Refusal(.badRequest, .invalidRequest, .clientDeleted)
+        case .personNotActive: Refusal(.forbidden, .accessDenied, .personNotActive)
+        case .needsAdministrator(let application):
+            Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(application)])
+        case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
+        }
+    }
 }

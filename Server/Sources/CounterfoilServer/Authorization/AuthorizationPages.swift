@@ -123,11 +123,3 @@ extension Issuer {
     /// Returns the URL that starts an authorization request again; `carried` contains its parameters as a query.
     func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }
 }
-
-extension LiveSession {
-    /// The value that binds form tickets to this session.
-    ///
-    /// If the user signs in again in the same browser, the session gets a new token and keeps its identifier. A page in
-    /// another tab therefore stays valid. The tickets of another user or another browser are invalid.
-    package var holder: String { id.rawValue }
-}

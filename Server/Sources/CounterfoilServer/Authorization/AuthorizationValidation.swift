@@ -100,40 +100,6 @@ struct VerifiedResponseTarget: Sendable {
     }
 }
 
-/// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
-enum ResponseTargetError: Error, Localized, CustomStringConvertible {
-    /// The parameters are malformed; `clientID` is the `client_id` as received, nil if it is missing or repeated.
-    case target(AuthorizationRequest.ResponseTarget.Refusal, clientID: String? = nil)
-    case unknownClient(ClientIdentifier)
-    /// The identifier is the URL of a client document that the server cannot use.
-    case clientDocument(ClientDocumentRefusal, ClientIdentifier)
-    /// The client has no such pushed request: it is unknown, completed, expired or of another client (RFC 9126 §4).
-    case pushedRequest(of: ClientIdentifier)
-    case cannotSignIn(RegisteredClient)
-    /// The `redirect_uri` cannot be used; `received` is its value in the request, nil if it was omitted.
-    case redirectURI(RedirectURIMatching.Refusal, received: String?, of: RegisteredClient)
-
-    /// The error message for a page.
-    var text: LocalizedText {
-        switch self {
-        case .target(let refusal, _): refusal.text
-        case .unknownClient: LocalizedText("request.unknown-client")
-        case .clientDocument(let refusal, _): refusal.text
-        case .pushedRequest: Problem.pushedRequestGone.explanation([:])
-        case .cannotSignIn: LocalizedText("request.cannot-sign-in")
-        case .redirectURI(let refusal, _, _): refusal.text
-        }
-    }
-
-    /// The client that sent the request; nil if the client is unknown.
-    var client: RegisteredClient? {
-        switch self {
-        case .target, .unknownClient, .clientDocument, .pushedRequest: nil
-        case .cannotSignIn(let client), .redirectURI(_, _, let client): client
-        }
-    }
-}
-
 /// The rules of the authorization endpoint, in three steps.
 ///
 /// Step one verifies the client and the redirect URI. Step two checks all other parameters. Step three narrows

@@ -17,7 +17,7 @@ struct AuthorizationVisit: Sendable {
     /// Whether no page may be shown, because of `prompt=none`.
     var forbidsPages: Bool { authorization.target.parsed.forbidsPages }
     /// The destination of the authorization response, in terms that a user can understand.
-    var destination: ConsentPage.RedirectDestination { .init(authorization.redirectURI.uri, of: client.type) }
+    var destination: RedirectDestination { .init(authorization.redirectURI.uri, of: client.type) }
     /// The name of the client, which contains the host of an unregistered client.
     var applicationName: DisplayName { client.displayName(at: destination) }
 

@@ -8,7 +8,7 @@ import Logging
 /// received only as ``EscapedText``. Of the redirect URIs of the client, they show only the one that is nearest to
 /// the received one. A redirect URI is no secret: every authorization request contains one. But the others may name
 /// hosts inside the network of the developer, and this request does not concern them.
-struct RefusedRequestDetails: Sendable {
+struct RefusedRequestDetails: DeveloperDetails {
     /// `client_id` as received; nil if it is missing or repeated.
     let clientID: EscapedText?
     /// `redirect_uri` as received; nil if it was omitted, or if the client is unknown.
@@ -75,7 +75,7 @@ struct RefusedRequestDetails: Sendable {
     }
 
     /// Creates the section of the error page.
-    func section(in words: Localizer, issuer: Issuer, pages: ServerPages) -> ProblemPage.DeveloperSection {
+    func section(in words: Localizer, issuer: Issuer, pages: LinkedPages) -> ProblemPage.DeveloperSection {
         let cut = LocalizedText("problem.developer.cut", ["length": .number(redirectURILength)])
         return ProblemPage.DeveloperSection(
             clientID: clientID?.description, redirectURI: redirectURI?.description,

@@ -56,3 +56,19 @@ package struct ReturnPage: Sendable, Hashable {
         self.host = host
     }
 }
+
+extension ReturnPage: Page {
+    package static let template = "go-on"
+
+    package var script: PageScript? { continuesAutomatically && !fields.isEmpty ? .proceed : nil }
+    package var leadsTo: String? { destination }
+    package var postsToClient: Bool { !fields.isEmpty }
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        var time: String?
+        if case .allowed(let seconds) = kind { time = Localizer(frame.language)(.duration(seconds: seconds)) }
+        return [
+            "time": time, "denied": kind == .denied, "refused": kind == .refused, "posts": !fields.isEmpty,
+        ]
+    }
+}

@@ -108,6 +108,16 @@ struct ClientRefusal: Error {
     }
 }
 
+extension ClientRefusal: RefusingAtEndpoint {
+    func refusal(at endpoint: Endpoint) -> Refusal {
+        var refusal = Refusal(
+            error, status: asksForAuthentication ? .unauthorized : .badRequest,
+            challenge: asksForAuthentication ? "Basic realm=\"\(endpoint) endpoint\"" : nil)
+        refusal.client = clientID
+        return refusal
+    }
+}
+
 /// The credentials in `Authorization: Basic`; the identifier and the secret are both form-decoded (RFC 6749
 /// §2.3.1).
 private struct BasicCredentials {

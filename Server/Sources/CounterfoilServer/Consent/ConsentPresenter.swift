@@ -4,7 +4,7 @@ import CounterfoilStore
 /// The content of the consent page, computed from the request, the user and the earlier consent.
 struct ConsentPresenter: Sendable {
     let access: RequestedAccess
-    let redirectDestination: ConsentPage.RedirectDestination
+    let redirectDestination: RedirectDestination
     let person: Person
     /// The remembered consent of the user for the client.
     let earlier: Consent?
@@ -177,23 +177,7 @@ struct ConsentPresenter: Sendable {
 extension ConsentPage.Link {
     /// A link to an https page; nil for other schemes and for URLs that disguise their host.
     init?(_ uri: AbsoluteURI) {
-        guard let link = ConsentLink(uri.rawValue), link.isPage else { return nil }
+        guard let link = ConsentLink(page: uri) else { return nil }
         self.init(address: link.address, host: link.name)
-    }
-}
-
-extension ConsentPage.RedirectDestination {
-    init(_ uri: RedirectURI, of type: ClientType) {
-        if uri.isForDevelopment(of: type), let host = uri.loopbackAuthority {
-            self = .development(host: host)
-            return
-        }
-        self =
-            switch uri.kind {
-            case .loopback(.localhost, _): .thisComputerByName
-            case .loopback(let host, _): .thisComputer(host: host.rawValue)
-            case .privateUseScheme(let scheme): .app(scheme: scheme)
-            case .https(let host): .website(host: host)
-            }
     }
 }

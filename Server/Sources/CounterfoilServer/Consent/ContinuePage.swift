@@ -10,7 +10,7 @@ package struct ContinuePage: Sendable, Hashable {
     package var applicationInitials: String
     /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
-    package var redirectDestination: ConsentPage.RedirectDestination
+    package var redirectDestination: RedirectDestination
     package var personName: DisplayName
     package var personEmail: MaskedEmail?
     /// The path that the form posts to.
@@ -24,7 +24,7 @@ package struct ContinuePage: Sendable, Hashable {
 
     package init(
         applicationName: DisplayName, applicationLogo: String? = nil,
-        redirectDestination: ConsentPage.RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
+        redirectDestination: RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
         action: String, request: String, ticket: String, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
         self.applicationName = applicationName
@@ -37,5 +37,13 @@ package struct ContinuePage: Sendable, Hashable {
         self.request = request
         self.ticket = ticket
         self.openInBrowserLink = openInBrowserLink
+    }
+}
+
+extension ContinuePage: Page {
+    package static let template = "continue"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        ["destination": DestinationValues(redirectDestination)]
     }
 }

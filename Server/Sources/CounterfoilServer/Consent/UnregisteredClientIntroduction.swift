@@ -34,7 +34,7 @@ struct UnregisteredClientIntroduction: Sendable {
 
     /// Creates the part of the page.
     func section(
-        of client: RegisteredClient, at destination: ConsentPage.RedirectDestination, in words: Localizer
+        of client: RegisteredClient, at destination: RedirectDestination, in words: Localizer
     ) -> ConsentPage.UnregisteredClient {
         ConsentPage.UnregisteredClient(
             host: host, name: client.ownName, use: use(of: client, in: words), isOnDevice: destination.isLoopback)

@@ -16,7 +16,8 @@ struct DeviceAuthorizationEndpoint: Sendable {
     static let wrongType = "a client of this type cannot use the device grant; register a device or a native app"
 
     /// The explanation for an unregistered client that does not declare the grant.
-    static let notDeclared = "the grant_types of this client do not contain \(DeviceCodeGrant.grantType)"
+    static let notDeclared =
+        "the grant_types of this client do not contain \(TokenRequest.DeviceCodeExchange.grantType)"
 
     let settings: ServerSettings
     let authenticator: ClientAuthenticator
@@ -51,7 +52,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
     ) async throws -> Reply {
         // RFC 6749 §5.2: the type of a client decides which grant types it may use.
         guard client.type.usesDeviceGrant else { throw OAuthError(.unauthorizedClient, Self.wrongType) }
-        guard client.declares(DeviceCodeGrant.grantType) else {
+        guard client.declaresDeviceGrant else {
             throw OAuthError(.unauthorizedClient, Self.notDeclared)
         }
         let asked = try DeviceAuthorizationRequest(parsing: form)

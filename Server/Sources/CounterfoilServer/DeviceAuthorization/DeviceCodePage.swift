@@ -21,3 +21,14 @@ package struct DeviceCodePage: Sendable, Hashable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 }
+
+extension DeviceCodePage: Page {
+    package static let template = "device-code"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        [
+            "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
+            "isFilled": !userCode.isEmpty && problem == nil,
+        ]
+    }
+}

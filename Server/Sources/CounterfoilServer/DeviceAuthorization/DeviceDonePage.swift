@@ -21,3 +21,11 @@ package struct DeviceDonePage: Sendable, Hashable {
         self.codePath = codePath
     }
 }
+
+extension DeviceDonePage: Page {
+    package static let template = "device-done"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        ["approved": kind == .approved, "denied": kind == .denied, "over": kind == .over]
+    }
+}

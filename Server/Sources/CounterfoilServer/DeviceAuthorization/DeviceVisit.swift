@@ -15,8 +15,8 @@ struct DeviceVisit: Sendable {
     /// The device as the page shows it, so that the user recognizes the own device (RFC 8628 §5.4).
     ///
     /// The `User-Agent` is shown by common names only. The device can send any text, which could deceive the user.
-    var shown: ConsentPage.WaitingDevice {
-        ConsentPage.WaitingDevice(
+    var shown: WaitingDevice {
+        WaitingDevice(
             userCode: code.description, source: authorization.source,
             program: request.words(Device(userAgent: authorization.userAgent)), requested: request.words(age))
     }

@@ -66,7 +66,8 @@ extension UnregisteredClientRules {
     /// Checks `backchannel_logout_uri`, the destination of logout tokens (OpenID Connect Back-Channel Logout §2.2).
     func backchannelLogoutURI(_ metadata: ClientMetadata, of type: ClientType) throws(Refusal) -> AbsoluteURI? {
         try metadata.backchannelLogoutURI.map { text throws(Refusal) in
-            guard let uri = try? AbsoluteURI(parsing: text), LogoutNotice.canGo(to: uri), !uri.hasDotSegments,
+            guard let uri = try? AbsoluteURI(parsing: text), RedirectURIRegistration.isBackchannelLogoutURI(uri),
+                !uri.hasDotSegments,
                 let host = uri.host, type.hasRedirectURIs
             else { throw Refusal("backchannel_logout_uri must be an https URL with a host name") }
             guard policy.accepts(host: host) else {

@@ -69,12 +69,3 @@ struct SectorIdentifier: Sendable {
         }
     }
 }
-
-extension DynamicRegistration {
-    /// The host of `sector_identifier_uri`, which is the sector of the client (OpenID Connect Core §8.1); nil if the
-    /// client registered none.
-    var sectorHost: String? {
-        guard case .string(let text)? = members["sector_identifier_uri"] else { return nil }
-        return (try? AbsoluteURI(parsing: text))?.host.map(DomainName.canonical)
-    }
-}

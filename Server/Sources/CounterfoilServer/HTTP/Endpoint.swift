@@ -143,11 +143,6 @@ extension Endpoint {
     }
 }
 
-/// A part of the server: creates the handlers of its endpoints from the components that work for a request.
-///
-/// The handlers are created for each request, so what counts or caches belongs to ``ServerComponents``.
-package typealias EndpointPart = @Sendable (_ components: ServerComponents) -> [EndpointHandler]
-
 /// An endpoint with the function that responds to its requests.
 package struct EndpointHandler: Sendable {
     /// A function that responds to a request at the time `now`.

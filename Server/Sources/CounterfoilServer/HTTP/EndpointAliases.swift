@@ -66,19 +66,17 @@ public struct EndpointAliases: Sendable, Hashable {
         }
     }
 
-    /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several aliases.
-    ///
-    /// - Parameters:
-    ///   - text: The alias, such as `token=/connect/token`.
-    ///   - pages: The pages of this server, whose paths an alias cannot have.
-    public mutating func add(_ text: String, beside pages: ServerPages) throws(Refusal) {
+    /// Adds an alias of the form `ENDPOINT=PATH`, which has the path of no endpoint.
+    mutating func add(_ text: String, beside endpoints: [Endpoint]) throws(Refusal) {
         guard let sign = text.firstIndex(of: "=") else { throw .form }
         guard let name = Name(rawValue: String(text[..<sign])) else {
             throw .endpoint(String(text[..<sign].prefix(32)))
         }
         let path = String(text[text.index(after: sign)...])
         guard Self.isPath(path) else { throw .path }
-        guard !Self.isTaken(path, beside: pages), !all.contains(where: { $0.path == path }) else { throw .taken(path) }
+        guard !Self.isTaken(path, beside: endpoints), !all.contains(where: { $0.path == path }) else {
+            throw .taken(path)
+        }
         all.append(Alias(endpoint: name.endpoint, path: path))
     }
 
@@ -96,10 +94,10 @@ public struct EndpointAliases: Sendable, Hashable {
     }
 
     /// Returns true if a path belongs to an endpoint, or lies under the paths of static files or well-known URIs.
-    private static func isTaken(_ path: String, beside pages: ServerPages) -> Bool {
+    private static func isTaken(_ path: String, beside endpoints: [Endpoint]) -> Bool {
         let segments = path.split(separator: "/")
         if ["assets", ".well-known"].contains(segments.first) { return true }
-        return (Endpoint.protocolEndpoints + pages.endpoints).contains { endpoint in
+        return (Endpoint.protocolEndpoints + endpoints).contains { endpoint in
             let pattern = endpoint.path.split(separator: "/")
             return pattern.count == segments.count
                 && zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }

@@ -4,8 +4,10 @@ import HTTPTypes
 
 /// A form that was submitted from a page of this server; a form from another origin is rejected without parsing it.
 package struct PageForm: Sendable {
-    /// The maximum size of a form with a file in bytes: the largest allowed logo and 128 KiB for the other fields.
-    static let uploadLimit = LogoEncoder.uploadLimit + 128 * 1024
+    /// The maximum size of an uploaded file in bytes.
+    package static let fileLimit = 512 * 1024
+    /// The maximum size of a form with a file in bytes: the largest allowed file and 128 KiB for the other fields.
+    static let uploadLimit = fileLimit + 128 * 1024
 
     private let form: FormParameters
     private let upload: MultipartForm?
@@ -56,13 +58,6 @@ package struct PageForm: Sendable {
 
     /// Returns all values of a text field that may occur more than once.
     package func all(_ name: String) -> [String] { form.all(name) }
-
-    /// Returns the authorization request that the form contains in its field `request`.
-    func carriedRequest() throws -> FormParameters {
-        do { return try FormParameters(parsing: try value("request")) } catch let refusal as FormParameters.Refusal {
-            throw ResponseTargetError.target(.parameters(refusal))
-        }
-    }
 
     /// Checks the ticket of the form.
     ///

@@ -10,6 +10,23 @@ protocol Refusing: Error {
     var refusal: Refusal { get }
 }
 
+/// An error whose response names the endpoint.
+protocol RefusingAtEndpoint: Error {
+    /// Returns the response to the request that caused the error, and the log message.
+    func refusal(at endpoint: Endpoint) -> Refusal
+}
+
+/// The details of a refused request for the developer of the client, on the error page and in the log.
+protocol DeveloperDetails: Sendable {
+    /// `client_id` as received; nil if it is missing or repeated.
+    var clientID: EscapedText? { get }
+    /// The fields of the log line.
+    var metadata: Logger.Metadata { get }
+
+    /// Creates the section of the error page.
+    func section(in words: Localizer, issuer: Issuer, pages: LinkedPages) -> ProblemPage.DeveloperSection
+}
+
 /// The response to a request that the server refused or failed to handle, with the log message.
 ///
 /// Only this type turns a thrown error into a response.
@@ -40,7 +57,7 @@ package struct Refusal: Sendable {
     private var fields: HTTPFields = [:]
     private var continueLink: ContinueLink?
     /// The details for the developer of the client, on the error page and in the log.
-    private var details: RefusedRequestDetails?
+    private var details: (any DeveloperDetails)?
     /// The identifier of the client for the log; it may be unverified, and no client may have it.
     var client: ClientIdentifier?
     /// The user of the grant that the request presented, for the log; nil if it presented none.
@@ -68,7 +85,7 @@ package struct Refusal: Sendable {
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: LocalizedText.Value] = [:],
         description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, continueLink: ContinueLink? = nil,
-        details: RefusedRequestDetails? = nil, refusedBecause: AuditEvent.Reason? = nil,
+        details: (any DeveloperDetails)? = nil, refusedBecause: AuditEvent.Reason? = nil,
         client: ClientIdentifier? = nil
     ) {
         self.status = status
@@ -136,15 +153,10 @@ package struct Refusal: Sendable {
             person = error.personID
         case let refusing as any Refusing:
             self = refusing.refusal
+        case let refusing as any RefusingAtEndpoint:
+            self = refusing.refusal(at: endpoint)
         case let error as OAuthError:
             self.init(error)
-        case let refused as ClientRefusal:
-            self.init(refused.error, status: refused.asksForAuthentication ? .unauthorized : .badRequest)
-            if refused.asksForAuthentication { fields[.wwwAuthenticate] = "Basic realm=\"\(endpoint) endpoint\"" }
-            client = refused.clientID
-        case let refused as BearerRefusal:
-            self.init(refused.error, status: refused.status)
-            fields[.wwwAuthenticate] = refused.challenges
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
         }
@@ -166,7 +178,7 @@ package struct Refusal: Sendable {
     ///   - words: The texts in the language of the error page.
     ///   - issuer: The issuer, whose path precedes that of `home`.
     ///   - pages: The pages for signed-in users, to which an error page may lead.
-    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, pages: ServerPages) -> Reply {
+    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, pages: LinkedPages) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:

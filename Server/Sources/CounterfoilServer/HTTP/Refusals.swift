@@ -43,51 +43,6 @@ extension Refusal {
         .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", continueLink: .home)
 }
 
-extension ResponseTargetError: Refusing {
-    var refusal: Refusal {
-        let details = RefusedRequestDetails(self)
-        // RFC 9101 §7: the error code `invalid_request_uri`.
-        if case .pushedRequest = self {
-            return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details, client: named)
-        }
-        if case .clientDocument(let refusal, let id) = self {
-            var refused = refusal.refusal(details)
-            refused.client = id
-            return refused
-        }
-        guard let client else {
-            return Refusal(
-                .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details,
-                refusedBecause: reason, client: named)
-        }
-        return Refusal(
-            .badRequest, .invalidRequest, .applicationUnanswered,
-            ["application": .name(client.displayName), "reason": .nested(text)], details: details,
-            refusedBecause: reason, client: named)
-    }
-
-    /// The reason in the audit log; nil for that of the error page.
-    private var reason: AuditEvent.Reason? {
-        switch self {
-        case .target: nil
-        case .unknownClient: .unknownClient
-        case .clientDocument: .clientDocument
-        case .pushedRequest: .pushedRequest
-        case .cannotSignIn: .clientType
-        case .redirectURI: .redirectURI
-        }
-    }
-
-    /// The client that the request names.
-    private var named: ClientIdentifier? {
-        switch self {
-        case .target: nil
-        case .unknownClient(let id), .clientDocument(_, let id), .pushedRequest(let id): id
-        case .cannotSignIn(let client), .redirectURI(_, _, let client): client.id
-        }
-    }
-}
-
 extension PageProblem: Refusing {
     var refusal: Refusal {
         switch self {
@@ -102,31 +57,6 @@ extension PageProblem: Refusing {
         case .cookiesMissing(let again):
             Refusal(.badRequest, .invalidRequest, .cookiesMissing, continueLink: .address(again))
         case .noDecision: Refusal(.badRequest, .invalidRequest, .noDecision)
-        }
-    }
-}
-
-extension SetupProblem: Refusing {
-    var refusal: Refusal {
-        switch self {
-        case .linkExpired: Refusal(.notFound, .invalidRequest, .linkExpired)
-        case .alreadySetUp(let signInPath):
-            Refusal(.notFound, .invalidRequest, .alreadySetUp, continueLink: .address(signInPath))
-        }
-    }
-}
-
-extension ApprovalError: Refusing {
-    var refusal: Refusal {
-        switch self {
-        case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
-        case .clientChanged(let askAgain):
-            Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
-        case .clientDeleted: Refusal(.badRequest, .invalidRequest, .clientDeleted)
-        case .personNotActive: Refusal(.forbidden, .accessDenied, .personNotActive)
-        case .needsAdministrator(let application):
-            Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(application)])
-        case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }
 }
@@ -149,10 +79,6 @@ package struct RegistrationClosedError: Error {
 
 extension RegistrationClosedError: Refusing {
     var refusal: Refusal { Refusal(.forbidden, .accessDenied, .registrationClosed, continueLink: .home) }
-}
-
-extension BoundedQueue.Overloaded: Refusing {
-    var refusal: Refusal { Refusal(.tooManyRequests, .temporarilyUnavailable, .tooBusy, retryAfter: retryAfter) }
 }
 
 /// The failure of a request that a later one need not meet, while the store works: other requests changed what it

@@ -42,6 +42,6 @@ package struct RefreshTokenTerms: Sendable, Hashable {
             case .always: true
             case .never: false
             }
-        return isWanted && client.declares(RefreshTokenGrant.grantType)
+        return isWanted && client.declares("refresh_token")
     }
 }

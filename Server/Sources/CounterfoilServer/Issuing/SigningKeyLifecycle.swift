@@ -15,8 +15,6 @@ package enum SigningKeyLifecycle {
     /// The number of seconds for which a replaced key stays published: the longest lifetime of a token, and two
     /// hours for clock skew.
     package static let retention: TimeInterval = 86_400 + 2 * 3600
-    /// The default age in days at which a key is replaced.
-    package static let standardLifetime = 90
 
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// The key is in the key set, but does not sign yet.

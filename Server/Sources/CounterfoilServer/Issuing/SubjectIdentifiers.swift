@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import Crypto
 import CryptoExtras
 
@@ -80,7 +81,7 @@ extension RegisteredClient {
     /// is one that no person registered, if it can change its redirect URIs at any time, or gets tokens without them:
     /// it could name those of others to get their identifiers.
     fileprivate var subjectSector: String {
-        if isUnregistered, source.kind == .document || declares(DeviceCodeGrant.grantType) { return id.rawValue }
+        if isUnregistered, source.kind == .document || declaresDeviceGrant { return id.rawValue }
         if case .registration(let registration) = source, let host = registration.sectorHost { return host }
         let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
         guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }
@@ -92,5 +93,14 @@ extension RegisteredClient {
     /// A refreshed ID token must have the same `sub` as before (OpenID Connect Core §12.2).
     package func keepsNames(as changed: RegisteredClient) -> Bool {
         policy.subjectType == .public || changed.subjectSector == subjectSector
+    }
+}
+
+extension DynamicRegistration {
+    /// The host of `sector_identifier_uri`, which is the sector of the client (OpenID Connect Core §8.1); nil if the
+    /// client registered none.
+    fileprivate var sectorHost: String? {
+        guard case .string(let text)? = members["sector_identifier_uri"] else { return nil }
+        return (try? AbsoluteURI(parsing: text))?.host.map(DomainName.canonical)
     }
 }

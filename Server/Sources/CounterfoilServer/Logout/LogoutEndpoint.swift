@@ -15,14 +15,14 @@ struct LogoutEndpoint: Sendable {
     let tickets: TicketAuthority
     let auditor: Auditor
     let random: RandomBytes
-    let pages: ServerPages
+    let pages: LinkedPages
     let logger: Logger
     /// The rate limit of the lines above the level of every request, which strangers can cause.
     private let noticedRefusals: LogLimiter
 
     init(
         settings: ServerSettings, directory: ClientDirectory, sessions: SessionManager, hints: IDTokenHints,
-        tickets: TicketAuthority, auditor: Auditor, random: RandomBytes, pages: ServerPages, logger: Logger,
+        tickets: TicketAuthority, auditor: Auditor, random: RandomBytes, pages: LinkedPages, logger: Logger,
         noticedRefusals: LogLimiter
     ) {
         self.settings = settings

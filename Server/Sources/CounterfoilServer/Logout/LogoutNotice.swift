@@ -22,16 +22,6 @@ public struct LogoutNotice: Sendable, Hashable {
         self.mayReachPrivateNetworks = mayReachPrivateNetworks
         form = FormParameters(["logout_token": token])
     }
-
-    /// Returns true if a URI can receive notifications: it has the scheme https, a host name, no user
-    /// information and no fragment (OpenID Connect Back-Channel Logout §2.2).
-    ///
-    /// The sender checks the IP addresses of the host at each delivery, because they can change.
-    static func canGo(to address: AbsoluteURI) -> Bool {
-        address.scheme.lowercased() == "https" && address.userInformation == nil && address.fragment == nil
-            && address.host.map { DomainName.isValid(DomainName.canonical($0)) } ?? false
-            && address.rawValue.utf8.count <= RedirectURIRegistration.byteLimit
-    }
 }
 
 /// A sender of notifications to URIs that clients have registered.

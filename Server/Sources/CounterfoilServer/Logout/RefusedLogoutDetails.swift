@@ -33,7 +33,7 @@ struct RefusedLogoutDetails: Sendable {
     }
 
     /// Creates the section of the page.
-    func section(in words: Localizer, issuer: Issuer, pages: ServerPages) -> ProblemPage.DeveloperSection {
+    func section(in words: Localizer, issuer: Issuer, pages: LinkedPages) -> ProblemPage.DeveloperSection {
         let cut = LocalizedText("problem.developer.cut", ["length": .number(length)])
         return ProblemPage.DeveloperSection(
             clientID: client.map { EscapedText($0.id.rawValue).description }, redirectURI: uri.description,

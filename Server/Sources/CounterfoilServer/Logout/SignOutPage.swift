@@ -60,3 +60,15 @@ package struct SignedOutPage: Sendable, Hashable {
         self.developer = developer
     }
 }
+
+extension SignOutPage: Page {
+    package static let template = "sign-out"
+
+    package var script: PageScript? { personName == nil ? .proceed : nil }
+}
+
+extension SignedOutPage: Page {
+    package static let template = "signed-out"
+
+    package var leadsTo: String? { destination }
+}

@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import Dispatch
+import HTTPTypes
 
 /// A queue that runs long work on separate threads, with a limit for running and a limit for waiting work items.
 ///
@@ -152,4 +153,8 @@ package final class BoundedQueue: Sendable {
             if let next = state.takeNext() { queue.async(execute: next) } else { state.running -= 1 }
         }
     }
+}
+
+extension BoundedQueue.Overloaded: Refusing {
+    var refusal: Refusal { Refusal(.tooManyRequests, .temporarilyUnavailable, .tooBusy, retryAfter: retryAfter) }
 }

@@ -22,9 +22,4 @@ public enum OutboundFailure: String, Error, LocalizationKey {
     case tooLarge = "association.too-large"
     /// Too many outbound requests are already in progress.
     case busy = "association.busy"
-
-    /// The value of the placeholder `limit`, in KiB, for ``tooLarge``; empty for other failures.
-    package var values: [String: LocalizedText.Value] {
-        self == .tooLarge ? ["limit": .number(AssociationCheck.byteLimit / 1024)] : [:]
-    }
 }

@@ -163,9 +163,7 @@ package struct ClientRules: Sendable {
         problems += Self.foreignHosts(in: publisher, .publisher, of: draft, type)
         let text = draft.consentText.replacing("\r\n", with: "\n")
         if !text.isEmpty {
-            do {
-                _ = try ConsentText(markdown: text, formats: formats)
-            } catch {
+            do { _ = try ConsentText(markdown: text, formats: formats) } catch {
                 problems.append(ClientProblem(.consentText, error))
             }
         }
@@ -224,9 +222,9 @@ package struct ClientRules: Sendable {
         }
         let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
         guard !backchannel.isEmpty else { return (redirectURIs, nil) }
-        // OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked only when the server
-        // sends a logout token.
-        guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
+        // OpenID Connect Back-Channel Logout §2.2. The server checks the IP addresses when it sends a logout token.
+        guard let uri = try? AbsoluteURI(parsing: backchannel), RedirectURIRegistration.isBackchannelLogoutURI(uri),
+            !uri.hasDotSegments
         else {
             problems.append(ClientProblem(.backchannelLogoutURI, .notABackchannelURI))
             return (redirectURIs, nil)

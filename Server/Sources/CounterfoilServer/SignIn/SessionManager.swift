@@ -203,3 +203,11 @@ struct BrowserToken: Secret {
         exposed = Base64URL.encode(random.bytes(16))
     }
 }
+
+extension LiveSession {
+    /// The value that binds form tickets to this session.
+    ///
+    /// If the user signs in again in the same browser, the session gets a new token and keeps its identifier. A page in
+    /// another tab therefore stays valid. The tickets of another user or another browser are invalid.
+    package var holder: String { id.rawValue }
+}

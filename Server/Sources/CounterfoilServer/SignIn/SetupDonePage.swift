@@ -9,3 +9,5 @@ package struct SetupDonePage: Sendable, Hashable {
         self.signInPath = signInPath
     }
 }
+
+extension SetupDonePage: Page { package static let template = "setup-done" }

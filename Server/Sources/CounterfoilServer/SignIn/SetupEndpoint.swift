@@ -133,6 +133,16 @@ enum SetupProblem: Error {
     case alreadySetUp(signInPath: String)
 }
 
+extension SetupProblem: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .linkExpired: Refusal(.notFound, .invalidRequest, .linkExpired)
+        case .alreadySetUp(let signInPath):
+            Refusal(.notFound, .invalidRequest, .alreadySetUp, continueLink: .address(signInPath))
+        }
+    }
+}
+
 /// The errors in the form for the first administrator.
 private enum SetupError: String, LocalizationKey {
     case badUsername = "setup.bad-username"

@@ -32,3 +32,14 @@ package struct SetupPage: Sendable, Hashable {
         self.wrongField = wrongField
     }
 }
+
+extension SetupPage: Page {
+    package static let template = "setup"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        let field = wrongField ?? .username
+        return [
+            "atUsername": field == .username, "atEmail": field == .email, "atPassword": field == .password,
+        ]
+    }
+}

@@ -1,4 +1,4 @@
-@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) package import CounterfoilProtocol
 package import CounterfoilStore
 package import Foundation
 
@@ -155,5 +155,20 @@ package struct SignIn: Sendable {
         if let username = Username(name) { return try await store.person(named: username) }
         if let email = EmailAddress(name) { return try await store.person(withEmail: email) }
         return nil
+    }
+}
+
+extension Auditor {
+    /// Records that a sign-in was refused.
+    ///
+    /// - Parameter purpose: The purpose of the sign-in, if it is not the beginning of a session; nil for that.
+    package func refuse(
+        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, of request: IncomingRequest,
+        client: ClientIdentifier? = nil, for purpose: String? = nil, now: Date
+    ) async {
+        let detail = [purpose, cause.detail].compactMap(\.self).joined(separator: ", ")
+        await refuse(
+            kind, because: cause.reason, request, person: cause.person, client: client,
+            detail: detail.isEmpty ? nil : detail, now: now)
     }
 }

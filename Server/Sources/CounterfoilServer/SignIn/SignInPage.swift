@@ -63,3 +63,14 @@ package enum SignInMessage: String, LocalizationKey {
     /// The user is signed in, but not recently enough for the page.
     case signInAgain = "sign-in.again"
 }
+
+extension SignInPage: Page {
+    package static let template = "sign-in"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        [
+            "usernameKept": !username.isEmpty,
+            "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
+        ]
+    }
+}

@@ -172,13 +172,3 @@ struct DeviceCodeGrant: TokenGrant {
             reason: reason)
     }
 }
-
-extension ClientType {
-    /// Whether the client may use the device authorization grant (RFC 8628): it may run where no browser is.
-    var usesDeviceGrant: Bool {
-        switch self {
-        case .native, .device: true
-        case .singlePage, .web, .service: false
-        }
-    }
-}

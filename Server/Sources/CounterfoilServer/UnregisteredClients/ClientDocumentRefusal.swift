@@ -62,7 +62,7 @@ extension ClientDocumentRefusal: Refusing {
     var refusal: Refusal { refusal(nil) }
 
     /// Creates the response to an authorization request of the client.
-    func refusal(_ details: RefusedRequestDetails?) -> Refusal {
+    func refusal(_ details: (any DeveloperDetails)?) -> Refusal {
         let values = ["reason": LocalizedText.Value.nested(text)]
         guard mayPass else {
             return Refusal(

@@ -117,3 +117,7 @@ struct BearerRefusal: Error {
         DPoPChallenge(algorithms: DPoPProofVerifier.algorithms.map(\.rawValue), scope: scope, error: error)
     }
 }
+
+extension BearerRefusal: Refusing {
+    var refusal: Refusal { Refusal(error, status: status, challenge: challenges) }
+}

@@ -19,3 +19,5 @@ package struct WebViewPage: Sendable, Hashable {
         self.openInBrowserLink = openInBrowserLink
     }
 }
+
+extension WebViewPage: Page { package static let template = "web-view" }

@@ -60,7 +60,7 @@ struct AppCreate: AsyncParsableCommand {
 
     private func chosenID() throws(ChosenClientIdentifier.Refusal) -> ClientIdentifier? {
         guard let clientID else { return nil }
-        return try ChosenClientIdentifier(clientID, beside: .console).id
+        return try ChosenClientIdentifier(clientID, beside: ServerPages.console.endpoints).id
     }
 
     func run() async throws {

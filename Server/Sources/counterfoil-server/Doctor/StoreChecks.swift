@@ -119,7 +119,7 @@ extension ServerFindings {
         let age = Int(now.timeIntervalSince(oldest) / 86_400)
         let text = "the oldest of \(times.count) signing keys has signed for \(age) days"
         // The server rotates keys by itself, within a day.
-        if age > SigningKeyLifecycle.standardLifetime + 7 {
+        if age > ServerSettings.standardKeyLifetime + 7 {
             advise(
                 "keys-old", text,
                 mend: "unless --key-lifetime is longer, see the log for failures of the rotation, or run key rotate")

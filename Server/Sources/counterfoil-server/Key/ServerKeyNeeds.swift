@@ -184,7 +184,7 @@ extension ServerKeyState {
     /// Finds the encrypted records of a store by the fingerprint of the server key that opens them.
     private static func sealed(of installation: Installation) async throws -> [String: [ServerKeyNeed]] {
         let store = installation.store
-        let lifetime = TimeInterval(installation.noted.keyLifetime ?? SigningKeyLifecycle.standardLifetime) * day
+        let lifetime = TimeInterval(installation.noted.keyLifetime ?? ServerSettings.standardKeyLifetime) * day
         let keys = try await store.signingKeys()
         let identifiers = try await store.identifierKeys()
         let accounts = try await store.accountKeys()

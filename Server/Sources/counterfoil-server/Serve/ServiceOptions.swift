@@ -27,7 +27,7 @@ extension Settings {
         shared: { $0.callbackOrigin?.rawValue ?? "" },
         "A second https origin, only for redirect URIs of native apps. (default: none)")
     static let keyLifetime = Setting(
-        "key-lifetime", .days(1...3650), default: SigningKeyLifecycle.standardLifetime, to: \.keyLifetime,
+        "key-lifetime", .days(1...3650), default: ServerSettings.standardKeyLifetime, to: \.keyLifetime,
         value: "days",
         "The age at which a signing key is rotated, 1 to 3650 days. A number without a unit is in days.")
     static let auditRetention = Setting(

@@ -35,7 +35,7 @@ struct ConsentTests {
     @Test(arguments: [
         (
             "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb",
-            ConsentPage.RedirectDestination.thisComputer(host: "127.0.0.1")
+            RedirectDestination.thisComputer(host: "127.0.0.1")
         ),
         ("http://[::1]/cb", "http://[::1]:4000/cb", .thisComputer(host: "[::1]")),
         ("http://localhost/cb", "http://localhost:4000/cb", .thisComputerByName),
@@ -43,7 +43,7 @@ struct ConsentTests {
         ("https://app.example/cb", "https://app.example/cb", .website(host: "app.example")),
     ])
     func `the page shows where the response is sent`(
-        registered: String, sent: String, destination: ConsentPage.RedirectDestination
+        registered: String, sent: String, destination: RedirectDestination
     ) async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: [registered])

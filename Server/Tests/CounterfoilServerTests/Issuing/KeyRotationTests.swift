@@ -66,7 +66,7 @@ struct KeyRotationTests {
         let maintenance = test.server.maintenance
         try await maintenance.maintainKeys()
         #expect(try await test.store.signingKeys().count == KeyRing.algorithmsFromStart.count)
-        test.clock.advance(by: TimeInterval(SigningKeyLifecycle.standardLifetime) * 86_400)
+        test.clock.advance(by: TimeInterval(ServerSettings.standardKeyLifetime) * 86_400)
         try await maintenance.maintainKeys()
         try await maintenance.maintainKeys()
         let keys = try await test.store.signingKeys().filter { $0.algorithm == algorithm }
@@ -223,7 +223,7 @@ struct KeyRotationTests {
         let created = try await test.store.audit(AuditQuery(kind: .signingKey)).map(\.event.detail)
         #expect(created.count { $0?.hasPrefix("Ed25519: created the first key") == true } == 1)
         // It is rotated like the others.
-        test.clock.advance(by: TimeInterval(SigningKeyLifecycle.standardLifetime) * 86_400)
+        test.clock.advance(by: TimeInterval(ServerSettings.standardKeyLifetime) * 86_400)
         try await test.server.maintenance.maintainKeys()
         #expect(try await test.store.signingKeys().count { $0.algorithm == .ed25519 } == 2)
     }

@@ -78,3 +78,10 @@ package struct AssociationCheck: Sendable {
         contentType.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value == "application/json"
     }
 }
+
+extension OutboundFailure {
+    /// The value of the placeholder `limit`, in KiB, for ``tooLarge``; empty for other failures.
+    package var values: [String: LocalizedText.Value] {
+        self == .tooLarge ? ["limit": .number(AssociationCheck.byteLimit / 1024)] : [:]
+    }
+}

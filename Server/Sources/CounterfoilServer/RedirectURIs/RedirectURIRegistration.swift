@@ -26,6 +26,16 @@ package enum RedirectURIRegistration {
         try checked(text, for: RedirectURIContext(type: type, issuer: issuer))
     }
 
+    /// Returns true if a client can receive logout notifications at a URI: it has the scheme https, a host name, no
+    /// user information and no fragment (OpenID Connect Back-Channel Logout §2.2).
+    ///
+    /// The sender checks the IP addresses of the host at each delivery, because they can change.
+    static func isBackchannelLogoutURI(_ address: AbsoluteURI) -> Bool {
+        address.scheme.lowercased() == "https" && address.userInformation == nil && address.fragment == nil
+            && address.host.map { DomainName.isValid(DomainName.canonical($0)) } ?? false
+            && address.rawValue.utf8.count <= byteLimit
+    }
+
     private static func checked(_ text: String, for context: RedirectURIContext) throws(Refusal) -> RedirectURI {
         guard context.type != .service else { throw .noneForServices }
         guard text.utf8.count <= byteLimit else { throw .tooLong }

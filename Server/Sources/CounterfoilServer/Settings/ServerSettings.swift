@@ -34,7 +34,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// After this time, the user must sign in again first, or type the password into the form.
     public var recentSignInAge: Int = 3600
     /// The number of days for which a signing key signs before it is replaced.
-    public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
+    public var keyLifetime: Int = Self.standardKeyLifetime
     /// The number of days for which audit events are kept; nil keeps every event.
     public var auditRetention: Int? = Self.standardAuditRetention
     /// The rate limits that delay or refuse sign-ins after failures.
@@ -108,6 +108,9 @@ public struct ServerSettings: Sendable, Hashable {
         "Content-Type", "Authorization", "DPoP", "MCP-Protocol-Version", "X-Requested-With", "traceparent",
         "tracestate", "baggage", "sentry-trace",
     ]
+
+    /// The default of ``keyLifetime``.
+    package static let standardKeyLifetime = 90
 
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
     /// after it.

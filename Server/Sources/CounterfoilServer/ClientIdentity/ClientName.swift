@@ -14,10 +14,10 @@ extension RegisteredClient {
         if let address = documentAddress {
             return ownName(beside: address.name)?.of(address.text) ?? DisplayName(host: address.text)
         }
-        let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
+        let places = redirectURIs.compactMap { RedirectDestination($0, of: type).place }
         let text = Set(places).sorted().joined(separator: ", ")
         // A long text would lose its beginning, which may be the host that gets the response.
-        guard !text.isEmpty, text.count <= DisplayName.maximumLength, !declares(DeviceCodeGrant.grantType) else {
+        guard !text.isEmpty, text.count <= DisplayName.maximumLength, !declaresDeviceGrant else {
             return claimedName.of(id.rawValue)
         }
         return claimedName.of(text)
@@ -26,7 +26,7 @@ extension RegisteredClient {
     /// Returns the name for a page of a request whose response goes to a destination.
     ///
     /// A client that registered itself can have redirect URIs at several hosts, and only this one gets the response.
-    func displayName(at destination: ConsentPage.RedirectDestination) -> DisplayName {
+    func displayName(at destination: RedirectDestination) -> DisplayName {
         guard case .registration = source else { return displayName }
         return claimedName.of(destination.place ?? id.rawValue)
     }
@@ -50,25 +50,5 @@ extension RegisteredClient {
     /// Returns the host of the document of a client as pages show it; nil if the client has no document.
     package func shownHost(_ suffixes: PublicSuffixList?) -> ShownHost? {
         documentAddress.map { ShownHost($0.name, port: $0.port, suffixes: suffixes) }
-    }
-}
-
-extension ConsentPage.RedirectDestination {
-    /// The host or the scheme that gets the response; nil for a device, which gets none.
-    fileprivate var place: String? {
-        switch self {
-        case .thisComputer(let host), .development(let host), .website(let host): host
-        case .thisComputerByName: "localhost"
-        case .app(let scheme): scheme + ":"
-        case .waitingDevice: nil
-        }
-    }
-
-    /// Whether the response goes to a program on the device, at a loopback address (RFC 8252 §7.3).
-    var isLoopback: Bool {
-        switch self {
-        case .thisComputer, .thisComputerByName, .development: true
-        case .app, .website, .waitingDevice: false
-        }
     }
 }

@@ -6,7 +6,7 @@ package import CounterfoilStore
 /// wide and high and has at most `Logo.byteLimit` bytes.
 package struct LogoEncoder: Sendable {
     /// The maximum size of an upload in bytes.
-    package static let uploadLimit = 512 * 1024
+    package static let uploadLimit = PageForm.fileLimit
     /// The maximum width and the maximum height of an upload, in pixels.
     package static let sideLimit = 4096
     /// The maximum number of pixels of an upload.

@@ -28,12 +28,12 @@ struct CrossOrigin: Sendable {
         log = CrossOriginLog(issuer: issuer, logger: logger, clock: clock)
     }
 
-    /// Returns these rules for one request, with the components that work for it.
-    func serving(with components: ServerComponents) -> CrossOrigin {
+    /// Returns these rules with what works for one request.
+    func serving(registry: CachedRegistry, store: any ClientStore, logger: Logger) -> CrossOrigin {
         var bound = self
-        bound.registry = components.registry
-        bound.store = components.store
-        bound.log.logger = components.logger
+        bound.registry = registry
+        bound.store = store
+        bound.log.logger = logger
         return bound
     }
 

@@ -150,7 +150,7 @@ package struct BrandingDraft: Sendable {
 
     /// Parses the https URL of a page; nil if the URL breaks the rules for links on the consent page.
     private static func pageAddress(_ text: String) -> AbsoluteURI? {
-        guard text.utf8.count <= 2048, let uri = try? AbsoluteURI(parsing: text), ConsentPage.Link(uri) != nil else {
+        guard text.utf8.count <= 2048, let uri = try? AbsoluteURI(parsing: text), ConsentLink(page: uri) != nil else {
             return nil
         }
         return uri

@@ -32,6 +32,12 @@ package struct ConsentLink {
         }
     }
 
+    /// Creates a link to an https page; nil for other schemes and for URLs that disguise their host.
+    init?(page uri: AbsoluteURI) {
+        self.init(uri.rawValue)
+        guard isPage else { return nil }
+    }
+
     /// Returns true if the text of a link states its true destination.
     package func isNamed(by text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }

@@ -42,8 +42,9 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - text: The `client_id` to check.
-    ///   - pages: The pages of this server; a path that contains the identifier must not equal the path of a page.
-    package init(_ text: String, beside pages: ServerPages) throws(Refusal) {
+    ///   - pages: The endpoints of the pages of this server; a path that contains the identifier must not equal the
+    ///     path of a page.
+    package init(_ text: String, beside pages: [Endpoint]) throws(Refusal) {
         if text.contains("://") {
             guard let id = ClientIdentifier(text), (try? ClientDocumentURL(id)) != nil else { throw .url }
             self.id = id
@@ -60,8 +61,8 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
     /// Returns true if the path of a page for this client would be the path of another endpoint.
     ///
     /// For example, the page `/apps/{client_id}` of a client `new` would have the path of the endpoint `/apps/new`.
-    private static func isPath(_ id: ClientIdentifier, of pages: ServerPages) -> Bool {
-        let endpoints = Endpoint.protocolEndpoints + pages.endpoints
+    private static func isPath(_ id: ClientIdentifier, of pages: [Endpoint]) -> Bool {
+        let endpoints = Endpoint.protocolEndpoints + pages
         let fixed = Set(endpoints.map(\.path))
         return endpoints.contains { $0.path.contains("{client_id}") && fixed.contains($0.path(of: id)) }
     }

@@ -1,19 +1,5 @@
-public import CounterfoilProtocol
-public import CounterfoilStore
-
-/// The values of the placeholders in the path of an endpoint.
-public struct PathParameters: Sendable, Hashable {
-    /// The value of `{client_id}`; nil if the path of the endpoint does not contain it.
-    public var clientID: ClientIdentifier?
-    /// The value of `{logo}`; nil if the path of the endpoint does not contain it.
-    public var logo: LogoIdentifier?
-
-    /// Creates parameters; both are nil for most endpoints.
-    public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
-        self.clientID = clientID
-        self.logo = logo
-    }
-}
+import CounterfoilProtocol
+import CounterfoilStore
 
 /// A table of the paths at an origin of the server, with the endpoint of each path.
 public struct RouteTable: Sendable {

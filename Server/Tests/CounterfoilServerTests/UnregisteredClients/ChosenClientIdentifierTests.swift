@@ -15,7 +15,7 @@ struct ChosenClientIdentifierTests {
         String(repeating: "a", count: 128), "https://app.example.com/client.json",
     ])
     func `identifiers of other servers are kept unchanged`(text: String) throws {
-        #expect(try ChosenClientIdentifier(text, beside: .console).id.rawValue == text)
+        #expect(try ChosenClientIdentifier(text, beside: ServerPages.console.endpoints).id.rawValue == text)
     }
 
     @Test(arguments: [
@@ -31,7 +31,7 @@ struct ChosenClientIdentifierTests {
         ("per_alice", .reserved(prefix: "per_")), ("api_photos", .reserved(prefix: "api_")),
     ])
     func `an identifier with reserved characters is refused`(text: String, why: ChosenClientIdentifier.Refusal) {
-        #expect(throws: why) { try ChosenClientIdentifier(text, beside: .console) }
+        #expect(throws: why) { try ChosenClientIdentifier(text, beside: ServerPages.console.endpoints) }
         #expect(!"\(why)".isEmpty)
     }
 
@@ -39,7 +39,7 @@ struct ChosenClientIdentifierTests {
     @Test func `the pages of a client with a chosen identifier are found`() async throws {
         let test = try await TestServer()
         for text in ["native-2746fSDgdgTAWsKE", "1000.R2K7", "~x", "apps", "New"] {
-            let id = try ChosenClientIdentifier(text, beside: .console).id
+            let id = try ChosenClientIdentifier(text, beside: ServerPages.console.endpoints).id
             for path in ["/apps/\(text)", "/account/apps/\(text)", "/callback/\(text)", "/apps/\(text)/edit"] {
                 let route = try #require(test.server.routing.routes.route(path), "\(path)")
                 #expect(route.parameters.clientID == id)

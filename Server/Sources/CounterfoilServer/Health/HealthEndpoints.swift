@@ -12,7 +12,7 @@ import HTTPTypes
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
     let readiness: Readiness
-    let pages: ServerPages
+    let pages: LinkedPages
     let addresses: AddressCheck
 
     var handlers: [EndpointHandler] {

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 
@@ -15,8 +16,21 @@ extension RegisteredClient {
         case .registration(let registration): metadata = registration.metadata
         }
         guard case .array(let types)? = try? JSONReader.object(metadata)["grant_types"] else {
-            return grantType == AuthorizationCodeGrant.grantType
+            return grantType == "authorization_code"
         }
         return types.contains(.string(grantType))
+    }
+
+    /// Whether the client may use the device grant (RFC 8628 §3.4).
+    var declaresDeviceGrant: Bool { declares(TokenRequest.DeviceCodeExchange.grantType) }
+}
+
+extension ClientType {
+    /// Whether the client may use the device authorization grant (RFC 8628): it may run where no browser is.
+    var usesDeviceGrant: Bool {
+        switch self {
+        case .native, .device: true
+        case .singlePage, .web, .service: false
+        }
     }
 }

@@ -1,0 +1,23 @@
+/// The pages for signed-in users to which endpoints of the protocol lead.
+package struct LinkedPages: Sendable {
+    /// The page to which `/` redirects.
+    let home: Endpoint
+    /// The sign-in page for a user who opened this server directly, not at the request of a client.
+    let signIn: Endpoint
+    /// The page on which a user changes the password.
+    let passwordChange: Endpoint
+    /// The page to which the first administrator comes after the first sign-in.
+    let firstSteps: Endpoint
+    /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
+    let clientSettings: Endpoint
+
+    package init(
+        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint
+    ) {
+        self.home = home
+        self.signIn = signIn
+        self.passwordChange = passwordChange
+        self.firstSteps = firstSteps
+        self.clientSettings = clientSettings
+    }
+}

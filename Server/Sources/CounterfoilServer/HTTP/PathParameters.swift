@@ -1,0 +1,16 @@
+public import CounterfoilProtocol
+public import CounterfoilStore
+
+/// The values of the placeholders in the path of an endpoint.
+public struct PathParameters: Sendable, Hashable {
+    /// The value of `{client_id}`; nil if the path of the endpoint does not contain it.
+    public var clientID: ClientIdentifier?
+    /// The value of `{logo}`; nil if the path of the endpoint does not contain it.
+    public var logo: LogoIdentifier?
+
+    /// Creates parameters; both are nil for most endpoints.
+    public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
+        self.clientID = clientID
+        self.logo = logo
+    }
+}
