@@ -107,7 +107,7 @@ let package = Package(
         ),
         .target(
             name: "CounterfoilStore",
-            dependencies: [counterfoilProtocol, counterfoilTokens, crypto, logging],
+            dependencies: ["IPAddresses", counterfoilProtocol, counterfoilTokens, crypto, logging],
             swiftSettings: settings
         ),
         .target(
@@ -167,30 +167,40 @@ let package = Package(
             dependencies: ["CounterfoilSQL", "CounterfoilStore", counterfoilProtocol, "PostgreSQLDriver"],
             swiftSettings: settings
         ),
+        // Libraries without a word of OAuth.
+        .target(name: "IPAddresses", swiftSettings: settings),
+        .target(
+            name: "HTTPListener",
+            dependencies: [
+                "IPAddresses", asn1, crypto, httpTypes, logging, nioConcurrencyHelpers, nioCore, nioHPACK, nioHTTP1,
+                nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ACMEClient",
+            dependencies: [asn1, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioSSL, x509],
+            swiftSettings: settings
+        ),
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", counterfoilTokens,
-                asn1,
-                asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
-                nioPosix, nioSSL, nioTLS,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "NIOExtras", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), serviceLifecycle,
-                x509,
+                "ACMEClient", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
+                counterfoilTokens, "HTTPListener", "IPAddresses", asn1, asyncHTTPClient, httpTypes, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
-                "CounterfoilServer",
-                "CounterfoilStore",
-                "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", argumentParser,
-                asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
+                "ACMEClient", "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
+                "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
+                "CounterfoilWeb", "HTTPListener", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL,
+                otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -275,9 +285,8 @@ let package = Package(
             name: "ServerCommandTests",
             dependencies: [
                 counterfoilClient, counterfoilProtocol, counterfoilTokens, "CounterfoilPostgreSQL", "CounterfoilSQL",
-                "CounterfoilSQLite", "CounterfoilServer", "CounterfoilStore", "CounterfoilWeb", "TestSupport",
-                "counterfoil-server",
-                argumentParser, httpTypes,
+                "CounterfoilSQLite", "CounterfoilServer", "CounterfoilStore", "CounterfoilWeb", "HTTPListener",
+                "TestSupport", "counterfoil-server", argumentParser, httpTypes,
             ],
             exclude: ["Help"],
             swiftSettings: settings
@@ -306,15 +315,46 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "HTTPListenerTesting",
+            dependencies: [
+                "HTTPListener", "TestSupport", logging, nioConcurrencyHelpers, nioCore, nioHPACK, nioHTTP2, nioPosix,
+                nioSSL, nioTLS, serviceLifecycle,
+            ],
+            path: "Tests/HTTPListenerTesting",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ACMETesting",
+            dependencies: ["ACMEClient", "TestSupport", crypto, nioConcurrencyHelpers, nioCore, nioPosix, x509],
+            path: "Tests/ACMETesting",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "IPAddressesTests", dependencies: ["IPAddresses"], swiftSettings: settings),
+        .testTarget(
+            name: "HTTPListenerTests",
+            dependencies: [
+                "HTTPListener", "HTTPListenerTesting", "IPAddresses", "TestSupport", crypto, httpTypes, logging,
+                nioConcurrencyHelpers, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509,
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ACMEClientTests",
+            dependencies: [
+                "ACMEClient", "ACMETesting", "TestSupport", asn1, crypto, logging, nioConcurrencyHelpers, x509,
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CounterfoilWebTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilServerTesting",
-                counterfoilTokens, "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
-                nioHPACK, nioHTTP2, nioPosix,
-                nioSSL, nioTLS, serviceLifecycle, x509,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
+                "ACMEClient", "ACMETesting", "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol,
+                "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilStore", counterfoilTokens,
+                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "TestSupport", asn1, crypto, httpTypes,
+                logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),

@@ -3,14 +3,15 @@ import CounterfoilPages
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
+import HTTPListener
 import HTTPTypes
-import Hummingbird
+import IPAddresses
 import Logging
 
 /// Passes HTTP requests to the authorization server and converts its replies to HTTP responses.
 ///
-/// A path must match a route or the path of a static file exactly; any other path gets status 404. The connection
-/// handler enforces the limits of body sizes while it reads a body (see `RequestHandler`).
+/// A path must match a route or the path of a static file exactly; any other path gets status 404. The listener
+/// enforces the limits of body sizes while it reads a body.
 final class AuthorizationServerResponder: Responder {
     /// The maximum length of a request target in bytes.
     private static let targetLimit = 32 * 1024
@@ -25,8 +26,6 @@ final class AuthorizationServerResponder: Responder {
     /// The tracing of requests; nil if no request is traced.
     private let tracing: RequestTracing?
     private let date = DateField()
-
-    var answersOnce: Bool { false }
 
     /// Creates a responder for a server.
     ///
@@ -61,8 +60,29 @@ final class AuthorizationServerResponder: Responder {
         }
     }
 
+    /// Returns the rules for the rest of a request, and its answer, by its host name and path.
+    ///
+    /// Some endpoints accept a large body from signed-in users only. A request that waited while the process was paused
+    /// is refused if its answer depends on what other servers on the store have done since: a repeated refresh would
+    /// look like that of a thief, and end the grant of the user. The shortest pause and ``RequestContext/timeLimit``
+    /// together are less than the shortest default of the grace period in which a client can retry a refresh.
+    func routed(_ head: HTTPRequest, from address: IPAddress?) -> RoutedRequest {
+        let head = routed(head)
+        let endpoint = head.outcome.route?.endpoint
+        var admitsLargeBody: (@Sendable () async -> Bool)?
+        if let endpoint, endpoint.bodyNeedsSession {
+            admitsLargeBody = {
+                await self.server.admitsLargeBody(self.incoming(head, from: address).request, at: endpoint)
+            }
+        }
+        return RoutedRequest(
+            head.request, bodyLimit: head.bodyLimit, admitsLargeBody: admitsLargeBody,
+            isRefusedAfterPause: endpoint.map { !$0.answersWithoutStore } ?? false
+        ) { await self.respond(to: $0, head, from: address) }
+    }
+
     /// Routes a request by its host name and path, unless the request target is longer than `targetLimit`.
-    func routed(_ head: HTTPRequest) -> RoutedHead {
+    private func routed(_ head: HTTPRequest) -> RoutedHead {
         guard (head.path ?? "/").utf8.count <= Self.targetLimit else {
             return RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: true)
         }
@@ -70,16 +90,11 @@ final class AuthorizationServerResponder: Responder {
         return RoutedHead(request: head, outcome: outcome, targetIsTooLong: false)
     }
 
-    /// Returns whether the session cookie in the head entitles the client to send a large body.
-    func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool {
-        guard let route = head.outcome.route else { return false }
-        return await server.admitsLargeBody(incoming(head, from: address).request, at: route.endpoint)
-    }
-
     /// Responds to a request, in a span if it is traced.
-    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
+    private func respond(
+        to request: ReceivedRequest, _ head: RoutedHead, from address: IPAddress?
+    ) async -> Answer {
         let start = ContinuousClock.now
-        let head = request.head
         let (received, parent) = incoming(
             head, body: head.request.method == .get ? [] : request.body, from: address)
         var incoming = received
@@ -87,7 +102,7 @@ final class AuthorizationServerResponder: Responder {
             .request(head.request, id: incoming.id, at: head.outcome.route?.endpoint, of: server.settings.issuer),
             after: parent)
         incoming.context.span = span
-        let answer = await respond(to: request, incoming, since: start)
+        let answer = await respond(to: request, head, incoming, since: start)
         span?.note(.status(answer.head.status.code))
         span?.end(isError: answer.head.status.code >= 500)
         return answer
@@ -97,12 +112,12 @@ final class AuthorizationServerResponder: Responder {
     ///
     /// An error of the server becomes a response with status 500.
     private func respond(
-        to request: ReceivedRequest, _ incoming: IncomingRequest, since start: ContinuousClock.Instant
+        to request: ReceivedRequest, _ head: RoutedHead, _ incoming: IncomingRequest,
+        since start: ContinuousClock.Instant
     ) async -> Answer {
-        let head = request.head
         var answer: Answer
         do {
-            answer = try await respond(to: request, incoming)
+            answer = try await respond(to: request, head, incoming)
         } catch {
             logger.serving(incoming.context).error(
                 "failed to create a response", metadata: ["error": "\(error)", "request": "\(incoming.id)"])
@@ -118,22 +133,24 @@ final class AuthorizationServerResponder: Responder {
         return answer
     }
 
-    private func respond(to request: ReceivedRequest, _ incoming: IncomingRequest) async throws -> Answer {
-        let outcome = request.head.outcome
+    private func respond(
+        to request: ReceivedRequest, _ head: RoutedHead, _ incoming: IncomingRequest
+    ) async throws -> Answer {
+        let outcome = head.outcome
         func refused(_ refusal: Refusal) async throws -> Answer {
             guard let endpoint = outcome.route?.endpoint else {
                 return try answer(await server.refuse(incoming, refusal), to: incoming)
             }
             return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming, at: endpoint)
         }
-        if request.head.targetIsTooLong { return try await refused(.targetTooLong(limit: Self.targetLimit)) }
+        if head.targetIsTooLong { return try await refused(.targetTooLong(limit: Self.targetLimit)) }
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
         case .delayed: return try await refused(.delayed)
         // A body that is too large gets status 413 only if an endpoint has the path and supports the method. Otherwise
         // the request gets status 404 or 405.
-        case .tooLarge(let head) where head.takesMethod:
+        case .tooLarge where head.takesMethod:
             return try await refused(.tooLarge(limit: head.bodyLimit))
         case .whole, .tooLarge: break
         }
@@ -235,4 +252,25 @@ final class AuthorizationServerResponder: Responder {
         }
         return (head, request.head.method == .head ? [] : body)
     }
+}
+
+/// The head of a request, with the result of routing by host name and path.
+private struct RoutedHead: Sendable {
+    let request: HTTPRequest
+    let outcome: Routing.Outcome
+    /// Whether the request target exceeds its limit.
+    ///
+    /// A request with such a target is not routed.
+    let targetIsTooLong: Bool
+
+    /// Whether the endpoint supports the method of the request.
+    var takesMethod: Bool { outcome.route?.endpoint.methods.contains(request.method) ?? false }
+
+    /// The maximum length of the body in bytes; 0 for a method that the endpoint does not support.
+    var bodyLimit: Int { takesMethod ? outcome.route?.endpoint.bodyLimit ?? 0 : 0 }
+}
+
+extension ReceivedRequest {
+    /// The body; empty if the request is refused.
+    fileprivate var body: [UInt8] { if case .whole(let body) = self { body } else { [] } }
 }

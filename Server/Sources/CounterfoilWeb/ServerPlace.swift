@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilServer
+package import HTTPListener
 package import Logging
 
 /// The place of a server that begins to listen before it has opened its store.

@@ -1,4 +1,6 @@
+import CounterfoilProtocol
 public import CounterfoilServer
+package import HTTPListener
 public import Logging
 import NIOCore
 import NIOPosix
@@ -8,67 +10,36 @@ public import ServiceLifecycle
 public enum WebServer {
     /// Creates the service that listens for the HTTP requests of an authorization server.
     ///
+    /// It speaks plain HTTP, for a reverse proxy. On a graceful shutdown, it stops accepting connections, and answers
+    /// the requests that have begun.
+    ///
     /// - Parameters:
     ///   - server: The server that responds.
     ///   - host: The address to listen on.
     ///   - port: The port to listen on; 0 for any free port.
-    ///   - certificate: The certificate for TLS (RFC 8446); nil for plain HTTP, as behind a reverse proxy.
-    ///   - trustedProxies: The proxies whose forwarding fields name the client address; those of `connections` count
-    ///     instead.
-    ///   - connections: The registry of open connections; nil creates one with the standard limits.
+    ///   - trustedProxies: The proxies whose forwarding fields name the client address: addresses and networks, such as
+    ///     `10.0.0.0/8`.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port that the service listens on.
+    /// - Throws: An error that names the defect of a trusted proxy.
     public static func service(
         _ server: AuthorizationServer,
         host: String,
         port: Int,
-        certificate: CurrentCertificate? = nil,
-        trustedProxies: TrustedProxies = .none,
-        connections: OpenConnections? = nil,
+        trustedProxies: [String] = [],
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> any Service {
-        try service(
-            server, at: [.host(host, port: port)], certificate: certificate, trustedProxies: trustedProxies,
-            connections: connections, logger: logger
-        ) { ports in
-            for case let port? in ports { await onListening(port) }
-        }
-    }
-
-    /// Creates the service that listens for the HTTP requests of an authorization server at several addresses.
-    ///
-    /// On a graceful shutdown, it stops accepting connections, and answers the requests that have begun.
-    ///
-    /// - Parameters:
-    ///   - server: The server that responds.
-    ///   - addresses: The addresses to listen at.
-    ///   - certificate: The certificate for TLS (RFC 8446) at TCP ports; nil for plain HTTP, as behind a reverse proxy.
-    ///   - trustedProxies: The proxies whose forwarding fields name the client address.
-    ///   - connections: The registry of open connections; nil creates one with the standard limits.
-    ///   - stop: The limits of the graceful shutdown.
-    ///   - logger: The logger of the service.
-    ///   - onListening: A function that is called once, with the port of each address; nil for a Unix socket.
-    public static func service(
-        _ server: AuthorizationServer,
-        at addresses: [ListeningAddress],
-        certificate: CurrentCertificate? = nil,
-        trustedProxies: TrustedProxies = .none,
-        connections: OpenConnections? = nil,
-        stop: StopLimits = .standard,
-        logger: Logger,
-        onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
-    ) throws -> any Service {
-        let connections =
-            connections
-            ?? OpenConnections(
-                trustedProxies: trustedProxies, settings: server.settings, hasCertificate: certificate != nil,
-                logger: logger)
+        let connections = OpenConnections(
+            trustedProxies: try TrustedProxies(trustedProxies), settings: server.settings, logger: logger)
         let place = ServerPlace(for: server.settings)
         try place.open(server, logger: logger) { connections.trustedProxies }
         return service(
-            place, at: addresses, certificate: certificate, connections: connections, stop: stop, logger: logger
-        ) { bound in await onListening(bound.map(\.port)) }
+            place, at: [.host(host, port: port)], certificate: nil, connections: connections, stop: .standard,
+            logger: logger
+        ) { bound in
+            if let port = bound.first?.port { await onListening(port) }
+        }
     }
 
     /// Creates the service that listens for the requests of a server that can open its store later.
@@ -83,9 +54,7 @@ public enum WebServer {
         onListening: @escaping @Sendable ([BoundAddress]) async -> Void
     ) -> any Service {
         Listener(
-            addresses: addresses,
-            child: ConnectionChannel(
-                responder: place.responder, connections: connections, certificate: certificate),
+            at: addresses, answering: place.responder, connections: connections, certificate: certificate,
             stop: stop, deadline: deadline, logger: logger, onListening: onListening)
     }
 
@@ -94,23 +63,17 @@ public enum WebServer {
         for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
     }
 
-    /// Creates the service that redirects plain HTTP to the https origins of a server.
+    /// Creates the service that redirects plain HTTP to the https origins of a server, and answers the challenges of an
+    /// authority.
     ///
     /// - Parameters:
     ///   - settings: The settings of the server, whose issuer is https.
+    ///   - challenges: The challenges of the authority; nil for none.
     ///   - addresses: The addresses to listen at.
+    ///   - stop: The limits of the graceful shutdown.
+    ///   - deadline: The end of the stop that all listeners share; nil for none.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port of each address; nil for a Unix socket.
-    public static func redirect(
-        to settings: ServerSettings,
-        at addresses: [ListeningAddress],
-        logger: Logger,
-        onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
-    ) -> any Service {
-        redirect(to: settings, answering: nil, at: addresses, logger: logger, onListening: onListening)
-    }
-
-    /// Creates the same service, which also answers the challenges of an authority.
     package static func redirect(
         to settings: ServerSettings,
         answering challenges: PendingChallenges?,
@@ -124,12 +87,8 @@ public enum WebServer {
             limits: ConnectionLimits(total: ConnectionLimits.redirects), settings: settings, hasCertificate: true,
             logger: logger)
         return Listener(
-            addresses: addresses,
-            child: ConnectionChannel(
-                responder: CurrentResponder(SecureRedirectResponder(settings, answering: challenges)),
-                connections: connections,
-                certificate: nil),
-            stop: stop, deadline: deadline, logger: logger
+            at: addresses, answering: CurrentResponder(SecureRedirectResponder(settings, answering: challenges)),
+            connections: connections, stop: stop, deadline: deadline, logger: logger
         ) { bound in await onListening(bound.map(\.port)) }
     }
 
@@ -139,22 +98,17 @@ public enum WebServer {
     ///
     /// - Parameters:
     ///   - server: The server with the metrics.
-    ///   - connections: The open connections of the server; nil leaves their metrics out.
-    ///   - certificate: The certificate of the server; nil leaves its metrics out.
-    ///   - address: The address to listen at.
+    ///   - host: The address to listen on.
+    ///   - port: The port to listen on; 0 for any free port.
     ///   - logger: The logger of the service.
-    ///   - onListening: A function that is called once, with the port of the address; nil for a Unix socket.
+    ///   - onListening: A function that is called once, with the port that the service listens on.
     public static func metrics(
-        of server: AuthorizationServer,
-        connections: OpenConnections? = nil,
-        certificate: CurrentCertificate? = nil,
-        at address: ListeningAddress,
-        logger: Logger,
-        onListening: @escaping @Sendable (Int?) async -> Void = { _ in }
+        of server: AuthorizationServer, host: String, port: Int, logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> any Service {
-        metrics(
-            of: server, MetricsSources(connections: connections, certificate: certificate), at: address,
-            logger: logger, onListening: onListening)
+        metrics(of: server, MetricsSources(), at: .host(host, port: port), logger: logger) { port in
+            if let port { await onListening(port) }
+        }
     }
 
     /// Creates the service for the metrics of a server and of everything around it.
@@ -166,11 +120,28 @@ public enum WebServer {
         let connections = OpenConnections(
             limits: ConnectionLimits(total: ConnectionLimits.metrics), settings: server.settings, logger: logger)
         return Listener(
-            addresses: [address],
-            child: ConnectionChannel(
-                responder: CurrentResponder(MetricsResponder(server, sources)), connections: connections,
-                certificate: nil),
+            at: [address], answering: CurrentResponder(MetricsResponder(server, sources)), connections: connections,
             stop: .brief, deadline: deadline, logger: logger
         ) { bound in await onListening(bound.first?.port) }
+    }
+}
+
+extension OpenConnections {
+    /// Creates an empty registry for a server.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits of connections.
+    ///   - trustedProxies: The proxies to which the limits per source do not apply, because they forward the requests
+    ///     of many clients.
+    ///   - settings: The settings of the server. With an https issuer, a loopback address counts as a trusted proxy.
+    ///   - hasCertificate: Whether the server speaks TLS itself. Then a loopback address is no proxy.
+    ///   - logger: The logger for refused connections.
+    package convenience init(
+        limits: ConnectionLimits = .standard, trustedProxies: TrustedProxies = .none, settings: ServerSettings,
+        hasCertificate: Bool = false, logger: Logger
+    ) {
+        self.init(
+            limits: limits, trustedProxies: trustedProxies,
+            trustsLoopback: settings.issuer.isSecure && !hasCertificate, logger: logger)
     }
 }

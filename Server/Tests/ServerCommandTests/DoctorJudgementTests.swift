@@ -5,6 +5,7 @@ import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import CounterfoilWeb
+import HTTPListener
 import Testing
 
 @testable import counterfoil_server

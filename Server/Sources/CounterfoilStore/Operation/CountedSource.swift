@@ -1,4 +1,4 @@
-import Foundation
+import IPAddresses
 
 /// The networks for which the limits for one source count a request.
 ///
@@ -6,7 +6,7 @@ import Foundation
 /// household and an organization usually have. A wider network has a higher limit, but not the sum of those in it.
 package struct CountedSource: Sendable, Hashable {
     /// The source of a request that a proxy at a Unix socket sent without a trusted client address.
-    package static let unixSocket = "unix"
+    package static let unixSocket = IPAddress.unixSocket.source
 
     /// The IPv4 address, or the IPv6 network of 64 bits, as logs and stored records contain it.
     package let name: String
@@ -60,38 +60,15 @@ package struct CountedSource: Sendable, Hashable {
 
     /// Parses an IP address, or the name of a source as logs contain it; nil for any other text.
     package init?(typed text: String) {
-        if let bytes = Self.bytes(ofAddress: text) {
-            self.init(Self.name(of: bytes))
-        } else if text.hasSuffix(Self.mark), let bytes = Self.bytes(ofAddress: String(text.dropLast(3))) {
-            self.init(Self.name(of: bytes))
+        if let address = IPAddress(text) {
+            self.init(address.source)
+        } else if text.hasSuffix(Self.mark), let address = IPAddress(text.dropLast(3)) {
+            self.init(address.source)
         } else if text == Self.unixSocket {
             self.init(text)
         } else {
             return nil
         }
-    }
-
-    /// Parses an address into network byte order, 4 bytes for IPv4 and 16 for IPv6; nil for an invalid text.
-    ///
-    /// An IPv4-mapped IPv6 address is converted to its IPv4 address.
-    package static func bytes(ofAddress text: String) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET6, text, &bytes) == 1 { return unmapped(bytes) }
-        return inet_pton(AF_INET, text, &bytes) == 1 ? Array(bytes.prefix(4)) : nil
-    }
-
-    /// Converts an IPv4-mapped IPv6 address to its IPv4 address, and returns any other address unchanged.
-    package static func unmapped(_ bytes: [UInt8]) -> [UInt8] {
-        let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
-        return isMapped ? Array(bytes.suffix(4)) : bytes
-    }
-
-    /// Returns the name of the source with an address in network byte order.
-    package static func name(of bytes: [UInt8]) -> String {
-        guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
-        if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "::1" }
-        let groups = stride(from: 0, to: 8, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }
-        return groups.joined(separator: ":") + mark
     }
 
     /// The end of the name of an IPv6 network of 64 bits; four groups precede it.

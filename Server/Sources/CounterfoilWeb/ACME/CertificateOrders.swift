@@ -1,8 +1,9 @@
+package import ACMEClient
 import CounterfoilProtocol
 import CounterfoilServer
 package import CounterfoilStore
-import CounterfoilTokens
 import Foundation
+import HTTPListener
 package import Logging
 import ServiceLifecycle
 
@@ -12,10 +13,8 @@ import ServiceLifecycle
 /// new certificate at their next look. If a server ends during an order, another one, or its next start, begins again.
 /// Whatever fails, the current certificate stays in use.
 package actor CertificateOrders: Service {
-    /// The place of the certificate, for the listener.
-    package nonisolated let current: CurrentCertificate
-    /// The challenges that the listeners answer.
-    package nonisolated let challenges: PendingChallenges
+    /// The certificate, as the listeners and the metrics have it.
+    package nonisolated let certificate: OrderedCertificate
 
     private let settings: ACMESettings
     private let store: any CertificateOrderStore & StoreClock
@@ -23,7 +22,7 @@ package actor CertificateOrders: Service {
     private let clock: OrderClock
     private let logger: Logger
     private let connect: @Sendable () throws -> any AuthorityTransport
-    private var holder: LeaseHolder { challenges.holder }
+    private var holder: LeaseHolder { certificate.challenges.holder }
 
     /// The stored certificate that is in use, as far as it could be used, and what its authority knows of it.
     private var used: (stored: IssuedCertificate, identity: CertificateIdentity?)?
@@ -58,24 +57,22 @@ package actor CertificateOrders: Service {
     ///   - settings: The settings of the orders.
     ///   - store: The store with the certificate.
     ///   - serverKey: The key that encrypts private keys.
-    ///   - current: The place of the certificate, if a listener has it already.
+    ///   - certificate: The place of the certificate, if a listener has it already.
     ///   - clock: The time and the random numbers.
     ///   - logger: The logger of the service.
     ///   - connect: The function that creates the connection to the authority; by default https.
     package init(
         _ settings: ACMESettings, store: any CertificateOrderStore & StoreClock, serverKey: ServerKey,
-        current: CurrentCertificate? = nil, clock: OrderClock = OrderClock(), logger: Logger,
+        certificate: OrderedCertificate? = nil, clock: OrderClock = OrderClock(), logger: Logger,
         connect: (@Sendable () throws -> any AuthorityTransport)? = nil
     ) {
         self.settings = settings
         self.store = store
         self.clock = clock
         self.logger = logger
-        self.connect = connect ?? { HTTPAuthority(trusting: settings.root) }
+        self.connect = connect ?? { HTTPAuthority(trusting: settings.roots, userAgent: "Counterfoil/\(Build.version)") }
         keys = StoredKeys(store: store, serverKey: serverKey)
-        let challenges = current?.challenges ?? PendingChallenges(store)
-        self.challenges = challenges
-        self.current = current ?? CurrentCertificate(answering: challenges)
+        self.certificate = certificate ?? OrderedCertificate(answering: PendingChallenges(store))
         failures = KnownFailures(settings: settings.digest, authority: "\(settings.directory)", start: store.now())
         draw = clock.draw()
     }
@@ -129,7 +126,7 @@ package actor CertificateOrders: Service {
     ///
     /// A server calls it before it listens, so that the first connections have the certificate.
     package func takeOver() async throws(StoreFault) {
-        await challenges.follow(store)
+        await certificate.challenges.follow(store)
         guard let stored = try await store.issuedCertificate() else { return }
         if let unstored {
             // What is in the store is older, unless another server has ordered meanwhile.
@@ -144,16 +141,16 @@ package actor CertificateOrders: Service {
             report(stored, reason: "its key was encrypted with another server key")
             return
         }
-        let certificate: ServerCertificate
+        let new: ServerCertificate
         do {
-            certificate = try await ServerCertificate(
+            new = try await ServerCertificate(
                 chain: stored.chain, key: key, hosts: settings.hosts, at: clock.now(), isWhole: true)
         } catch { return report(stored, reason: "\(error)") }
-        current.replace(by: certificate)
+        certificate.current.replace(by: new)
         use(stored)
         logger.notice(
             "using the certificate of the store",
-            metadata: ["expires": "\(certificate.expires.ISO8601Format())", "authority": "\(stored.authority)"])
+            metadata: ["expires": "\(new.expires.ISO8601Format())", "authority": "\(stored.authority)"])
     }
 
     private func use(_ stored: IssuedCertificate) {
@@ -228,7 +225,7 @@ package actor CertificateOrders: Service {
                 let response = try await client.get(url, at: .renewalInformation)
                 retryAfter = response.pause(at: now)
                 guard let new = RenewalInformation(response.body) else {
-                    throw OrderFailure.malformed(.renewalInformation, "it has no window")
+                    throw ACMEError.malformed(.renewalInformation, "it has no window")
                 }
                 if let former = information, former != new {
                     logger.notice("the authority changed the time of the renewal", metadata: new.metadata)
@@ -246,7 +243,7 @@ package actor CertificateOrders: Service {
     ) async throws -> sending Result {
         let transport: any AuthorityTransport
         do { transport = try connect() } catch {
-            throw OrderFailure.unreachable(.directory, reason: LogText.of("\(error)"))
+            throw ACMEError.unreachable(.directory, reason: LogText.of("\(error)"))
         }
         do {
             let result = try await body(AuthorityClient(settings.directory, transport: transport, clock: clock))
@@ -282,8 +279,11 @@ package actor CertificateOrders: Service {
         } catch is CancellationError {
             try? await store.returnOrderLease(holder)
             throw CancellationError()
+        } catch let failure as OrderFailure {
+            await note(failure)
         } catch {
-            await note(error as? OrderFailure ?? .unreachable(.order, reason: LogText.of("\(error)")))
+            let failure = error as? ACMEError ?? .unreachable(.order, reason: LogText.of("\(error)"))
+            await note(.authority(failure))
         }
         try? await store.returnOrderLease(holder)
     }
@@ -319,23 +319,24 @@ package actor CertificateOrders: Service {
         let accountKey = try await keys.accountKey(of: settings.directory)
         let issued = try await withAuthority { client in
             try await CertificateOrder(
-                settings, client: client, accountKey: accountKey, challenges: challenges, clock: clock, logger: logger
+                settings, client: client, accountKey: accountKey, challenges: certificate.challenges, clock: clock,
+                logger: logger
             ).issue(replacing: due.replaced) { [finalized] in finalized.begin() }
         }
-        let certificate: ServerCertificate
+        let new: ServerCertificate
         do {
-            certificate = try await ServerCertificate(
+            new = try await ServerCertificate(
                 chain: issued.chain, key: issued.key, hosts: settings.hosts, at: clock.now(), isWhole: true)
-        } catch { throw OrderFailure.late(.unfit(error)) }
+        } catch { throw OrderFailure.unfit(error) }
         let sealedKey: [UInt8]
         do { sealedKey = try keys.seal(key: issued.key, of: issued.chain) } catch {
-            throw OrderFailure.late(.malformed(.certificate, "its key cannot be encrypted"))
+            throw ACMEError.late(.malformed(.certificate, "its key cannot be encrypted"))
         }
         let stored = IssuedCertificate(
             chain: issued.chain, sealedKey: sealedKey, authority: "\(settings.directory)", storedAt: store.now())
         let fault = try await keep(stored)
         failures.end()
-        current.replace(by: certificate)
+        certificate.current.replace(by: new)
         use(stored)
         showFailures()
         if let fault {
@@ -348,7 +349,7 @@ package actor CertificateOrders: Service {
         logger.notice(
             "got a certificate from the authority",
             metadata: [
-                "expires": "\(certificate.expires.ISO8601Format())", "authority": "\(settings.directory)",
+                "expires": "\(new.expires.ISO8601Format())", "authority": "\(settings.directory)",
                 "hosts": "\(settings.hosts.joined(separator: " "))",
             ])
     }
@@ -373,7 +374,7 @@ package actor CertificateOrders: Service {
 
     /// Counts, stores and reports a failed order.
     private func note(_ failure: OrderFailure) async {
-        current.noteFailedOrder()
+        certificate.failures.note()
         let record = failures.record(of: failure, at: store.now(), draw: clock.draw())
         failures.note(record, isStored: (try? await store.noteFailedOrders(record)) != nil)
         showFailures()
@@ -394,6 +395,6 @@ package actor CertificateOrders: Service {
 
     /// Shows the number of failed orders in a row in the metrics.
     private func showFailures() {
-        current.show(failedOrdersInRow: failures.count(since: used?.stored.storedAt, at: store.now()))
+        certificate.failures.show(inRow: failures.count(since: used?.stored.storedAt, at: store.now()))
     }
 }

@@ -1,3 +1,4 @@
+import ACMEClient
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -72,5 +73,13 @@ struct KnownFailures {
         let next = OrderBackOff.nextOrder(
             after: records(at: now), settings: settings, authority: authority, start: start)
         return next.map { now < $0 } ?? false
+    }
+}
+
+extension ACMESettings {
+    /// The digest of what decides whether an order succeeds.
+    var digest: ArtefactDigest {
+        let parts = ["\(directory)", challenge.rawValue, externalAccount?.keyIdentifier ?? ""] + hosts.sorted()
+        return ArtefactDigest(ofOrderSettings: parts.joined(separator: "\n"))
     }
 }

@@ -1,7 +1,8 @@
+package import ACMEClient
 import CounterfoilProtocol
 import CounterfoilServer
 package import CounterfoilStore
-import Foundation
+package import Foundation
 package import NIOSSL
 
 /// The end of an order because another server has the lease, for instance after this process was stopped a while.
@@ -11,11 +12,11 @@ struct LeaseLost: Error {}
 ///
 /// An authority that connects may reach another server than the one that has ordered. That one then reads the challenge
 /// from the store.
-package actor PendingChallenges {
+package actor PendingChallenges: ChallengePublisher {
     /// The time in seconds for which a server uses what it has read.
     private static let readInterval = Duration.seconds(1)
-    /// The time in seconds after which every server answers a challenge that was published.
-    static let spread: TimeInterval = 1.5
+    /// Another server may have read the challenges just before.
+    package nonisolated let delay: TimeInterval = 1.5
 
     /// The mark of this server, which orders while it has the lease.
     nonisolated let holder = LeaseHolder()
@@ -35,24 +36,26 @@ package actor PendingChallenges {
 
     /// Lets every server answer challenges, in place of all former ones.
     ///
-    /// - Throws: `StoreFault`, or ``LeaseLost`` if this server does not have the lease of the order.
-    func publish(
-        _ parts: [(type: String, host: String, token: String, keyAuthorization: String)], lasting: TimeInterval
-    ) async throws {
-        guard let store else { throw StoreFault.unavailable("it is not open yet") }
+    /// - Throws: ``OrderFailure/store(_:)``, or ``LeaseLost`` if this server does not have the lease of the order.
+    package func publish(_ published: [PublishedChallenge], lasting: TimeInterval) async throws {
+        guard let store else { throw OrderFailure.store(.unavailable("it is not open yet")) }
         let end = store.now() + lasting
-        let challenges = parts.map { part in
+        let challenges = published.map { challenge in
             PendingChallenge(
-                type: part.type, host: part.host, token: part.token, keyAuthorization: part.keyAuthorization,
-                expiresAt: end)
+                type: challenge.type, host: challenge.host, token: challenge.token,
+                keyAuthorization: challenge.keyAuthorization, expiresAt: end)
         }
         own = challenges
         contexts = [:]
-        guard try await store.replaceChallenges(challenges, by: holder) else { throw LeaseLost() }
+        let isOurs: Bool
+        do throws(StoreFault) { isOurs = try await store.replaceChallenges(challenges, by: holder) } catch {
+            throw OrderFailure.store(error)
+        }
+        guard isOurs else { throw LeaseLost() }
     }
 
     /// Ends the answers to the challenges of this server; those of a server that has taken the lease since stay.
-    func withdraw() async {
+    package func withdraw() async {
         own = []
         found = []
         contexts = [:]

@@ -1,6 +1,6 @@
+import ACMEClient
 import CounterfoilServer
 import CounterfoilStore
-import CounterfoilTokens
 
 /// The private keys of a certificate and of accounts, as the store keeps them: encrypted with the server key.
 ///
@@ -13,16 +13,16 @@ struct StoredKeys: Sendable {
     /// Returns the account key for an authority, which is created at the first order.
     ///
     /// It is stored before the authority gets to know it, so that there is one account, whatever happens in between.
-    func accountKey(of authority: AuthorityURL) async throws -> SigningKey {
+    func accountKey(of authority: AuthorityURL) async throws -> AccountKey {
         let owner = CertificateKeyOwner.account(authority: "\(authority)")
-        let new = try SigningKey.generate(.es256)
+        let new = AccountKey()
         let sealed: [UInt8]
         do {
             sealed = try await store.accountKey(
-                of: "\(authority)", orStoring: try serverKey.seal(certificateKey: new.privateRepresentation, of: owner))
+                of: "\(authority)", orStoring: try serverKey.seal(certificateKey: new.rawRepresentation, of: owner))
         } catch let fault as StoreFault { throw OrderFailure.store(fault) }
         guard let (bytes, isCurrent) = try? serverKey.open(certificateKey: sealed, of: owner),
-            let key = try? SigningKey(algorithm: .es256, privateRepresentation: bytes)
+            let key = AccountKey(rawRepresentation: bytes)
         else { throw OrderFailure.accountKeyOfAnother }
         if !isCurrent, let again = try? serverKey.seal(certificateKey: bytes, of: owner) {
             try? await store.replaceAccountKey(of: "\(authority)", sealed, with: again)

@@ -1,5 +1,7 @@
 import CounterfoilServer
+import HTTPListener
 import HTTPTypes
+import IPAddresses
 
 /// Serves the metrics of the server at `/metrics`, in the text format of Prometheus.
 struct MetricsResponder: Responder {
@@ -16,17 +18,12 @@ struct MetricsResponder: Responder {
         self.sources = sources
     }
 
-    var answersOnce: Bool { false }
-
-    func routed(_ head: HTTPRequest) -> RoutedHead {
-        RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: false)
+    func routed(_ head: HTTPRequest, from address: IPAddress?) -> RoutedRequest {
+        RoutedRequest(head) { _ in await answer(head) }
     }
 
-    func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool { false }
-
     /// Responds to `GET /metrics` with the metrics, and to other requests with status 404 or 405.
-    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
-        let head = request.head.request
+    private func answer(_ head: HTTPRequest) async -> Answer {
         var response = HTTPResponse(status: .ok)
         var body: [UInt8] = []
         if (head.path ?? "").prefix(while: { $0 != "?" }) != "/metrics" {
@@ -62,6 +59,7 @@ struct MetricsResponder: Responder {
         if let backlog { text.write(logoutBacklog: backlog) }
         if let auditSealAge { text.write(auditSealAge: auditSealAge) }
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
+        if let orders = sources.orders { text.write(orders.snapshot) }
         text.write(isReady: isReady, isDraining: server.isStopping)
         if let store = sources.store { text.write(store()) }
         if let space { text.write(space) }

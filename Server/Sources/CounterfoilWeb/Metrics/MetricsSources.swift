@@ -1,11 +1,14 @@
 import CounterfoilServer
 package import CounterfoilStore
 package import Foundation
+package import HTTPListener
 
 /// The sources of the metrics besides the counters of a server; the metrics of a source that is nil are absent.
 package struct MetricsSources: Sendable {
     package var connections: OpenConnections?
     package var certificate: CurrentCertificate?
+    /// The failed orders of the certificate; nil if none is ordered.
+    package var orders: OrderFailureCounts?
     /// Reads the measurements of the store.
     package var store: (@Sendable () -> StoreMeasurements)?
     /// Returns the failures to write the endings journal, and the seconds since it was complete; nil without one.

@@ -1,6 +1,7 @@
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
+import HTTPListener
 
 /// Metrics in the text format of Prometheus, version 0.0.4.
 ///
@@ -122,8 +123,7 @@ struct MetricsText {
             "Time since the endings journal had every ending of the store.", journal.age)
     }
 
-    /// Writes the validity of the certificate for TLS, the refusals of new ones, and the numbers of orders that have
-    /// failed.
+    /// Writes the validity of the certificate for TLS, and the refusals of new ones.
     mutating func write(_ certificate: CurrentCertificate.Snapshot) {
         gauge(
             "counterfoil_tls_certificate_present",
@@ -146,16 +146,16 @@ struct MetricsText {
         single(
             "counterfoil_tls_certificate_failures_total",
             "New certificates that were refused, so that the former one stays in use.", certificate.failures)
-        if let failures = certificate.orderFailures {
-            single(
-                "counterfoil_acme_failures_total",
-                "Orders of a certificate that failed, so that the former one stays in use.", failures)
-        }
-        if let count = certificate.failedOrdersInRow {
-            gauge(
-                "counterfoil_acme_consecutive_failures",
-                "Orders of a certificate that failed since the last one that succeeded. \(Self.ofStore)", count)
-        }
+    }
+
+    /// Writes the numbers of orders of a certificate that have failed.
+    mutating func write(_ orders: OrderFailureCounts.Snapshot) {
+        single(
+            "counterfoil_acme_failures_total",
+            "Orders of a certificate that failed, so that the former one stays in use.", orders.total)
+        gauge(
+            "counterfoil_acme_consecutive_failures",
+            "Orders of a certificate that failed since the last one that succeeded. \(Self.ofStore)", orders.inRow)
     }
 
     /// Writes whether the process stops.

@@ -96,8 +96,7 @@ extension MetricsText {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard let files = try? JournalFiles.all(of: path) else { return }
         let sizes = files.compactMap { file in
-            var status = stat()
-            return stat(file, &status) == 0 ? Int(status.st_size) : nil
+            ((try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? NSNumber)?.intValue
         }
         gauge(
             "counterfoil_endings_journal_bytes", "Size of the endings journal with its former files.",

@@ -223,3 +223,10 @@ private final class PeerCertificateHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 }
+
+extension [String: JSONValue] {
+    fileprivate func text(_ name: String) -> String? {
+        guard case .string(let text)? = self[name] else { return nil }
+        return text
+    }
+}

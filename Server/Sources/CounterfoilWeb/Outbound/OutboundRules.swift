@@ -1,7 +1,7 @@
 public import CounterfoilServer
 import Foundation
 import NIOCore
-import NIOSSL
+package import NIOSSL
 
 /// The operator's rules for outbound requests, such as logout notifications, to hosts that developers choose.
 public struct OutboundRules: Sendable {
@@ -43,7 +43,7 @@ public struct OutboundAuthorities: Sendable {
     public init(pem text: String) throws(Refusal) { additional = try Self.certificates(in: text) }
 
     /// Parses PEM certificates, with the same errors.
-    static func certificates(in text: String) throws(Refusal) -> [NIOSSLCertificate] {
+    package static func certificates(in text: String) throws(Refusal) -> [NIOSSLCertificate] {
         guard !text.contains("PRIVATE KEY-----") else {
             throw Refusal(description: "it contains a private key; it must contain certificates only")
         }

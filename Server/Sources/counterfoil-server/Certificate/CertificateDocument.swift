@@ -1,6 +1,5 @@
-import CounterfoilServer
+import ACMEClient
 import CounterfoilStore
-import CounterfoilWeb
 import Foundation
 
 /// The stored certificate and the failed orders, as text and as JSON.

@@ -1,4 +1,5 @@
 import CounterfoilWeb
+import HTTPListener
 
 extension DataDirectoryFiles {
     /// Whether a server runs on the directory, by its lock; nil if the system does not say.

@@ -1,9 +1,12 @@
+import ACMEClient
 import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
 import Foundation
+import HTTPListener
+import NIOSSL
 
 extension Settings {
     static let acmeContact = Setting<String?>(
@@ -119,17 +122,17 @@ extension ServeConfiguration {
     func orders() throws(CommandFailure) -> ACMESettings? {
         guard let contact = self[Settings.acmeContact], let directory = AuthorityURL(self[Settings.acmeDirectory])
         else { return nil }
-        var root: AuthorityRoots?
-        if let path = self[Settings.acmeRoot] { root = try roots(in: path) }
+        var roots: [NIOSSLCertificate]?
+        if let path = self[Settings.acmeRoot] { roots = try self.roots(in: path) }
         return ACMESettings(
-            directory: directory, contact: contact.trimmingWhitespace(), hosts: hosts, root: root,
+            directory: directory, contact: contact.trimmingWhitespace(), hosts: hosts, roots: roots,
             externalAccount: try externalAccount(), challenge: self[Settings.acmeChallenge])
     }
 
-    private func roots(in path: String) throws(CommandFailure) -> AuthorityRoots {
+    private func roots(in path: String) throws(CommandFailure) -> [NIOSSLCertificate] {
         let name = words("\(Settings.acmeRoot)")
         let text = try RegularFile.text(at: path, for: name, limit: Self.fileLimit)
-        do { return try AuthorityRoots(pem: text) } catch {
+        do { return try OutboundAuthorities.certificates(in: text) } catch {
             throw .refused("\(name): cannot use the file \(path): \(error)")
         }
     }

@@ -1,5 +1,6 @@
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 import ServiceLifecycle
 

@@ -5,6 +5,7 @@ import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 
 /// The command `demo`, which runs a server with sample data in a temporary directory.
 struct DemoCommand: AsyncParsableCommand {

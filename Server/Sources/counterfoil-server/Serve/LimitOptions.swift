@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilPostgreSQL
 import CounterfoilServer
 import CounterfoilWeb
+import HTTPListener
 
 extension Settings {
     static let failuresPerPerson = Setting(

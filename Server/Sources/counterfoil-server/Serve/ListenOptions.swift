@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilWeb
+import HTTPListener
 
 extension Settings {
     static let listen = Setting(

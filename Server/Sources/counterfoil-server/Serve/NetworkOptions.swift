@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 import CounterfoilWeb
+import HTTPListener
 import HTTPTypes
 
 extension Settings {

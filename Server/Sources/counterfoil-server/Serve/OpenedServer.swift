@@ -1,3 +1,4 @@
+import ACMEClient
 import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
@@ -16,7 +17,7 @@ struct ServerOpening: Sendable {
     let noted: Shared<NotedSettings>
     /// The orders of the certificate; nil if it comes from files, or if there is none.
     let acme: ACMESettings?
-    let certificate: CurrentCertificate?
+    let ordered: OrderedCertificate?
     let outbound: OutboundRules
     /// The setting that names the endings journal, with its place, for error messages.
     let journalName: String
@@ -85,7 +86,7 @@ struct OpenedServer: Sendable {
             setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
             orders = opening.acme.map { [installation] acme in
                 CertificateOrders(
-                    acme, store: installation.store, serverKey: installation.serverKey, current: opening.certificate,
+                    acme, store: installation.store, serverKey: installation.serverKey, certificate: opening.ordered,
                     logger: logger)
             }
         } catch {

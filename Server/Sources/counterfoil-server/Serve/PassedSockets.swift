@@ -1,5 +1,6 @@
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 
 /// The listening sockets that systemd has opened for this process (`sd_listen_fds`).
 ///

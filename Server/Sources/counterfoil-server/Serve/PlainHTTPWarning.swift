@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilWeb
+import HTTPListener
 
 /// The warning about TCP ports that serve plain HTTP although the issuer is https.
 ///

@@ -1,8 +1,10 @@
+import ACMEClient
 import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -14,6 +16,10 @@ struct RunningServer {
     private let listeners: ListenOptions.Listeners
     private let metrics: ListenAddress?
     private let renewal: CertificateRenewal?
+    /// The certificate that is ordered from an authority; nil if none is ordered.
+    ///
+    /// The listener has its place before the store with the orders is open.
+    private let ordered: OrderedCertificate?
     /// The certificate of the listeners, from files or ordered from an authority; nil without TLS.
     private let certificate: CurrentCertificate?
     /// The signals SIGHUP since this value was created; nil if one ends the process.
@@ -21,7 +27,7 @@ struct RunningServer {
     private let reload: SettingsReload?
     private let words: SettingWords
     private let settings: ServerSettings
-    /// What opens the store, now or later.
+    /// The opening of the store, now or later.
     private let opening: ServerOpening
     private let connections: OpenConnections
     /// The number of file descriptors for other uses than the connections of requests.
@@ -66,9 +72,8 @@ struct RunningServer {
             if let certificate {
                 try await CertificateRenewal(certificate, words: words, logger: logger)
             } else { nil }
-        // The listener has the place of an ordered certificate before the store with the orders is open.
-        self.certificate =
-            renewal?.current ?? acme.map { _ in CurrentCertificate(answering: PendingChallenges()) }
+        ordered = acme.map { _ in OrderedCertificate() }
+        self.certificate = renewal?.current ?? ordered?.current
         reservedDescriptors = ConnectionLimits.reservedDescriptors(
             redirects: listeners.redirects != nil, metrics: metrics != nil)
         self.connections = OpenConnections(
@@ -78,7 +83,7 @@ struct RunningServer {
         opening = ServerOpening(
             place: place, settings: settings,
             noted: Shared(NotedSettings(settings, connections: connections.total, files: files)), acme: acme,
-            certificate: self.certificate, outbound: outbound,
+            ordered: ordered, outbound: outbound,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
@@ -177,7 +182,7 @@ struct RunningServer {
         }
         if let redirects = listeners.redirects {
             let service = WebServer.redirect(
-                to: settings, answering: certificate?.challenges, at: [redirects], deadline: deadline, logger: logger
+                to: settings, answering: ordered?.challenges, at: [redirects], deadline: deadline, logger: logger
             ) { ports in
                 let url = "http://\(redirects.text(withPort: ports.first ?? nil))"
                 log.report(
@@ -243,9 +248,10 @@ struct RunningServer {
     /// Returns the sources of the metrics besides the counters of the server.
     private var metricsSources: @Sendable (OpenedServer) -> MetricsSources {
         let (connections, certificate, place, traces) = (connections, certificate, opening.place, traces)
-        let noted = opening.noted
+        let (noted, orders) = (opening.noted, ordered?.failures)
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
+            sources.orders = orders
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
             if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
             if opened.endings != nil { sources.endingsJournalPath = noted.value.endingsJournal }

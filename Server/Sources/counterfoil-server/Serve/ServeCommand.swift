@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 
 /// The command `serve`, which runs the authorization server.

@@ -1,6 +1,7 @@
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 import ServiceLifecycle
 import UnixSignals

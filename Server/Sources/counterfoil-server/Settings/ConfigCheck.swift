@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 
 /// The command `config check`, which validates all settings and the files that they name.
 struct ConfigCheck: AsyncParsableCommand {

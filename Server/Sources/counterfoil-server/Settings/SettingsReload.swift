@@ -2,6 +2,7 @@ import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilWeb
+import HTTPListener
 import Logging
 import ServiceLifecycle
 import UnixSignals

@@ -1,6 +1,7 @@
 import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
+import HTTPListener
 import Logging
 import OTel
 import ServiceLifecycle

@@ -1,7 +1,10 @@
+import ACMEClient
+import ACMETesting
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
+import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
@@ -13,8 +16,8 @@ struct AccountContactTests {
 
     init() throws { servers = try OrderingServers() }
 
-    private var contacts: [String: [String]] { servers.authority.state.withLock { $0.contacts } }
-    private var updates: Int { servers.authority.state.withLock { $0.updates } }
+    private var contacts: [String: [String]] { servers.authority.state.withLockedValue { $0.contacts } }
+    private var updates: Int { servers.authority.state.withLockedValue { $0.updates } }
 
     /// Orders a certificate, even if there is one.
     private func order(for contact: String) async throws {
@@ -41,7 +44,7 @@ struct AccountContactTests {
 
     // RFC 8555 §7.1.2: the member contact is optional.
     @Test func `an authority that does not show contacts gets the contact with each order`() async throws {
-        servers.authority.state.withLock { $0.hidesContacts = true }
+        servers.authority.state.withLockedValue { $0.hidesContacts = true }
         try await order(for: "owner@example.com")
         #expect(updates == 0)
         try await order(for: "operations@example.com")
@@ -51,7 +54,7 @@ struct AccountContactTests {
 
     @Test func `an authority that refuses a contact issues the certificate nevertheless`() async throws {
         try await order(for: "owner@example.com")
-        servers.authority.state.withLock { state in
+        servers.authority.state.withLockedValue { state in
             state.responses["/account/1"] = [ScriptedAuthority.problem("invalidContact", status: 400)]
         }
         try await order(for: "operations@example.com")

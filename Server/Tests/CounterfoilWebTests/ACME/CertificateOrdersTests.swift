@@ -1,8 +1,12 @@
+import ACMEClient
+import ACMETesting
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import HTTPListener
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 import TestSupport
 import Testing
@@ -29,15 +33,15 @@ struct CertificateOrdersTests {
         try servers.node(hosts: hosts, challenge: challenge, externalAccount: externalAccount)
     }
 
-    private var orders: Int { authority.state.withLock { $0.replaced.count } }
+    private var orders: Int { authority.state.withLockedValue { $0.replaced.count } }
     /// The number of requests for orders; a server can ask for renewal information at any time.
     private var requests: Int {
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             state.paths.count { $0 != "/directory" && !$0.hasPrefix("/renewal/") }
         }
     }
     private var errors: [String] { servers.errors }
-    private var accounts: Int { authority.state.withLock { $0.accounts.count } }
+    private var accounts: Int { authority.state.withLockedValue { $0.accounts.count } }
 
     /// Changes the time at which the certificate was stored.
     private func age(_ stored: IssuedCertificate, by seconds: TimeInterval) async throws {
@@ -51,30 +55,36 @@ struct CertificateOrdersTests {
         try await store.returnOrderLease(holder)
     }
 
+    private static func challenge(_ token: String) -> PublishedChallenge {
+        PublishedChallenge(
+            type: "http-01", host: "id.example.com", token: token, keyAuthorization: "\(token).key")
+    }
+
     private func says(_ text: String) -> Bool { servers.says(text) }
 
     // Private keys are encrypted in the store.
     @Test(arguments: ACMESettings.Challenge.allCases)
     func `one server orders a certificate, and the others use it`(challenge: ACMESettings.Challenge) async throws {
         let (first, second) = (try node(challenge: challenge), try node(challenge: challenge))
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             state.refusedNonces = 5
             // The authority reaches another server than the one that has ordered.
             state.probe = {
                 switch challenge {
-                case .tls: await second.challenges.context(for: "id.example.com").map { "\($0)" }
-                case .http: await second.challenges.answer(toToken: "evaGxfADs6pSRb2LAv9IZf17Dt3juxGJ-PCt92wr-oA")
+                case .tls: await second.certificate.challenges.context(for: "id.example.com").map { "\($0)" }
+                case .http:
+                    await second.certificate.challenges.answer(toToken: "evaGxfADs6pSRb2LAv9IZf17Dt3juxGJ-PCt92wr-oA")
                 }
             }
         }
-        #expect(first.current.context == nil)
+        #expect(first.certificate.current.context == nil)
         try await first.runRound()
         #expect(errors == [])
-        #expect(first.current.context != nil)
-        #expect(authority.state.withLock { $0.hosts } == ["id.example.com", "cb.example.net"])
+        #expect(first.certificate.current.context != nil)
+        #expect(authority.state.withLockedValue { $0.hosts } == ["id.example.com", "cb.example.net"])
         try await second.runRound()
-        #expect(second.current.snapshot.expires == first.current.snapshot.expires)
-        #expect(second.current.snapshot.expires != nil)
+        #expect(second.certificate.current.snapshot.expires == first.certificate.current.snapshot.expires)
+        #expect(second.certificate.current.snapshot.expires != nil)
         try await first.runRound()
         #expect(orders == 1)
         #expect(try await store.pendingChallenges(at: store.now()) == [])
@@ -87,7 +97,7 @@ struct CertificateOrdersTests {
     @Test func `a server that stops stores the certificate of a finalized order first`() async throws {
         let node = try node()
         let services = ServiceGroup(services: [node], logger: log.logger)
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             state.beforeCertificate = { [log] in
                 await services.triggerGracefulShutdown()
                 _ = try await Waiting.until("the stop") {
@@ -97,7 +107,7 @@ struct CertificateOrdersTests {
         }
         try await services.run()
         #expect(try await store.issuedCertificate() != nil)
-        #expect(node.current.context != nil)
+        #expect(node.certificate.current.context != nil)
     }
 
     /// A way in which an authority can fail to issue a certificate.
@@ -126,9 +136,9 @@ struct CertificateOrdersTests {
     func `an authority that fails changes nothing, and is not asked again at once`(_ fault: Fault) async throws {
         let node = try node()
         try await node.runRound()
-        let former = try #require(node.current.snapshot.expires)
+        let former = try #require(node.certificate.current.snapshot.expires)
         try await store.requestRenewal()
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             switch fault {
             case .unreachable: state.isReachable = false
             case .failing:
@@ -161,9 +171,9 @@ struct CertificateOrdersTests {
         let before = store.now()
         try await node.runRound()
         #expect(says(fault.event), "\(log.lines.last ?? "")")
-        #expect(node.current.snapshot.expires == former)
-        #expect(node.current.snapshot.orderFailures == 1)
-        #expect(node.current.snapshot.failedOrdersInRow == 1)
+        #expect(node.certificate.current.snapshot.expires == former)
+        #expect(node.certificate.failures.snapshot.total == 1)
+        #expect(node.certificate.failures.snapshot.inRow == 1)
         #expect(try await store.pendingChallenges(at: store.now()) == [])
         let failed = try #require(try await store.failedOrders().first)
         #expect(failed.count == 1)
@@ -176,27 +186,27 @@ struct CertificateOrdersTests {
         let other = try self.node()
         try await other.runRound()
         #expect(self.requests == requests)
-        #expect(other.current.snapshot.expires == former)
+        #expect(other.certificate.current.snapshot.expires == former)
         #expect(errors == [])
     }
 
     @Test func `an order that ended early is begun again with the same account`() async throws {
         let killed = try node()
-        authority.state.withLock { $0.isValid = false }
+        authority.state.withLockedValue { $0.isValid = false }
         try await killed.runRound()
         #expect(accounts == 1)
-        authority.state.withLock { $0.isValid = true }
+        authority.state.withLockedValue { $0.isValid = true }
         try await store.requestRenewal()
         let next = try node()
         try await next.runRound()
-        #expect(next.current.context != nil)
+        #expect(next.certificate.current.context != nil)
         #expect(accounts == 1)
         #expect(try await store.failedOrders() == [])
         #expect(errors == [])
     }
 
     @Test func `an authority that delays is asked no more often than it wants`() async throws {
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             state.responses["/orders/1"] = [
                 AuthorityResponse(
                     status: 200, retryAfter: "1800",
@@ -211,14 +221,14 @@ struct CertificateOrdersTests {
         #expect(says("the authority delays the order"))
         let seconds = pauses.seconds.withLock { $0 }
         #expect(seconds.contains(1800))
-        #expect(node.current.context != nil)
+        #expect(node.certificate.current.context != nil)
     }
 
     @Test func `the renewal follows the authority, and names the former certificate`() async throws {
         let node = try node()
         try await node.runRound()
         let former = try #require(try await store.issuedCertificate())
-        authority.state.withLock { $0.window = (-7200, -3600) }
+        authority.state.withLockedValue { $0.window = (-7200, -3600) }
         let other = try self.node()
         // A window that has passed does not cause one order after the other.
         try await other.runRound()
@@ -227,12 +237,12 @@ struct CertificateOrdersTests {
         try await age(former, by: 3601)
         try await other.runRound()
         let identity = try #require(CertificateIdentity(chain: former.chain))
-        #expect(authority.state.withLock { $0.replaced } == [nil, identity.identifier])
+        #expect(authority.state.withLockedValue { $0.replaced } == [nil, identity.identifier])
         #expect(try await store.issuedCertificate()?.chain != former.chain)
         // The first server finds it, and orders nothing.
-        authority.state.withLock { $0.window = nil }
+        authority.state.withLockedValue { $0.window = nil }
         try await node.runRound()
-        #expect(node.current.snapshot.expires == other.current.snapshot.expires)
+        #expect(node.certificate.current.snapshot.expires == other.certificate.current.snapshot.expires)
         #expect(orders == 2)
     }
 
@@ -244,10 +254,10 @@ struct CertificateOrdersTests {
         #expect(orders == 0)
         try await store.returnOrderLease(other)
         try await node.runRound()
-        let expires = try #require(node.current.snapshot.expires)
+        let expires = try #require(node.certificate.current.snapshot.expires)
         store.fail(.issuedCertificate)
         try await node.runRound()
-        #expect(node.current.snapshot.expires == expires)
+        #expect(node.certificate.current.snapshot.expires == expires)
         #expect(says("failed to read the certificate from the store"))
     }
 
@@ -255,13 +265,13 @@ struct CertificateOrdersTests {
     func `a challenge that fails and stays pending is tried again, and then reported`(
         failures: Int, isIssued: Bool
     ) async throws {
-        authority.state.withLock { $0.failuresWhilePending = failures }
+        authority.state.withLockedValue { $0.failuresWhilePending = failures }
         let node = try node(hosts: ["id.example.com"])
         try await node.runRound()
         #expect(says("the authority could not validate a host yet"))
-        #expect((node.current.context != nil) == isIssued)
+        #expect((node.certificate.current.context != nil) == isIssued)
         #expect(says("could not validate id.example.com by tls-alpn-01 (connection: refused)") == !isIssued)
-        let attempts = authority.state.withLock { state in state.paths.count { $0 == "/challenge" } }
+        let attempts = authority.state.withLockedValue { state in state.paths.count { $0 == "/challenge" } }
         #expect(attempts == (isIssued ? 3 : 4))
         #expect(pauses.passed.withLock(\.self) < 60)
         #expect(try await store.failedOrders().count == (isIssued ? 0 : 1))
@@ -269,7 +279,7 @@ struct CertificateOrdersTests {
     }
 
     @Test func `a validation that does not end is given up after minutes`() async throws {
-        authority.state.withLock { $0.ignoresValidations = true }
+        authority.state.withLockedValue { $0.ignoresValidations = true }
         let node = try node()
         try await node.runRound()
         #expect(says("the authority did not complete the order in time (authorization)"))
@@ -277,31 +287,31 @@ struct CertificateOrdersTests {
     }
 
     @Test func `an order that the authority has begun to issue survives its failures`() async throws {
-        authority.state.withLock { state in
+        authority.state.withLockedValue { state in
             state.lost = ["/finalize": 1, "/certificate": 2]
             state.responses["/certificate"] = [ScriptedAuthority.problem("serverInternal", status: 500)]
         }
         let node = try node()
         try await node.runRound()
-        #expect(node.current.context != nil)
+        #expect(node.certificate.current.context != nil)
         #expect(orders == 1)
         #expect(errors == [])
         // If the failures do not end, the next order is not made for hours, whatever restarts.
         try await store.requestRenewal()
-        authority.state.withLock { $0.lost = ["/certificate": .max] }
+        authority.state.withLockedValue { $0.lost = ["/certificate": .max] }
         try await node.runRound()
         #expect(says("the authority may have issued a certificate"))
         let failed = try #require(try await store.failedOrders().first)
         #expect(failed.isImposed)
         #expect(failed.retryAt.timeIntervalSince(failed.failedAt) >= 3600)
-        #expect(node.current.context != nil)
+        #expect(node.certificate.current.context != nil)
     }
 
     @Test func `a certificate that cannot be stored is used, and stored later`() async throws {
         let node = try node()
         store.fail(.storeCertificate)
         try await node.runRound()
-        let expires = try #require(node.current.snapshot.expires)
+        let expires = try #require(node.certificate.current.snapshot.expires)
         #expect(try await store.issuedCertificate() == nil)
         #expect(says("failed to store the certificate"))
         try await node.runRound()
@@ -312,21 +322,21 @@ struct CertificateOrdersTests {
         #expect(try await store.issuedCertificate() != nil)
         let other = try self.node()
         try await other.runRound()
-        #expect(other.current.snapshot.expires == expires)
+        #expect(other.certificate.current.snapshot.expires == expires)
     }
 
     @Test func `a server that has lost the lease leaves the challenges of the other one`() async throws {
         let (first, second) = (PendingChallenges(store), PendingChallenges(store))
         func publish(_ challenges: PendingChallenges, at now: Date) async throws {
             _ = try await store.takeOrderLease(challenges.holder, until: now + 30, at: now)
-            try await challenges.publish([("http-01", "id.example.com", "token", "token.key")], lasting: 60)
+            try await challenges.publish([Self.challenge("token")], lasting: 60)
         }
         try await publish(first, at: store.now())
         // The lease of the first one has ended.
         try await publish(second, at: store.now() + 31)
         await first.withdraw()
         await #expect(throws: LeaseLost.self) {
-            try await first.publish([("http-01", "id.example.com", "other", "other.key")], lasting: 60)
+            try await first.publish([Self.challenge("other")], lasting: 60)
         }
         #expect(try await store.pendingChallenges(at: store.now()).map(\.token) == ["token"])
         await second.withdraw()
@@ -334,14 +344,14 @@ struct CertificateOrdersTests {
     }
 
     @Test func `an external account is bound, and demanded if the authority requires it`() async throws {
-        authority.state.withLock { $0.requiresExternalAccount = true }
+        authority.state.withLockedValue { $0.requiresExternalAccount = true }
         try await node().runRound()
         #expect(says("set acme-eab-kid"))
         try await store.requestRenewal()
         let account = try #require(ExternalAccount(keyIdentifier: "kid-1", key: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajV\n"))
         let bound = try node(externalAccount: account)
         try await bound.runRound()
-        #expect(bound.current.context != nil)
+        #expect(bound.certificate.current.context != nil)
         #expect(errors == [])
     }
 }

@@ -1,8 +1,12 @@
+import ACMEClient
+import ACMETesting
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import HTTPListener
+import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
@@ -16,7 +20,8 @@ struct FailedOrderTests {
 
     private func metrics(of node: CertificateOrders) -> String {
         var text = MetricsText()
-        text.write(node.current.snapshot)
+        text.write(node.certificate.current.snapshot)
+        text.write(node.certificate.failures.snapshot)
         return text.text
     }
 
@@ -44,7 +49,7 @@ struct FailedOrderTests {
     {
         let node = try servers.node()
         #expect(failures(of: node) == "0")
-        servers.authority.state.withLock { $0.isReachable = false }
+        servers.authority.state.withLockedValue { $0.isReachable = false }
         try await node.runRound()
         #expect(failures(of: node) == "1")
         try await age(retryingIn: -1)
@@ -54,8 +59,8 @@ struct FailedOrderTests {
         let restarted = try servers.node()
         try await restarted.runRound()
         #expect(failures(of: restarted) == "2")
-        #expect(restarted.current.snapshot.orderFailures == 0)
-        servers.authority.state.withLock { $0.isReachable = true }
+        #expect(restarted.certificate.failures.snapshot.total == 0)
+        servers.authority.state.withLockedValue { $0.isReachable = true }
         try await age(retryingIn: -1)
         try await restarted.runRound()
         #expect(failures(of: restarted) == "0")
@@ -70,10 +75,10 @@ struct FailedOrderTests {
         async throws
     {
         let node = try servers.node(challenge: .tls)
-        servers.authority.state.withLock { $0.isReachable = false }
+        servers.authority.state.withLockedValue { $0.isReachable = false }
         try await node.runRound()
         try await age(retryingIn: 600)
-        servers.authority.state.withLock { $0.isReachable = true }
+        servers.authority.state.withLockedValue { $0.isReachable = true }
         let other = try servers.node(challenge: .http)
         try await other.runRound()
         #expect(failures(of: other) == "0")
@@ -86,17 +91,17 @@ struct FailedOrderTests {
     @Test func `a failure that the store cannot keep counts, and delays the next order`() async throws {
         let node = try servers.node()
         servers.store.fail(.failedOrders)
-        servers.authority.state.withLock { $0.isReachable = false }
+        servers.authority.state.withLockedValue { $0.isReachable = false }
         try await node.runRound()
         #expect(failures(of: node) == "1")
-        servers.authority.state.withLock { $0.isReachable = true }
+        servers.authority.state.withLockedValue { $0.isReachable = true }
         try await node.runRound()
         #expect(failures(of: node) == "1")
-        #expect(node.current.context == nil)
+        #expect(node.certificate.current.context == nil)
         servers.store.recover()
         try await node.runRound()
         #expect(failures(of: node) == "1")
-        #expect(node.current.context == nil)
+        #expect(node.certificate.current.context == nil)
     }
 
     @Test func `a store that refuses the lease of an order is reported once until it works again`() async throws {
@@ -108,10 +113,10 @@ struct FailedOrderTests {
         try await node.runRound()
         try await node.runRound()
         #expect(reports() == 1)
-        #expect(node.current.context == nil)
+        #expect(node.certificate.current.context == nil)
         servers.store.recover()
         try await node.runRound()
-        #expect(node.current.context != nil)
+        #expect(node.certificate.current.context != nil)
         try await servers.store.requestRenewal()
         servers.store.fail(.takeOrderLease)
         try await node.runRound()

@@ -1,8 +1,11 @@
+import ACMEClient
+import ACMETesting
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
@@ -55,7 +58,7 @@ struct OrderingServers {
     }
 
     /// The requests of the servers that break a rule of the authority.
-    var errors: [String] { authority.state.withLock { $0.errors } }
+    var errors: [String] { authority.state.withLockedValue { $0.errors } }
 
     func says(_ text: String) -> Bool { log.lines.contains { $0.contains(text) } }
 }

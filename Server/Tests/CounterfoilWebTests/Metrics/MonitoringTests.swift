@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import HTTPListener
 import Logging
 import TestSupport
 import Testing
@@ -29,13 +30,14 @@ struct MonitoringTests {
         let certificate = try await ServerCertificate(
             chain: issued.certificate, key: issued.key, hosts: ["id.example.com"], at: Date())
         // An ordered certificate has the metrics of one from files, and those of the orders.
-        let ordered = CurrentCertificate(answering: PendingChallenges())
-        ordered.replace(by: certificate)
+        let ordered = OrderedCertificate()
+        ordered.current.replace(by: certificate)
         var texts: [String] = []
         for measurements in measurements(of: meter) {
             var sources = MetricsSources(
                 connections: OpenConnections(settings: test.server.settings, logger: Logger(label: "test")),
-                certificate: ordered)
+                certificate: ordered.current)
+            sources.orders = ordered.failures
             sources.store = { measurements }
             sources.dataDirectory = FileManager.default.temporaryDirectory.path
             sources.lastBackup = { Date(timeIntervalSince1970: 1_800_000_000) }

@@ -1,3 +1,4 @@
+import ACMETesting
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
