@@ -15,8 +15,9 @@ enum Pictures {
 
     /// Pixels that differ with the size, so that the logos do, too.
     private static func raster(width: Int, height: Int) -> Raster {
-        let pixels = (0..<height).flatMap { y in
-            (0..<width).flatMap { x in [UInt8(width % 256), UInt8(x % 256), UInt8(y % 256), 0xFF] }
+        var pixels: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width { pixels += [UInt8(width % 256), UInt8(x % 256), UInt8(y % 256), 0xFF] }
         }
         return Raster(width: width, height: height, pixels: pixels)
     }
