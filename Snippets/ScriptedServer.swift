@@ -6,7 +6,7 @@ import HTTPTypes
 
 // snippet.show
 /// A browser without a user: it opens the URL and follows the redirect to the client.
-struct PersonAtOnce: BrowserLauncher {
+struct HeadlessBrowser: BrowserLauncher {
     func open(_ url: BrowserURL) async -> BrowserLaunch {
         let transport: any HTTPTransport = .standard
         do {
@@ -25,7 +25,7 @@ script.interruptions.append(Interruption(at: .userInfo, times: 2, .trouble(503, 
 
 try await ScriptedAuthorizationServer.run(script) { server in
     var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid photos.read")
-    signIn.browser = PersonAtOnce()
+    signIn.browser = HeadlessBrowser()
     let session = TokenSession(for: signIn, store: MemoryTokenStore())
     try await session.signedIn()
 

@@ -181,7 +181,7 @@ public struct ResourceServer: Sendable {
             return try await verified(token, provenBy: nil, requiring: scope)
         case .dpop(let token):
             guard let proofs else { throw boundTokensRefused(requiring: scope) }
-            let proof = try proof(in: request, carrying: token, proofs, requiring: scope)
+            let proof = try proof(in: request, presenting: token, proofs, requiring: scope)
             let access = try await verified(token, provenBy: proof, requiring: scope)
             switch proofs.use(proof, of: access.subject, at: now()) {
             case .new: return access
@@ -192,10 +192,10 @@ public struct ResourceServer: Sendable {
     }
 
     private func proof(
-        in request: HTTPRequest, carrying token: AccessToken, _ proofs: RequestProofs, requiring scope: Scope
+        in request: HTTPRequest, presenting token: AccessToken, _ proofs: RequestProofs, requiring scope: Scope
     ) throws(AccessRefusal) -> VerifiedDPoPProof {
         let proof: VerifiedDPoPProof?
-        do { proof = try proofs.proof(in: request, carrying: token, at: now()) } catch {
+        do { proof = try proofs.proof(in: request, presenting: token, at: now()) } catch {
             throw refusal(for: error, requiring: scope)
         }
         if let proof { return proof }

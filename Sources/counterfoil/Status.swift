@@ -32,7 +32,7 @@ struct Status: AsyncParsableCommand {
                 try console.result(SignInStatus(of: common.profile))
                 throw ExitCode(ExitStatus.signInRequired.rawValue)
             }
-            let status = SignInStatus(of: common.profile, credentials, in: opened.place)
+            let status = SignInStatus(of: common.profile, credentials, in: opened.location)
             if common.json {
                 try console.result(status)
             } else {
@@ -74,7 +74,7 @@ private struct SignInStatus: Encodable {
         (signed_in, good) = (false, false)
     }
 
-    init(of profile: ProfileName, _ credentials: Credentials, in place: OpenedTokenStore.Place) {
+    init(of profile: ProfileName, _ credentials: Credentials, in location: OpenedTokenStore.Location) {
         self.profile = profile.rawValue
         signed_in = true
         let isRefreshable = credentials.refreshToken != nil
@@ -90,7 +90,7 @@ private struct SignInStatus: Encodable {
         refreshable = isRefreshable
         bound_to_key = credentials.proofKey != nil
         is_service = credentials.isOfService ? true : nil
-        stored_in = "\(place)"
+        stored_in = "\(location)"
     }
 
     var lines: [String] {

@@ -38,7 +38,7 @@ struct Whoami: AsyncParsableCommand {
             if let userInfo = try await userInfo(in: session) { claims.merge(userInfo.claims) { $1 } }
             await common.warnIfNotSaved(session)
             if common.json {
-                try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))
+                try console.result(ClaimsOutput(issuer: credentials.issuer.rawValue, claims: claims))
             } else {
                 for line in Self.lines(claims, credentials) { try console.result(line) }
             }
@@ -79,7 +79,7 @@ struct Whoami: AsyncParsableCommand {
 }
 
 /// The claims about the user, as JSON.
-private struct Known: Encodable {
+private struct ClaimsOutput: Encodable {
     let issuer: String
     let claims: [String: ClaimValue]
 }

@@ -93,7 +93,7 @@ struct DoctorTests {
         async throws
     {
         for (status, topic) in [(200, "authorization-page"), (400, "redirect-refused")] {
-            var script = Self.script(.strandsThePerson)
+            var script = Self.script(.strandsTheUser)
             script.authorization.outcome = .page(status)
             try await ScriptedAuthorizationServer.run(script) { server in
                 let (_, report) = try await DoctorReport.of([server.issuer.rawValue] + Self.client)

@@ -9,7 +9,7 @@ struct Authority {
     /// The current time in every test.
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let audience = "https://api.example.com"
-    static let person = "7f3c1b2a-5d6e-4f70-8192-a3b4c5d6e7f8"
+    static let subject = "7f3c1b2a-5d6e-4f70-8192-a3b4c5d6e7f8"
 
     let key: SigningKey
     let issuer: Issuer
@@ -29,7 +29,7 @@ struct Authority {
 
     func accessTokenClaims() throws -> AccessTokenClaims {
         AccessTokenClaims(
-            issuer: issuer, subject: Self.person, audience: [Self.audience], clientID: clientID,
+            issuer: issuer, subject: Self.subject, audience: [Self.audience], clientID: clientID,
             expires: Self.now.addingTimeInterval(3600), issuedAt: Self.now, tokenID: "kPrK_qmxVWaYVA9w",
             scope: try Scope(parsing: "openid photos.read"), authTime: Self.now.addingTimeInterval(-60),
             grantID: "grant-1"
@@ -38,7 +38,7 @@ struct Authority {
 
     func idTokenClaims() -> IDTokenClaims {
         IDTokenClaims(
-            issuer: issuer, subject: Self.person, audience: [clientID.rawValue],
+            issuer: issuer, subject: Self.subject, audience: [clientID.rawValue],
             expires: Self.now.addingTimeInterval(600), issuedAt: Self.now, nonce: nonce
         )
     }
@@ -66,7 +66,7 @@ struct Authority {
     /// The claims of a valid access token, as JSON text that a test can change.
     var claims: String {
         """
-        {"iss":"https://id.example.com","sub":"\(Self.person)","aud":"https://api.example.com","client_id":"lightbox",\
+        {"iss":"https://id.example.com","sub":"\(Self.subject)","aud":"https://api.example.com","client_id":"lightbox",\
         "exp":1800003600,"iat":1800000000,"jti":"kPrK_qmxVWaYVA9w","scope":"photos.read"}
         """
     }

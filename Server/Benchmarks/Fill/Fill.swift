@@ -11,7 +11,7 @@ import Foundation
 @main
 struct Fill {
     /// The number of refresh tokens of each user.
-    private static let tokensPerPerson = 10
+    private static let tokensPerUser = 10
     /// The number of commits that wait for the writer at a time.
     private static let width = 256
     /// The number of users after which expired codes are deleted.
@@ -51,38 +51,38 @@ struct Fill {
 
     private func add(_ tokens: Int) async throws {
         // Sorted like the tables and indexes, so that each is written from one end to the other.
-        let people = Self.sortedNames("per_", (tokens + Self.tokensPerPerson - 1) / Self.tokensPerPerson)
+        let users = Self.sortedNames("per_", (tokens + Self.tokensPerUser - 1) / Self.tokensPerUser)
         let grants = Self.sortedNames("gr_", tokens)
         let families = Self.sortedDigests(tokens)
-        for start in stride(from: 0, to: people.count, by: Self.block) {
-            let block = start..<min(start + Self.block, people.count)
-            try await each(block) { index in try await add(person: people[index], number: index) }
-            let own = block.lowerBound * Self.tokensPerPerson..<min(block.upperBound * Self.tokensPerPerson, tokens)
+        for start in stride(from: 0, to: users.count, by: Self.block) {
+            let block = start..<min(start + Self.block, users.count)
+            try await each(block) { index in try await add(user: users[index], number: index) }
+            let own = block.lowerBound * Self.tokensPerUser..<min(block.upperBound * Self.tokensPerUser, tokens)
             try await each(own) { index in
                 let lastUsed = now.addingTimeInterval(-Self.span * Double(tokens - index) / Double(tokens))
                 try await add(
-                    grant: grants[index], of: people[index / Self.tokensPerPerson], family: families[index],
+                    grant: grants[index], of: users[index / Self.tokensPerUser], family: families[index],
                     at: lastUsed)
             }
             try await removeCodes()
         }
     }
 
-    private func add(person id: String, number: Int) async throws {
-        guard let id = PersonIdentifier(id), let username = Username("holder-\(number)") else {
+    private func add(user id: String, number: Int) async throws {
+        guard let id = UserIdentifier(id), let username = Username("holder-\(number)") else {
             throw Failure("no name for a person")
         }
-        let person = Person(
+        let user = User(
             id: id, username: username, email: nil, displayName: "Holder \(number)",
             passwordHash: Self.passwordHash,
             createdAt: now.addingTimeInterval(-2 * Self.span))
-        guard try await store.addPerson(person, recording: []) == .added else {
+        guard try await store.addUser(user, recording: []) == .added else {
             throw Failure("\(username.rawValue) is there already")
         }
         // An approval needs a session that has not expired; this one is deleted together with the codes.
         let begun = now.addingTimeInterval(-2 * Self.span)
         let session = Session(
-            digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), personID: id,
+            digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), userID: id,
             authenticatedAt: begun, lastSeenAt: now, expiresAt: now.addingTimeInterval(-0.001))
         let outcome = try await store.beginSession(
             session, proving: Self.passwordHash, replacing: nil, recording: [])
@@ -92,22 +92,22 @@ struct Fill {
     }
 
     /// Derives the identifier of a user's only session from that of the user.
-    private static func session(of person: PersonIdentifier) throws -> SessionIdentifier {
-        guard let id = SessionIdentifier("ses_" + person.rawValue.dropFirst("per_".count)) else {
+    private static func session(of user: UserIdentifier) throws -> SessionIdentifier {
+        guard let id = SessionIdentifier("ses_" + user.rawValue.dropFirst("per_".count)) else {
             throw Failure("no name for a session")
         }
         return id
     }
 
-    private func add(grant id: String, of person: String, family: ArtefactDigest, at time: Date) async throws {
-        guard let id = GrantIdentifier(id), let person = PersonIdentifier(person) else {
+    private func add(grant id: String, of user: String, family: ArtefactDigest, at time: Date) async throws {
+        guard let id = GrantIdentifier(id), let user = UserIdentifier(user) else {
             throw Failure("no name for a grant")
         }
         let code = ArtefactDigest(of: AuthorizationCode())
         let approval = Approval(
             grant: Grant(
-                id: id, personID: person, clientID: client.id, scope: client.scope,
-                sessionID: try Self.session(of: person), createdAt: time, lastUsedAt: time),
+                id: id, userID: user, clientID: client.id, scope: client.scope,
+                sessionID: try Self.session(of: user), createdAt: time, lastUsedAt: time),
             code: CodeRecord(
                 digest: code, interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: id,
                 redirectURI: .requested(redirectURI), codeChallenge: nil, nonce: nil,

@@ -75,12 +75,12 @@ package struct CertificateOrder: Sendable {
             let done = try await settled(url, account: account, step: .finalization, isLate: true) {
                 $0.status == .valid
             }
-            guard let place = done.certificate else {
+            guard let certificateURL = done.certificate else {
                 throw ACMEError.malformed(.finalization, "the valid order has no certificate")
             }
             return try await repeating {
                 let response = try await client.post(
-                    [], to: place, account: account, key: key, at: .certificate,
+                    [], to: certificateURL, account: account, key: key, at: .certificate,
                     accepting: "application/pem-certificate-chain")
                 guard let chain = String(validating: response.body, as: UTF8.self), !chain.isEmpty else {
                     throw ACMEError.malformed(.certificate, "it is no text")

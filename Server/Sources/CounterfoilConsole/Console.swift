@@ -13,7 +13,7 @@ struct Console: Sendable {
     let store: any UncachedStore
     let sessions: SessionManager
     let tickets: TicketAuthority
-    let people: SignIn
+    let users: SignIn
     let formats: ContentFormats
     let random: RandomBytes
     let logger: Logger
@@ -29,7 +29,7 @@ struct Console: Sendable {
         store = components.store
         sessions = components.sessions
         tickets = components.tickets
-        people = components.people
+        users = components.users
         formats = components.formats
         random = components.random
         logger = components.logger
@@ -47,7 +47,7 @@ struct Console: Sendable {
     private static let targetLimit = 2048
 
     /// A request of a signed-in user.
-    struct Visit: Sendable {
+    struct Exchange: Sendable {
         let request: IncomingRequest
         let session: LiveSession
         let now: Date
@@ -55,7 +55,7 @@ struct Console: Sendable {
         /// Whether the user signed in recently enough for the page; false only for a submitted form.
         let isRecent: Bool
 
-        var person: Person { session.person }
+        var user: User { session.user }
         /// The path of the request, to which the anti-CSRF tokens of forms (tickets) are bound.
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
@@ -82,42 +82,43 @@ struct Console: Sendable {
     ///
     /// - Parameter time: The time of the event; nil for that of the request.
     func event(
-        _ kind: AuditEvent.Kind, by visit: Visit, client: ClientIdentifier? = nil, detail: String? = nil,
+        _ kind: AuditEvent.Kind, by exchange: Exchange, client: ClientIdentifier? = nil, detail: String? = nil,
         at time: Date? = nil
     ) -> AuditEvent {
         auditor.event(
-            kind, by: visit.request, person: visit.person.id, client: client, detail: detail, now: time ?? visit.now)
+            kind, by: exchange.request, user: exchange.user.id, client: client, detail: detail,
+            now: time ?? exchange.now)
     }
 
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
     /// requests without a user.
     func events(
-        ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit
+        ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by exchange: Exchange
     ) -> [AuditEvent] {
-        let change = event(.application, by: visit, client: client.id, detail: detail)
+        let change = event(.client, by: exchange, client: client.id, detail: detail)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
-        return [change, event(.machineAccess, by: visit, client: client.id, detail: access.detail)]
+        return [change, event(.machineAccess, by: exchange, client: client.id, detail: access.detail)]
     }
 
     /// Records that the password check of a signed-in user was refused.
     func refuse(
-        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, _ visit: Visit, for purpose: String? = nil
+        _ kind: AuditEvent.Kind, because cause: SignIn.Cause, _ exchange: Exchange, for purpose: String? = nil
     ) async {
-        await auditor.refuse(kind, because: cause, of: visit.request, for: purpose, now: visit.now)
+        await auditor.refuse(kind, because: cause, of: exchange.request, for: purpose, now: exchange.now)
     }
 
     /// Authenticates a request by its session, or throws ``SignInNeeded``.
     ///
     /// A submitted form gets through without a recent sign-in, so that its typed values are not lost: see
     /// ``check(_:of:)`` and ``requireRecentSignIn(_:losingForm:)``.
-    func visit(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Visit {
+    func exchange(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Exchange {
         let isForm = request.head.method == .post
         let session = try await sessions.current(request, now: now)
         let isRecent = session.map { isRecentEnough($0, for: endpoint, now: now) } ?? false
         guard let session, isForm || isRecent else {
             throw SignInNeeded(path: Self.target(of: request), losesForm: isForm)
         }
-        return Visit(request: request, session: session, now: now, words: request.words, isRecent: isRecent)
+        return Exchange(request: request, session: session, now: now, words: request.words, isRecent: isRecent)
     }
 
     private static func target(of request: IncomingRequest) -> String {
@@ -128,11 +129,11 @@ struct Console: Sendable {
     /// Throws ``SignInNeeded`` if a form was submitted too long after the sign-in.
     ///
     /// - Parameters:
-    ///   - visit: The request with the form.
+    ///   - exchange: The request with the form.
     ///   - losesForm: Whether the user has to enter something again.
-    func requireRecentSignIn(_ visit: Visit, losingForm losesForm: Bool = false) throws {
-        guard visit.isRecent else {
-            throw SignInNeeded(path: Self.target(of: visit.request), losesForm: losesForm)
+    func requireRecentSignIn(_ exchange: Exchange, losingForm losesForm: Bool = false) throws {
+        guard exchange.isRecent else {
+            throw SignInNeeded(path: Self.target(of: exchange.request), losesForm: losesForm)
         }
     }
 
@@ -142,21 +143,21 @@ struct Console: Sendable {
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
     }
 
-    func head(_ visit: Visit, in part: ConsoleHead.Part?) -> ConsoleHead {
+    func head(_ exchange: Exchange, in part: ConsoleHead.Part?) -> ConsoleHead {
         let prefix = settings.issuer.path
         return ConsoleHead(
-            personName: DisplayName(of: visit.person),
-            isAdministrator: visit.person.isAdministrator,
-            registersClients: settings.registration.isOpen(to: visit.person),
+            userDisplayName: DisplayName(of: exchange.user),
+            isAdministrator: exchange.user.isAdministrator,
+            registersClients: settings.registration.isOpen(to: exchange.user),
             part: part,
             paths: ConsoleHead.Paths(
-                applications: prefix + Endpoint.applications.path,
+                clients: prefix + Endpoint.clients.path,
                 account: prefix + Endpoint.account.path,
                 administration: prefix + Endpoint.administration.path,
                 signOut: prefix + Endpoint.signOut.path
             ),
-            signOutTicket: ticket(visit, for: prefix + Endpoint.signOut.path),
-            confirmation: visit.isRecent ? nil : FormField(PasswordPage.currentField)
+            signOutTicket: ticket(exchange, for: prefix + Endpoint.signOut.path),
+            confirmation: exchange.isRecent ? nil : FormField(PasswordPage.currentField)
         )
     }
 
@@ -172,11 +173,11 @@ struct Console: Sendable {
     ///
     /// The token expires only when the idle session would expire too, so that a user who fills in the form slowly loses
     /// no typed value.
-    func ticket(_ visit: Visit, for path: String, interaction: InteractionIdentifier? = nil) -> String {
+    func ticket(_ exchange: Exchange, for path: String, interaction: InteractionIdentifier? = nil) -> String {
         tickets.issue(
-            .console, to: visit.session.holder, request: path,
+            .console, to: exchange.session.holder, request: path,
             interaction: interaction ?? InteractionIdentifier(random: random),
-            expires: visit.now.addingTimeInterval(TimeInterval(settings.sessionIdleLifetime))
+            expires: exchange.now.addingTimeInterval(TimeInterval(settings.sessionIdleLifetime))
         )
     }
 
@@ -184,18 +185,18 @@ struct Console: Sendable {
     ///
     /// Throws `PageProblem.pageExpired` for an expired ticket, and ``SignInNeeded`` if the sign-in is too long ago for
     /// the page.
-    func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
-        let form = try PageForm(visit.request, issuer: settings.issuer)
-        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
-        try requireRecentSignIn(visit)
-        guard !isLate else { throw PageProblem.pageExpired(again: address(of: visit)) }
+    func form(_ exchange: Exchange) throws -> (form: PageForm, ticket: Ticket) {
+        let form = try PageForm(exchange.request, issuer: settings.issuer)
+        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: exchange)
+        try requireRecentSignIn(exchange)
+        guard !isLate else { throw PageProblem.pageExpired(again: address(of: exchange)) }
         return (form, ticket)
     }
 
     /// Parses the form of a request, and checks it as ``check(_:of:)`` does.
-    func formOrDelay(_ visit: Visit) async throws -> (form: PageForm, ticket: Ticket, delay: FormDelay?) {
-        let form = try PageForm(visit.request, issuer: settings.issuer)
-        let (ticket, delay) = try await check(form, of: visit)
+    func formOrDelay(_ exchange: Exchange) async throws -> (form: PageForm, ticket: Ticket, delay: FormDelay?) {
+        let form = try PageForm(exchange.request, issuer: settings.issuer)
+        let (ticket, delay) = try await check(form, of: exchange)
         return (form, ticket, delay)
     }
 
@@ -204,21 +205,21 @@ struct Console: Sendable {
     ///
     /// - Returns: The ticket, and the reason why the caller must change nothing and show the form again with the typed
     ///   values; nil if there is none.
-    func check(_ form: PageForm, of visit: Visit) async throws -> (ticket: Ticket, delay: FormDelay?) {
-        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
-        if visit.isRecent { return (ticket, isLate ? .expired : nil) }
+    func check(_ form: PageForm, of exchange: Exchange) async throws -> (ticket: Ticket, delay: FormDelay?) {
+        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: exchange)
+        if exchange.isRecent { return (ticket, isLate ? .expired : nil) }
         let password = try form.value(PasswordPage.currentField)
         if password.isEmpty { return (ticket, .passwordNeeded) }
         if isLate { return (ticket, .expired) }
-        switch try await people.confirm(visit.person, password: password, in: visit.request, now: visit.now) {
+        switch try await users.confirm(exchange.user, password: password, in: exchange.request, now: exchange.now) {
         case .refused(let cause):
-            await refuse(.signIn, because: cause, visit, for: "confirmation of a change")
+            await refuse(.signIn, because: cause, exchange, for: "confirmation of a change")
             return (ticket, .passwordWrong)
         case .tooEarly(_, let cause):
-            await refuse(.throttled, because: cause, visit, for: "confirmation of a change")
+            await refuse(.throttled, because: cause, exchange, for: "confirmation of a change")
             return (ticket, .tooManyAttempts)
-        case .signedIn(let person):
-            guard person.id == visit.person.id else { throw SignInNeeded(path: visit.path) }
+        case .signedIn(let user):
+            guard user.id == exchange.user.id else { throw SignInNeeded(path: exchange.path) }
             return (ticket, nil)
         }
     }
@@ -227,22 +228,24 @@ struct Console: Sendable {
     ///
     /// The sign-in page leads there at once if the user has signed in recently, and to the account page if the URL of
     /// the form has no page.
-    private func address(of visit: Visit) -> String { SignInNeeded(path: visit.path).url(issuer: settings.issuer) }
+    private func address(of exchange: Exchange) -> String {
+        SignInNeeded(path: exchange.path).url(issuer: settings.issuer)
+    }
 
     /// Checks the ticket of a form, and reports in `isLate` whether it has expired.
     ///
     /// Even an expired ticket must belong to this session and page. For an expired ticket, the caller must change
     /// nothing, and show the form again with the typed values.
     func checkTicketOrLate(
-        _ text: String, of visit: Visit
+        _ text: String, of exchange: Exchange
     ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {
         do {
             let ticket = try tickets.check(
-                text, .console, of: visit.session.holder, request: visit.path, now: visit.now)
+                text, .console, of: exchange.session.holder, request: exchange.path, now: exchange.now)
             return (ticket, false)
         } catch {
             switch error {
-            case .forged: throw .pageOutdated(again: address(of: visit))
+            case .forged: throw .pageOutdated(again: address(of: exchange))
             case .expired(let ticket): return (ticket, true)
             }
         }

@@ -2,10 +2,10 @@ import CounterfoilServer
 
 /// The variables of the layout template of the console.
 struct ConsoleContext {
-    let personName: DisplayName
+    let userDisplayName: DisplayName
     let isAdministrator: Bool
     let registersClients: Bool
-    let inApplications: Bool
+    let isInClients: Bool
     let inAccount: Bool
     let inAdministration: Bool
     let paths: ConsoleHead.Paths
@@ -13,10 +13,10 @@ struct ConsoleContext {
     let confirmation: FormField?
 
     init(_ head: ConsoleHead) {
-        personName = head.personName
+        userDisplayName = head.userDisplayName
         isAdministrator = head.isAdministrator
         registersClients = head.registersClients
-        inApplications = head.part == .applications
+        isInClients = head.part == .clients
         inAccount = head.part == .account
         inAdministration = head.part == .administration
         paths = head.paths

@@ -12,7 +12,7 @@ extension Endpoint {
     /// The apps that a user has allowed.
     package static let account = page("account", "/account").signedIn
     /// The permissions of one app, and the form that withdraws them.
-    package static let connectedApp = form("connectedApp", "/account/apps/{client_id}").signedIn
+    package static let connectedClient = form("connectedApp", "/account/apps/{client_id}").signedIn
     /// The sessions of a user, one for each browser.
     package static let sessions = form("sessions", "/account/sessions").signedIn
     /// The form that changes the password.
@@ -23,28 +23,28 @@ extension Endpoint {
     // Pages of the clients of a developer.
 
     /// The list of the clients that the signed-in developer has registered.
-    package static let applications = page("applications", "/apps").signedIn
+    package static let clients = page("applications", "/apps").signedIn
     /// The form that registers a client.
-    package static let newApp = form("newApp", "/apps/new").signedIn.recent
+    package static let newClient = form("newApp", "/apps/new").signedIn.recent
     /// The overview of one client.
-    package static let application = page("application", "/apps/{client_id}").signedIn
+    package static let client = page("application", "/apps/{client_id}").signedIn
     /// The form that changes the registration of a client.
-    package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
+    package static let editClient = form("editApp", "/apps/{client_id}/edit").signedIn.recent
     /// The form that replaces or removes the logo of a client.
-    package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
+    package static let clientLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
         .signedIn.recent
     /// The form in which administrators set the policy of a client.
-    package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
+    package static let clientPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
     /// The values that connect a client to this server.
-    package static let connectApp = page("connectApp", "/apps/{client_id}/connect").signedIn
+    package static let connectClient = page("connectApp", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client, which can be added and deleted.
-    package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
+    package static let clientSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
     /// The check that the association files on the hosts of claimed https redirect URIs name the apps of the client.
-    package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
+    package static let clientAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
     /// The page that asks for confirmation and then deletes a client.
-    package static let deleteApp = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
+    package static let deleteClient = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.
-    package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)
+    package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersUsers: false)
         .signedIn
 
     // Pages of the administration.
@@ -79,11 +79,11 @@ extension ServerPages {
     public static let console = ServerPages(
         linked: LinkedPages(
             home: .account, signIn: .consoleSignIn, passwordChange: .password, firstSteps: .firstSteps,
-            clientSettings: .editApp),
+            clientSettings: .editClient),
         endpoints: [
-            .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
-            .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,
-            .applicationSecrets, .applicationAssociation, .deleteApp, .verdicts, .firstSteps, .administration,
+            .consoleSignIn, .account, .connectedClient, .sessions, .password, .signOut, .clients,
+            .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
+            .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],
         templates: consoleTemplates,
@@ -97,11 +97,11 @@ extension ServerPages {
             },
             { components in
                 AccountEndpoints(
-                    console: Console(components), hasher: components.hasher, people: components.people
+                    console: Console(components), hasher: components.hasher, users: components.users
                 ).handlers
             },
             { components in
-                AppEndpoints(
+                ClientEndpoints(
                     console: Console(components), encoder: components.logoEncoder,
                     associations: components.associations.map {
                         AssociationCheck(fetcher: $0, for: components.request)
@@ -122,16 +122,16 @@ extension Console {
     /// administrators, other users get status 404.
     func handler(
         _ endpoint: Endpoint,
-        show: @escaping @Sendable (Visit) async throws -> Reply = { _ in throw NotFoundError() },
-        change: @escaping @Sendable (Visit) async throws -> Reply = { _ in throw NotFoundError() }
+        show: @escaping @Sendable (Exchange) async throws -> Reply = { _ in throw NotFoundError() },
+        change: @escaping @Sendable (Exchange) async throws -> Reply = { _ in throw NotFoundError() }
     ) -> EndpointHandler {
         EndpointHandler(endpoint) { request, now in
             do {
-                let visit = try await visit(request, at: endpoint, now: now)
-                guard endpoint.audience != .administrators || visit.person.isAdministrator else {
+                let exchange = try await exchange(request, at: endpoint, now: now)
+                guard endpoint.audience != .administrators || exchange.user.isAdministrator else {
                     throw NotFoundError()
                 }
-                return request.head.method == .post ? try await change(visit) : try await show(visit)
+                return request.head.method == .post ? try await change(exchange) : try await show(exchange)
             } catch let needed as SignInNeeded {
                 return .seeOther(needed.url(issuer: settings.issuer))
             }

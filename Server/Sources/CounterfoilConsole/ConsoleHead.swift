@@ -3,13 +3,13 @@ package import CounterfoilServer
 /// The head of every page for signed-in users: the user, the navigation and the sign-out button.
 package struct ConsoleHead: Sendable, Hashable {
     package enum Part: Sendable, Hashable, CaseIterable {
-        case applications
+        case clients
         case account
         case administration
     }
 
     /// The name of the signed-in user.
-    package var personName: DisplayName
+    package var userDisplayName: DisplayName
     /// Whether the navigation shows the administration.
     package var isAdministrator: Bool
     /// Whether the navigation shows My Apps; if false, the user may not register clients.
@@ -24,7 +24,7 @@ package struct ConsoleHead: Sendable, Hashable {
 
     /// The paths of the parts of the console, and of the sign-out.
     package struct Paths: Sendable, Hashable {
-        package var applications: String = "/apps"
+        package var clients: String = "/apps"
         package var account: String = "/account"
         package var administration: String = "/admin"
         /// The path that the sign-out button posts to.

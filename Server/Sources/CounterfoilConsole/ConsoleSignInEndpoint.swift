@@ -42,10 +42,10 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let submission = try form.receive(request, now: now) { carried in
-            Console.SignInNeeded(path: carried).url(issuer: console.settings.issuer)
+        let submission = try form.receive(request, now: now) { pendingRequest in
+            Console.SignInNeeded(path: pendingRequest).url(issuer: console.settings.issuer)
         }
-        let path = destination(submission.carried)
+        let path = destination(submission.pendingRequest)
         switch try await form.attempt(submission) {
         case .again(let again): return page(request, path: path, again: again, now: now)
         case .signedIn(_, let cookies): return .seeOther(path).setting(cookies)
@@ -57,7 +57,7 @@ struct ConsoleSignInEndpoint: Sendable {
         now: Date
     ) -> Reply {
         let content = SignInForm.Content(
-            carried: path,
+            pendingRequest: path,
             // The policy of a client can block a sign-in in an embedded web view. This sign-in belongs to no client:
             // the page warns but never blocks, because users must always be able to reach their account.
             openInBrowserLink: WebViewVerdict(on: request, under: .warn)

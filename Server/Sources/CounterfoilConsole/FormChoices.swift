@@ -76,7 +76,7 @@ package struct FormVerdict: Sendable, Hashable {
     package let words: [String]
     /// Examples of redirect URIs that a request could contain, and whether they would match the line once it is saved;
     /// empty for a refused line.
-    package let examples: [AppPage.Example]
+    package let examples: [ClientPage.Example]
     /// Whether the line is accepted without a warning; there is a flag for each state, because templates cannot
     /// compare values.
     package let isAccepted: Bool
@@ -84,7 +84,7 @@ package struct FormVerdict: Sendable, Hashable {
     package let isRefused: Bool
 
     package init(
-        _ uri: String, _ state: State, words: [String], examples: [AppPage.Example] = []
+        _ uri: String, _ state: State, words: [String], examples: [ClientPage.Example] = []
     ) {
         self.uri = uri
         self.state = state

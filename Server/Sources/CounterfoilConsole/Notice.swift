@@ -11,7 +11,7 @@ extension Notice {
     var code: String { String(rawValue.split(separator: ".").last ?? "") }
 }
 
-extension Console.Visit {
+extension Console.Exchange {
     /// Returns the confirmation whose code is in the URL of the request; nil if there is none.
     func noticed<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> Vocabulary? {
         guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }

@@ -13,7 +13,7 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``OpeningRefusal``, which never contains the string. A password in the string is refused, because
     ///   other users of the machine can read the arguments of a program.
     public init(_ text: String) throws(OpeningRefusal) {
-        do { uri = try ConnectionURI(text, application: "counterfoil") } catch { throw OpeningRefusal(error, of: "") }
+        do { uri = try ConnectionURI(text, client: "counterfoil") } catch { throw OpeningRefusal(error, of: "") }
     }
 
     /// The database and its servers, without the user and the options.

@@ -10,15 +10,15 @@ import PostgreSQLDriver
 struct PostgreSQLEngine: SQLEngine {
     let connections: StoreConnections
     /// The notes of used client assertions and of used DPoP proofs, which share transactions.
-    let assertions: Gathering<AssertionNote>
-    let proofs: Gathering<ProofNote>
+    let assertions: CommitBatcher<AssertionInsert>
+    let proofs: CommitBatcher<ProofInsert>
     /// The deadline of the request; nil for a service or a command.
     private var deadline: ContinuousClock.Instant?
 
     init(_ connections: StoreConnections) {
         self.connections = connections
-        assertions = Gathering(connections.threads)
-        proofs = Gathering(connections.threads)
+        assertions = CommitBatcher(connections.threads)
+        proofs = CommitBatcher(connections.threads)
     }
 
     func serving(_ request: RequestContext) -> PostgreSQLEngine {

@@ -82,7 +82,7 @@ public final class PostgreSQLStore: SQLStore {
     }
 
     /// Reads the settings that ``note(_:)`` has stored, by name.
-    public func notedSettings() async throws(StoreFault) -> [String: String] {
+    public func recordedSettings() async throws(StoreFault) -> [String: String] {
         let rows = try await database.engine.read { connection in
             try connection.all("SELECT name, text FROM noted_settings") { columns in
                 (name: try columns.text(), text: try columns.text())

@@ -51,7 +51,7 @@ extension PostgreSQLStore {
         do {
             let isNew = try await traced { () async throws(StoreFault) in
                 try await connections.commit(
-                    ProofNote(proof: proof, now: now), with: engine.proofs, by: deadline)
+                    ProofInsert(proof: proof, now: now), with: engine.proofs, by: deadline)
             }
             if !isNew { proofBudget.giveBack(of: proof.holder, until: proof.expires) }
             return isNew ? .new : .used

@@ -57,8 +57,8 @@ struct StoreConnections: Sendable {
     ///   - deadline: The deadline of the request.
     ///   - isRepeatable: Whether the commit has a mark (`CommitAttempt`), so that it can be sent again if its result is
     ///     unknown.
-    func commit<Commit: GatheredCommit>(
-        _ commit: Commit, with gathering: Gathering<Commit>, by deadline: ContinuousClock.Instant?,
+    func commit<Commit: BatchedCommit>(
+        _ commit: Commit, with gathering: CommitBatcher<Commit>, by deadline: ContinuousClock.Instant?,
         isRepeatable: Bool = false
     ) async throws(StoreFault) -> Commit.Outcome {
         try await measured(.commit) {

@@ -63,14 +63,14 @@ extension SQLConnection {
     }
 
     /// Appends the events of a commit that has found a user.
-    func append(_ events: [AuditEvent], ofExisting person: PersonIdentifier) throws {
+    func append(_ events: [AuditEvent], ofExisting user: UserIdentifier) throws {
         for event in events {
-            if event.personID == person { try insert(event) } else { try append(event) }
+            if event.userID == user { try insert(event) } else { try append(event) }
         }
     }
 
     /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
-    func append(_ event: AuditEvent) throws { try insert(try withoutDeletedPerson(event)) }
+    func append(_ event: AuditEvent) throws { try insert(try withoutDeletedUser(event)) }
 
     private func insert(_ event: AuditEvent) throws {
         try send(
@@ -82,7 +82,7 @@ extension SQLConnection {
             event.at.microseconds,
             event.kind.rawValue,
             event.outcome.rawValue,
-            event.personID?.rawValue,
+            event.userID?.rawValue,
             event.clientID?.rawValue,
             event.grantID?.rawValue,
             event.source,
@@ -91,13 +91,13 @@ extension SQLConnection {
         )
     }
 
-    private func withoutDeletedPerson(_ event: AuditEvent) throws -> AuditEvent {
+    private func withoutDeletedUser(_ event: AuditEvent) throws -> AuditEvent {
         // A refusal without a user takes the same time, so that it does not reveal whether an account exists.
-        guard event.personID != nil || event.outcome == .refused else { return event }
-        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", event.personID?.rawValue ?? "")
-        guard let person = event.personID, !person.isPseudonym else { return event }
+        guard event.userID != nil || event.outcome == .refused else { return event }
+        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", event.userID?.rawValue ?? "")
+        guard let user = event.userID, !user.isPseudonym else { return event }
         guard exists != [true] else { return event }
-        return try removedPerson(person)?.pseudonymized(event) ?? event.withoutPerson
+        return try removedUser(user)?.pseudonymized(event) ?? event.withoutUser
     }
 }
 
@@ -108,7 +108,7 @@ extension AuditQuery {
     private var conditions: [(sql: String, values: [any SQLValue])] {
         var conditions: [(sql: String, values: [any SQLValue])] = []
         if let kind { conditions.append(("kind = ?", [kind.rawValue])) }
-        if let personID { conditions.append(("person_id = ?", [personID.rawValue])) }
+        if let userID { conditions.append(("person_id = ?", [userID.rawValue])) }
         if let clientID { conditions.append(("client_id = ?", [clientID.rawValue])) }
         if let outcome { conditions.append(("outcome = ?", [outcome.rawValue])) }
         if let source { conditions.append(("source = ?", [source])) }
@@ -160,7 +160,7 @@ extension AuditEntry {
                 at: at,
                 kind,
                 outcome,
-                personID: try columns.optionalValue(PersonIdentifier.init(_:)),
+                userID: try columns.optionalValue(UserIdentifier.init(_:)),
                 clientID: try columns.optionalValue(ClientIdentifier.init(_:)),
                 grantID: try columns.optionalValue(GrantIdentifier.init(_:)),
                 source: try columns.optionalText(),

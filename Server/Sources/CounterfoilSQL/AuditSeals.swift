@@ -105,8 +105,8 @@ extension SQLConnection {
             """
             INSERT INTO audit_seals (\(AuditSeal.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            seal.number, seal.position.microseconds, seal.position.number, Data(seal.digest), Data(seal.person.digest),
-            seal.person.salt.map { Data($0) }, Data(seal.detail.digest), seal.detail.salt.map { Data($0) },
+            seal.number, seal.position.microseconds, seal.position.number, Data(seal.digest), Data(seal.user.digest),
+            seal.user.salt.map { Data($0) }, Data(seal.detail.digest), seal.detail.salt.map { Data($0) },
             seal.pseudonym.map { Data($0) }, Data(seal.chain), Data(seal.code))
     }
 
@@ -149,7 +149,7 @@ extension AuditRecord {
     fileprivate init(_ columns: inout Columns) throws {
         self.init(
             position: try columns.position(), kind: try columns.text(), outcome: try columns.text(),
-            personID: try columns.optionalText(), clientID: try columns.optionalText(),
+            userID: try columns.optionalText(), clientID: try columns.optionalText(),
             grantID: try columns.optionalText(), source: try columns.optionalText(),
             requestID: try columns.optionalText(), detail: try columns.optionalText())
     }
@@ -176,7 +176,7 @@ extension AuditSeal {
     fileprivate init(_ columns: inout Columns) throws {
         self.init(
             number: Int(try columns.integer()), position: try columns.position(), digest: try columns.bytes(),
-            person: SaltedDigest(digest: try columns.bytes(), salt: try columns.optionalBytes()),
+            user: SaltedDigest(digest: try columns.bytes(), salt: try columns.optionalBytes()),
             detail: SaltedDigest(digest: try columns.bytes(), salt: try columns.optionalBytes()),
             pseudonym: try columns.optionalBytes(), chain: try columns.bytes(), code: try columns.bytes())
     }

@@ -56,16 +56,18 @@ extension RegisteredClient {
 
     fileprivate static let insertion = """
         INSERT INTO clients (\((all + derived).joined(separator: ", ")))
-        VALUES (\(places(all.count + derived.count)))
+        VALUES (\(placeholders(all.count + derived.count)))
         """
 
     fileprivate static let change = """
         UPDATE clients SET (\((changeable + derived).joined(separator: ", ")))
-            = (\(places(changeable.count + derived.count)))
+            = (\(placeholders(changeable.count + derived.count)))
         WHERE id = ?
         """
 
-    private static func places(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
+    private static func placeholders(_ count: Int) -> String {
+        repeatElement("?", count: count).joined(separator: ", ")
+    }
 
     /// The values of the columns in `changeable`, in the same order.
     fileprivate var changeableValues: [(any SQLValue)?] {
@@ -124,7 +126,7 @@ extension RegisteredClient {
         self.init(
             id: id,
             type: type,
-            owner: try columns.optionalValue(PersonIdentifier.init(_:)),
+            owner: try columns.optionalValue(UserIdentifier.init(_:)),
             presentation: try ClientPresentation(&columns),
             redirectURIs: try columns.list { try RedirectURI($0) },
             scope: try columns.scope(),

@@ -16,7 +16,7 @@ extension SQLStore {
     }
 
     /// Reads the clients that a developer has registered, oldest first.
-    public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
+    public func clients(of owner: UserIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try await read { database in
             try database.list(
                 """
@@ -31,7 +31,7 @@ extension SQLStore {
     }
 
     /// Reads the identifiers of the clients that a developer has registered, oldest first.
-    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+    public func clientIdentifiers(of owner: UserIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
         try await read { database in
             try database.all(
                 "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", owner.rawValue
@@ -46,7 +46,7 @@ extension SQLStore {
                 "SELECT owner_id, source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue
             ) { columns in
                 ClientOwnership(
-                    id: id, owner: try columns.optionalText().flatMap(PersonIdentifier.init(_:)),
+                    id: id, owner: try columns.optionalText().flatMap(UserIdentifier.init(_:)),
                     isUnregistered: try columns.flag())
             }
         }

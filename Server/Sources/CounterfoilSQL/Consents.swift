@@ -5,14 +5,14 @@ public import Foundation
 extension SQLStore {
     /// Reads the consent of a user to a client; nil if there is none, or it was withdrawn.
     public func consent(
-        of person: PersonIdentifier,
+        of user: UserIdentifier,
         to client: ClientIdentifier
     ) async throws(StoreFault) -> Consent? {
-        try await read { database in try database.consent(of: person, to: client) }
+        try await read { database in try database.consent(of: user, to: client) }
     }
 
     /// Reads the consents of a user with their clients, most recently allowed first.
-    public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
+    public func consents(of user: UserIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         try await read { database in
             try database.list(
                 """
@@ -21,7 +21,7 @@ extension SQLStore {
                 WHERE consents.person_id = ?
                 ORDER BY consents.allowed_at DESC, consents.client_id
                 """,
-                person.rawValue,
+                user.rawValue,
                 noting: unsupported
             ) { columns in
                 ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
@@ -31,7 +31,7 @@ extension SQLStore {
 
     /// Reads at most `limit` consents of a user with their clients, in the order of the client identifiers.
     public func consents(
-        of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
+        of user: UserIdentifier, after last: ClientIdentifier?, limit: Int
     ) async throws(StoreFault) -> [ConsentFacts] {
         try await read { database in
             try database.list(
@@ -40,7 +40,7 @@ extension SQLStore {
                 FROM consents JOIN clients ON clients.id = consents.client_id
                 WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id
                 """,
-                person.rawValue,
+                user.rawValue,
                 last?.rawValue ?? "",
                 atMost: limit,
                 noting: unsupported
@@ -56,7 +56,7 @@ extension SQLStore {
     /// deleted if no grant remains. If `kept` is empty, no value of the consent or of a grant is read, so that a value
     /// that this version does not know keeps no access.
     public func narrowConsent(
-        of person: PersonIdentifier,
+        of user: UserIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
         at time: Date,
@@ -64,10 +64,10 @@ extension SQLStore {
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await commit(ending: .usually(.grant, .grantScope, .consent), recording: events) { database in
             guard !kept.isEmpty else {
-                return try database.withdrawConsent(of: person, to: client, at: time) ? .narrowed : .notFound
+                return try database.withdrawConsent(of: user, to: client, at: time) ? .narrowed : .notFound
             }
-            guard try database.consent(of: person, to: client) != nil else { return .notFound }
-            for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
+            guard try database.consent(of: user, to: client) != nil else { return .notFound }
+            for (scope, claimScope) in try database.liveScopes(of: user, to: client) {
                 let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))
                 let isLess =
                     left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
@@ -83,14 +83,14 @@ extension SQLStore {
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
                     WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(grants))
                     """,
-                    person.rawValue,
+                    user.rawValue,
                     client.rawValue,
                     scope.description,
                     claimScope.description
                 )
                 let narrowed = try database.run(
                     "UPDATE grants SET scope = ?5, claim_scope = ?6, revoked_at = ?7 WHERE \(grants)",
-                    person.rawValue,
+                    user.rawValue,
                     client.rawValue,
                     scope.description,
                     claimScope.description,
@@ -100,25 +100,25 @@ extension SQLStore {
                 )
                 if left.isEmpty { try database.countRefresh(of: client, revocations: narrowed) }
             }
-            try database.followConsent(of: person, to: client)
+            try database.followConsent(of: user, to: client)
             return .narrowed
         }
     }
 }
 
 extension SQLConnection {
-    func consent(of person: PersonIdentifier, to client: ClientIdentifier) throws -> Consent? {
-        try consent(of: person.rawValue, to: client.rawValue)
+    func consent(of user: UserIdentifier, to client: ClientIdentifier) throws -> Consent? {
+        try consent(of: user.rawValue, to: client.rawValue)
     }
 
-    private func consent(of person: String, to client: String) throws -> Consent? {
+    private func consent(of user: String, to client: String) throws -> Consent? {
         try first(
             """
             SELECT \(Consent.columns) FROM consents
             WHERE consents.person_id = ?1 AND consents.client_id = ?2
                 AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
             """,
-            person,
+            user,
             client,
             read: Consent.init(_:)
         )
@@ -126,22 +126,22 @@ extension SQLConnection {
 
     /// Deletes a consent and revokes every active grant; returns false if there is no consent.
     fileprivate func withdrawConsent(
-        of person: PersonIdentifier, to client: ClientIdentifier, at time: Date
+        of user: UserIdentifier, to client: ClientIdentifier, at time: Date
     ) throws -> Bool {
         let withdrawn = try run(
             """
             DELETE FROM consents WHERE person_id = ?1 AND client_id = ?2
                 AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
-            """, person.rawValue, client.rawValue)
+            """, user.rawValue, client.rawValue)
         guard withdrawn == 1 else { return false }
         let live = "\(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL"
         try send(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
             WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(live))
-            """, person.rawValue, client.rawValue)
+            """, user.rawValue, client.rawValue)
         let revoked = try run(
-            "UPDATE grants SET revoked_at = ?3 WHERE \(live)", person.rawValue, client.rawValue, time.microseconds)
+            "UPDATE grants SET revoked_at = ?3 WHERE \(live)", user.rawValue, client.rawValue, time.microseconds)
         if revoked > 0 { try countRefresh(of: client, revocations: revoked) }
         return true
     }
@@ -159,7 +159,7 @@ extension SQLConnection {
                 scope = excluded.scope, remembered = excluded.remembered, remembered_at = excluded.remembered_at,
                 appearance = excluded.appearance, allowed_at = excluded.allowed_at
             """,
-            consent.personID.rawValue,
+            consent.userID.rawValue,
             consent.clientID.rawValue,
             consent.scope.description,
             consent.remembered.description,
@@ -176,14 +176,14 @@ extension SQLConnection {
     /// Deletes the consent if no active grant is left. If the consent or a grant has a value that is invalid, or that
     /// this version does not know, the consent forgets what it remembers, so that the user is asked again. The end of a
     /// grant never depends on such a value.
-    func followConsent(of person: PersonIdentifier, to client: ClientIdentifier) throws {
-        try followConsent(of: person.rawValue, to: client.rawValue)
+    func followConsent(of user: UserIdentifier, to client: ClientIdentifier) throws {
+        try followConsent(of: user.rawValue, to: client.rawValue)
     }
 
     /// Narrows the consent with a pair of identifiers, which may be invalid.
-    func followConsent(of person: String, to client: String) throws {
+    func followConsent(of user: String, to client: String) throws {
         do {
-            if let consent = try consent(of: person, to: client) { try follow(consent) }
+            if let consent = try consent(of: user, to: client) { try follow(consent) }
         } catch StoreFault.unsupported, StoreFault.damaged {
             let consent = "person_id = ?1 AND client_id = ?2"
             try send(
@@ -191,16 +191,16 @@ extension SQLConnection {
                 DELETE FROM consents WHERE \(consent) AND NOT EXISTS (
                     SELECT 1 FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
                 )
-                """, person, client)
-            try send("UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person, client)
+                """, user, client)
+            try send("UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", user, client)
         }
     }
 
     private func follow(_ consent: Consent) throws {
-        guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
+        guard let narrowed = consent.following(try liveGrants(of: consent.userID, to: consent.clientID)) else {
             try send(
                 "DELETE FROM consents WHERE person_id = ? AND client_id = ?",
-                consent.personID.rawValue,
+                consent.userID.rawValue,
                 consent.clientID.rawValue
             )
             return
@@ -210,14 +210,14 @@ extension SQLConnection {
 
     /// Reads the distinct combinations of allowed scopes and APIs in the active grants of a user to a client.
     private func liveGrants(
-        of person: PersonIdentifier, to client: ClientIdentifier
+        of user: UserIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, resources: [Resource])] {
         try all(
             """
             SELECT DISTINCT scope, claim_scope, resources FROM grants
             WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
             """,
-            person.rawValue,
+            user.rawValue,
             client.rawValue
         ) { columns in
             columns.record = "grant"
@@ -227,14 +227,14 @@ extension SQLConnection {
 
     /// Reads the distinct pairs of `scope` and `claim_scope` in the active grants of a user to a client.
     fileprivate func liveScopes(
-        of person: PersonIdentifier, to client: ClientIdentifier
+        of user: UserIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, claimScope: Scope)] {
         try all(
             """
             SELECT DISTINCT scope, claim_scope FROM grants
             WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
             """,
-            person.rawValue,
+            user.rawValue,
             client.rawValue
         ) { columns in (try columns.scope(), try columns.scope()) }
     }
@@ -250,7 +250,7 @@ extension Consent {
     init(_ columns: inout Columns) throws {
         columns.record = "consent"
         self.init(
-            personID: try columns.value(PersonIdentifier.init(_:)),
+            userID: try columns.value(UserIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             remembered: try columns.scope(),

@@ -118,7 +118,7 @@ extension SQLConnection {
         let session = try first(
             "SELECT \(Session.columns) FROM sessions WHERE sessions.id = ? AND sessions.person_id = ?",
             facts.grant.sessionID?.rawValue,
-            facts.person.id.rawValue,
+            facts.user.id.rawValue,
             read: Session.init(_:)
         )
         return .approved(facts, session: session)

@@ -12,7 +12,7 @@ extension SQLConnection {
             ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
-            grant.personID.rawValue,
+            grant.userID.rawValue,
             grant.clientID.rawValue,
             grant.scope.description,
             grant.resources.map(\.rawValue).joined(separator: " "),
@@ -62,7 +62,7 @@ extension Grant {
     /// The join of the grants with their users, which the table `grants` references by number.
     ///
     /// It leaves out the grants of a deleted user or client, which are not deleted yet.
-    static let withPerson = """
+    static let withUser = """
         grants JOIN people ON people.number = grants.person_number
             AND EXISTS (SELECT 1 FROM clients WHERE clients.id = grants.client_id)
         """
@@ -78,7 +78,7 @@ extension Grant {
         )
         """
 
-    /// The columns, qualified with their tables, to be read from ``withPerson``.
+    /// The columns, qualified with their tables, to be read from ``withUser``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at,
@@ -88,7 +88,7 @@ extension Grant {
     /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
     static let page = """
         SELECT \(columns), refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
-        FROM \(withPerson) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+        FROM \(withUser) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE \(isOfFirst) AND (grants.client_id, grants.id) > (?2, ?3)
         ORDER BY grants.client_id, grants.id
         """
@@ -97,7 +97,7 @@ extension Grant {
         columns.record = "grant"
         self.init(
             id: try columns.value(GrantIdentifier.init(_:)),
-            personID: try columns.value(PersonIdentifier.init(_:)),
+            userID: try columns.value(UserIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             resources: try columns.resources(),
@@ -116,7 +116,7 @@ extension Grant {
 extension CodeRecord {
     /// The code ?1, with its grant and user, if the attempt ?2 has redeemed it and nothing has ended since.
     static let redeemed = """
-        FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
+        FROM \(Grant.withUser) JOIN codes ON codes.grant_id = grants.id
         WHERE codes.digest = ?1 AND codes.attempt = ?2 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
         """
 

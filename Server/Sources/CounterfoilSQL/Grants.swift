@@ -25,7 +25,7 @@ extension SQLStore {
             if let shown = approval.newClient, let stored = try database.client(shown.id) {
                 guard approval.appearance == ClientAppearance(of: stored) else { return .clientChanged }
             }
-            guard facts.isPersonActive else { return .personNotActive }
+            guard facts.isUserActive else { return .userNotActive }
             guard facts.isSessionAlive else { return .sessionEnded }
             guard approval.holds(beside: facts.former) else { return .consentWithdrawn }
             if approval.code.isDeviceCode {
@@ -44,7 +44,7 @@ extension SQLStore {
                 try database.send("DELETE FROM pushed_requests WHERE digest = ?", Data(pushed.bytes))
             }
             if approval.pkce.isException { try database.countPKCEException(approval) }
-            try database.append(approval.events, ofExisting: approval.grant.personID)
+            try database.append(approval.events, ofExisting: approval.grant.userID)
             return .recorded
         }
     }
@@ -74,7 +74,7 @@ extension SQLStore {
                 UPDATE codes SET used_at = ?2, attempt = ?3
                 WHERE digest = ?1 AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
                     AND EXISTS (
-                        SELECT 1 FROM \(Grant.withPerson)
+                        SELECT 1 FROM \(Grant.withUser)
                         WHERE grants.id = codes.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
                             AND (codes.redirect_uri IS NOT NULL OR EXISTS (
                                 SELECT 1 FROM sessions
@@ -112,7 +112,7 @@ extension SQLStore {
                 """
                 SELECT codes.used_at IS NOT NULL, codes.attempt IS NOT NULL AND codes.attempt = ?2,
                     grants.revoked_at IS NULL AND people.disabled_at IS NULL
-                FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
+                FROM \(Grant.withUser) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
                 """, key, mark)
             guard facts.first == true else { return .gone }
             guard facts[1] else { return .alreadyUsed }
@@ -143,7 +143,7 @@ extension SQLStore {
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         try await read { database in
             try database.first(
-                "SELECT \(Grant.columns) FROM \(Grant.withPerson) WHERE grants.id = ?",
+                "SELECT \(Grant.columns) FROM \(Grant.withUser) WHERE grants.id = ?",
                 id.rawValue,
                 read: Grant.init(_:)
             )
@@ -157,21 +157,21 @@ extension SQLStore {
         try await read { database in
             try database.first(
                 """
-                SELECT \(Grant.columns), \(Person.columns) FROM \(Grant.withPerson)
+                SELECT \(Grant.columns), \(User.columns) FROM \(Grant.withUser)
                 WHERE grants.id = ?
                 """,
                 id.rawValue
-            ) { columns in GrantFacts(grant: try Grant(&columns), person: try Person(&columns)) }
+            ) { columns in GrantFacts(grant: try Grant(&columns), user: try User(&columns)) }
         }
     }
 
     /// Reads at most `limit` grants of a user with their token families, in the order of their clients and identifiers.
     public func grants(
-        of person: PersonIdentifier, after last: Grant?, limit: Int
+        of user: UserIdentifier, after last: Grant?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens] {
         try await read { database in
             try database.list(
-                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", atMost: limit,
+                Grant.page, user.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", atMost: limit,
                 noting: unsupported
             ) { columns in
                 let grant = try Grant(&columns)
@@ -218,7 +218,7 @@ private struct ApprovalFacts {
     let isClientBeingRemoved: Bool
     /// Whether the client still has the pushed request; also true if the request was not pushed.
     let hasPushedRequest: Bool
-    let isPersonActive: Bool
+    let isUserActive: Bool
     let isSessionAlive: Bool
     /// The lines of the former consent in a form that this version does not know.
     let unsupportedLines: [String]
@@ -252,13 +252,13 @@ extension SQLConnection {
     func code(_ digest: ArtefactDigest) throws -> CodeFacts? {
         try first(
             """
-            SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)
-            FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
+            SELECT \(CodeRecord.columns), \(Grant.columns), \(User.columns)
+            FROM \(Grant.withUser) JOIN codes ON codes.grant_id = grants.id
             WHERE codes.digest = ?
             """,
             Data(digest.bytes)
         ) { columns in
-            CodeFacts(code: try CodeRecord(&columns), grant: try Grant(&columns), person: try Person(&columns))
+            CodeFacts(code: try CodeRecord(&columns), grant: try Grant(&columns), user: try User(&columns))
         }
     }
 
@@ -266,7 +266,7 @@ extension SQLConnection {
     func revoke(_ grant: RevocableGrant, because reason: RevocationReason, at time: Date) throws {
         try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.revoked.id.rawValue, time.microseconds)
         try countRefresh(of: grant.revoked.clientID, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
-        try followConsent(of: grant.revoked.personID, to: grant.revoked.clientID)
+        try followConsent(of: grant.revoked.userID, to: grant.revoked.clientID)
     }
 
     /// Reads the first grant that matches a condition.
@@ -274,12 +274,12 @@ extension SQLConnection {
         _ condition: String, _ value: any SQLValue
     ) throws -> RevocableGrant? {
         try first(
-            "SELECT grants.id, people.id, grants.client_id, grants.revoked_at FROM \(Grant.withPerson) WHERE \(condition)",
+            "SELECT grants.id, people.id, grants.client_id, grants.revoked_at FROM \(Grant.withUser) WHERE \(condition)",
             value
         ) { columns in
             let revoked = RevokedGrant(
                 id: try columns.value(GrantIdentifier.init(_:)),
-                personID: try columns.value(PersonIdentifier.init(_:)),
+                userID: try columns.value(UserIdentifier.init(_:)),
                 clientID: try columns.value(ClientIdentifier.init(_:)))
             return RevocableGrant(revoked: revoked, revokedAt: try columns.optionalDate())
         }
@@ -290,7 +290,7 @@ extension SQLConnection {
             Approval.facts,
             Data(approval.code.interaction.bytes),
             approval.grant.clientID.rawValue,
-            approval.grant.personID.rawValue,
+            approval.grant.userID.rawValue,
             approval.grant.sessionID?.rawValue,
             approval.grant.createdAt.microseconds,
             approval.passwordHash.exposed,
@@ -302,7 +302,7 @@ extension SQLConnection {
                 clientRevision: try columns.optionalInteger().map(Int.init),
                 isClientBeingRemoved: try columns.flag(),
                 hasPushedRequest: try columns.flag(),
-                isPersonActive: try columns.flag(),
+                isUserActive: try columns.flag(),
                 isSessionAlive: try columns.flag(),
                 unsupportedLines: Consent.rememberedLines(try columns.text()).unsupported,
                 former: try columns.flag() ? try Consent(&columns) : nil

@@ -203,9 +203,9 @@ private struct DueLogoutQueue {
 extension Columns {
     /// Reads the identifier of a user and the encrypted identifier of a deleted user, of which one is NULL.
     fileprivate mutating func logoutSubject() throws(StoreFault) -> LogoutSubject {
-        let person = try optionalValue(PersonIdentifier.init(_:))
+        let user = try optionalValue(UserIdentifier.init(_:))
         let sealed = try optionalBytes()
-        if let person { return .person(person) }
+        if let user { return .user(user) }
         guard let sealed else { throw damage() }
         return .removed(sealed: sealed)
     }

@@ -8,7 +8,7 @@ extension SQLStore {
         try await read { database in
             try database.first(StoreQuery.refreshFacts, Data(digest.bytes)) { columns in
                 RefreshFacts(
-                    family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
+                    family: try RefreshFamily(&columns), grant: try Grant(&columns), user: try User(&columns))
             }
         }
     }
@@ -62,8 +62,8 @@ extension StoreQuery {
     ///
     /// The tables are joined by integer keys.
     package static let refreshFacts = """
-        SELECT \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
-        FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+        SELECT \(RefreshFamily.columns), \(Grant.columns), \(User.columns)
+        FROM \(Grant.withUser) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 }
@@ -168,7 +168,7 @@ extension SQLConnection {
             """
             UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3)
             WHERE person_id = ?7 AND client_id = ?8 AND EXISTS (SELECT 1 \(family))
-            """, values: values + [facts.person.id.rawValue, facts.grant.clientID.rawValue])
+            """, values: values + [facts.user.id.rawValue, facts.grant.clientID.rawValue])
         try send(
             """
             UPDATE refresh_tokens SET resting_since = ?3
@@ -182,7 +182,7 @@ extension SQLConnection {
         try answers(
             """
             SELECT refresh_tokens.last_attempt IS NOT NULL AND refresh_tokens.last_attempt = ?2
-            FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+            FROM \(Grant.withUser) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
             WHERE refresh_tokens.digest = ?1 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
             """, Data(family.digest.bytes), Data(attempt.bytes)
         ).first
@@ -224,7 +224,7 @@ extension RefreshFamily {
     /// read, that the grant is not revoked, and that the user is not disabled.
     private static let isUnchanged = """
         digest = ?1 AND generation = ?2 AND (last_attempt IS NULL OR last_attempt <> ?6) AND EXISTS (
-            SELECT 1 FROM \(Grant.withPerson)
+            SELECT 1 FROM \(Grant.withUser)
             WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.claim_scope = ?5
                 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
         )

@@ -179,7 +179,7 @@ extension SQLConnection {
             WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT grants.id FROM grants WHERE \(isMeant))
             """, name, range.before, range.last)
         let consents = try all(
-            "SELECT DISTINCT people.id, grants.client_id FROM \(Grant.withPerson) WHERE \(isMeant)", name,
+            "SELECT DISTINCT people.id, grants.client_id FROM \(Grant.withUser) WHERE \(isMeant)", name,
             range.before, range.last
         ) { columns in (try columns.text(), try columns.text()) }
         let revoked = try all(
@@ -192,7 +192,7 @@ extension SQLConnection {
             time.microseconds)
         try send(
             "UPDATE grants SET scope = \(Self.withoutFirst("scope")) WHERE \(isMeant)", name, range.before, range.last)
-        for (person, client) in consents { try followConsent(of: person, to: client) }
+        for (user, client) in consents { try followConsent(of: user, to: client) }
     }
 
     /// Removes a scope that no active grant has from the consents that still allow it.
@@ -200,6 +200,6 @@ extension SQLConnection {
         let consents = try all(
             "SELECT person_id, client_id FROM consents WHERE \(Self.holdsFirst("scope"))", token.rawValue
         ) { columns in (try columns.text(), try columns.text()) }
-        for (person, client) in consents { try followConsent(of: person, to: client) }
+        for (user, client) in consents { try followConsent(of: user, to: client) }
     }
 }

@@ -8,13 +8,13 @@ extension SQLStore {
         try await read { database in
             try database.first(
                 """
-                SELECT \(Session.columns), \(Person.columns)
+                SELECT \(Session.columns), \(User.columns)
                 FROM sessions JOIN people ON people.id = sessions.person_id
                 WHERE sessions.digest = ?
                 """,
                 Data(digest.bytes)
             ) { columns in
-                SessionFacts(session: try Session(&columns), person: try Person(&columns))
+                SessionFacts(session: try Session(&columns), user: try User(&columns))
             }
         }
     }
@@ -22,7 +22,7 @@ extension SQLStore {
     /// Begins a session for a user, if the stored password hash still equals `password`.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
-    /// user beyond `Session.limitPerPerson`. If the former session belongs to the same user, the new session has the
+    /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the
     /// session ID (`sid`) of the former one.
     public func beginSession(
         _ session: Session,
@@ -32,7 +32,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> BeginSessionOutcome {
         let endings: DeclaredEndings = former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
         return try await commit(ending: endings, recording: events) { database in
-            let continued = try former.flatMap { try database.session($0, of: session.personID) }
+            let continued = try former.flatMap { try database.session($0, of: session.userID) }
                 .flatMap(SessionIdentifier.init(_:))
             let id = continued ?? session.id
             let begun = try database.run(
@@ -48,17 +48,17 @@ extension SQLStore {
                 session.expiresAt.microseconds,
                 session.userAgent,
                 session.source,
-                session.personID.rawValue,
+                session.userID.rawValue,
                 password.exposed
             )
             guard begun == 1 else {
-                return try database.isActive(session.personID) ? .passwordChanged : .personNotActive
+                return try database.isActive(session.userID) ? .passwordChanged : .userNotActive
             }
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
             let allowed: [(any SQLValue)?] = [
-                session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1,
+                session.userID.rawValue, Data(session.digest.bytes), Session.limitPerUser - 1,
             ]
             if try database.hasSurplusSessions(beside: allowed) {
                 _ = try database.endSessions("digest IN (\(Session.surplus))", allowed, at: session.authenticatedAt)
@@ -89,14 +89,14 @@ extension SQLStore {
     }
 
     /// Reads the sessions of a user, most recently seen first, including expired ones.
-    public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
+    public func sessions(of user: UserIdentifier) async throws(StoreFault) -> [Session] {
         try await read { database in
             try database.list(
                 """
                 SELECT \(Session.columns) FROM sessions WHERE sessions.person_id = ?
                 ORDER BY sessions.last_seen_at DESC, sessions.authenticated_at DESC, sessions.digest
                 """,
-                person.rawValue,
+                user.rawValue,
                 noting: unsupported,
                 read: Session.init(_:)
             )
@@ -106,13 +106,13 @@ extension SQLStore {
     /// Ends the session with this digest; returns false if the user has no such session.
     public func endSession(
         _ digest: ArtefactDigest,
-        of person: PersonIdentifier,
+        of user: UserIdentifier,
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await commit(ending: .usually(.session, .grant), recording: events) { database in
             try database.endSessions(
-                "digest = ?1 AND person_id = ?2", [Data(digest.bytes), person.rawValue], at: time) == 1
+                "digest = ?1 AND person_id = ?2", [Data(digest.bytes), user.rawValue], at: time) == 1
         }
     }
 
@@ -120,14 +120,14 @@ extension SQLStore {
     /// number of ended sessions.
     @discardableResult
     public func signOutEverywhere(
-        _ person: PersonIdentifier,
+        _ user: UserIdentifier,
         except kept: ArtefactDigest?,
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
         try await commit(ending: .usually(.session, .grant)) { database in
             try database.append(events)
-            return try database.signOutEverywhere(person, except: kept, at: time)
+            return try database.signOutEverywhere(user, except: kept, at: time)
         }
     }
 
@@ -162,38 +162,38 @@ extension SQLStore {
 extension SQLConnection {
     /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
     /// number of ended sessions.
-    func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
-        let keptID = try kept.flatMap { try session($0, of: person) }
+    func signOutEverywhere(_ user: UserIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
+        let keptID = try kept.flatMap { try session($0, of: user) }
         let ended =
             if let kept {
-                try endSessions("person_id = ?1 AND digest <> ?2", [person.rawValue, Data(kept.bytes)], at: time)
+                try endSessions("person_id = ?1 AND digest <> ?2", [user.rawValue, Data(kept.bytes)], at: time)
             } else {
-                try endSessions(of: person, at: time)
+                try endSessions(of: user, at: time)
             }
         if let keptID {
             try revokeGrants(
                 "\(Grant.isOfFirst) AND (grants.session_id IS NULL OR grants.session_id <> ?2)",
-                [person.rawValue, keptID], at: time)
+                [user.rawValue, keptID], at: time)
         } else {
-            try revokeGrants("\(Grant.isOfFirst) AND grants.session_id IS NOT NULL", [person.rawValue], at: time)
+            try revokeGrants("\(Grant.isOfFirst) AND grants.session_id IS NOT NULL", [user.rawValue], at: time)
         }
         return ended
     }
 
     /// Ends every session of a user and returns their number.
-    func endSessions(of person: PersonIdentifier, at time: Date) throws -> Int {
-        try endSessions("person_id = ?1", [person.rawValue], at: time)
+    func endSessions(of user: UserIdentifier, at time: Date) throws -> Int {
+        try endSessions("person_id = ?1", [user.rawValue], at: time)
     }
 
     /// Reads the identifier (`sid`) of a session of a user, which may be invalid; nil if there is none with this
     /// digest.
-    fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> String? {
+    fileprivate func session(_ digest: ArtefactDigest, of user: UserIdentifier) throws -> String? {
         try first(
-            "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), person.rawValue
+            "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), user.rawValue
         ) { columns in try columns.text() }
     }
 
-    /// Returns true if sessions must end so that the user has at most `Session.limitPerPerson` sessions.
+    /// Returns true if sessions must end so that the user has at most `Session.limitPerUser` sessions.
     ///
     /// The parameters are those of `Session.surplus`. The new session counts towards the limit but never ends.
     fileprivate func hasSurplusSessions(beside allowed: [(any SQLValue)?]) throws -> Bool {
@@ -245,7 +245,7 @@ extension SQLConnection {
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
             SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, \(end)
-            FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+            FROM \(Grant.withUser) JOIN clients ON clients.id = grants.client_id
             WHERE \(isNotMarked) AND grants.revoked_at IS NULL AND clients.backchannel_logout_uri IS NOT NULL
             """, values: values + [time.microseconds])
         try revokeGrants(
@@ -262,7 +262,7 @@ extension SQLConnection {
         // Only these columns are read, and not parsed, so that a grant with a value that this version does not know, or
         // an invalid one, is revoked, too. The number of statements does not depend on the number of grants.
         let meant = """
-            FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+            FROM \(Grant.withUser) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
             """
         try countRevocations(meant, values)
@@ -303,7 +303,7 @@ extension Session {
         self.init(
             digest: try columns.digest(),
             id: try columns.value(SessionIdentifier.init(_:)),
-            personID: try columns.value(PersonIdentifier.init(_:)),
+            userID: try columns.value(UserIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
             lastSeenAt: try columns.date(),
             expiresAt: try columns.date(),

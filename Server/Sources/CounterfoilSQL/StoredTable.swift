@@ -95,5 +95,5 @@ package protocol MovableStore: Sendable {
     /// - Parameters:
     ///   - target: The name of the other database, which an attempt to open this store reports from then on.
     ///   - copy: The function.
-    func handOver<Result>(to target: String, _ copy: (any TableReader) throws -> Result) throws -> Result
+    func withExclusiveRead<Result>(to target: String, _ copy: (any TableReader) throws -> Result) throws -> Result
 }

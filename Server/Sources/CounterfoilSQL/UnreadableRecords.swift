@@ -2,19 +2,19 @@ public import CounterfoilStore
 
 extension SQLStore {
     /// Finds the records of a user that lists leave out, and the account if it cannot be read.
-    public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] {
+    public func unreadableRecords(of user: UserIdentifier) async throws(StoreFault) -> [UnreadableRecord] {
         try await read { database in
-            let id = person.rawValue
+            let id = user.rawValue
             var found = try database.unreadable(
-                "SELECT \(Person.columns) FROM people WHERE people.id = ?", id, key: 0
-            ) { columns in _ = try Person(&columns) }
+                "SELECT \(User.columns) FROM people WHERE people.id = ?", id, key: 0
+            ) { columns in _ = try User(&columns) }
             found += try database.unreadable(
                 "SELECT \(Session.columns) FROM sessions WHERE sessions.person_id = ?", id, key: 1
             ) { columns in _ = try Session(&columns) }
             found += try database.unreadable(
                 """
                 SELECT \(Grant.columns), refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
-                FROM \(Grant.withPerson) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+                FROM \(Grant.withUser) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
                 WHERE \(Grant.isOfFirst) ORDER BY grants.client_id, grants.id
                 """, id, key: 0
             ) { columns in
@@ -43,10 +43,10 @@ extension SQLStore {
 extension SQLConnection {
     /// Returns the rows that cannot be read, each with the text of its key column.
     fileprivate func unreadable(
-        _ sql: String, _ person: String, key: Int, read: (inout Columns) throws -> Void
+        _ sql: String, _ user: String, key: Int, read: (inout Columns) throws -> Void
     ) throws -> [UnreadableRecord] {
         var found: [UnreadableRecord] = []
-        try forEachRow(sql, person) { columns in
+        try forEachRow(sql, user) { columns in
             do {
                 try read(&columns)
             } catch StoreFault.unsupported(let value) {

@@ -32,7 +32,7 @@ extension SQLStore {
 
     /// Reads clients of a family, newest first.
     public func unregisteredClients(
-        of family: UnregisteredClientFamily, after last: UnregisteredClientPlace?, limit: Int
+        of family: UnregisteredClientFamily, after last: UnregisteredClientCursor?, limit: Int
     ) async throws(StoreFault) -> [UnregisteredClientUse] {
         try await read { database in
             let clients = try database.list(

@@ -185,7 +185,7 @@ final class CommitQueue: Sendable {
             return state.batches.isMultiple(of: Self.batchesBetweenSizeChecks)
                 && state.prevented.map { .now - $0 >= Self.checkpointPause } ?? true
         }
-        guard isDue, FileIdentity.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
+        guard isDue, DatabaseFileKind.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
         let isDone = database.truncateLog(waiting: Self.checkpointPatience)
         state.withLock { $0.prevented = isDone ? nil : .now }
     }

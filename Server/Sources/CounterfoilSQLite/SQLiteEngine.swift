@@ -23,8 +23,8 @@ struct SQLiteEngine: SQLEngine {
         StoreMeasurements(
             .sqlite, meter, waiting: commits.pendingCount,
             files: StoreMeasurements.Files(
-                database: FileIdentity.size(ofFileAt: pool.path),
-                writeAheadLog: FileIdentity.size(ofFileAt: pool.path + "-wal")))
+                database: DatabaseFileKind.size(ofFileAt: pool.path),
+                writeAheadLog: DatabaseFileKind.size(ofFileAt: pool.path + "-wal")))
     }
 
     private var meter: StoreMeter { commits.meter }

@@ -66,8 +66,8 @@ public final class SQLiteStore: SQLStore {
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
-        var formerCopy: FormerCopy?
-        switch try FileIdentity(ofFileAt: path) {
+        var preUpgradeCopy: PreUpgradeCopy?
+        switch try DatabaseFileKind(ofFileAt: path) {
         case .missing where !createIfMissing, .empty where !createIfMissing: throw .missing(path: path)
         case .missing: try Self.createFile(at: path)
         case .empty: break
@@ -79,7 +79,7 @@ public final class SQLiteStore: SQLStore {
             guard upgrading || version == steps.count else {
                 throw .earlierVersion(path: path, found: version, supported: steps.count)
             }
-            if version < steps.count { formerCopy = FormerCopy(of: path, version: version) }
+            if version < steps.count { preUpgradeCopy = PreUpgradeCopy(of: path, version: version) }
         case .sqlite(Self.unreleasedApplicationID, _): throw .unreleasedVersion(path: path)
         case .sqlite: throw .otherApplication(path: path)
         case .other: throw .notADatabase(path: path)
@@ -92,8 +92,8 @@ public final class SQLiteStore: SQLStore {
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction(Self.makeDurable)
-            if upgrading, formerCopy == nil { UnfinishedCopy.removeAbandoned(of: path) }
-            copyOfEarlierVersion = try formerCopy.flatMap { copy in try copy.make(from: pool) ? copy.path : nil }
+            if upgrading, preUpgradeCopy == nil { UnfinishedCopy.removeAbandoned(of: path) }
+            copyOfEarlierVersion = try preUpgradeCopy.flatMap { copy in try copy.make(from: pool) ? copy.path : nil }
             try pool.writeWithoutTransaction { database in try Migration.run(database, through: steps) }
             let clock = try FileClock(
                 following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)

@@ -17,7 +17,7 @@ public final class AuthorizationServer: Sendable {
     /// The counters of requests, errors and other events since the start of this process.
     package let metrics: ServerMetrics
     /// The uses of refresh tokens of former server keys that clients keep.
-    package let formerTokens: FormerTokenUses
+    package let previousKeyTokens: PreviousKeyTokenUses
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.
     public let maintenance: MaintenanceService
 
@@ -94,7 +94,7 @@ public final class AuthorizationServer: Sendable {
         self.components = components
         self.pages = pages
         metrics = components.metrics
-        formerTokens = components.formerTokens
+        previousKeyTokens = components.previousKeyTokens
         maintenance = components.maintenance
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
@@ -114,7 +114,7 @@ public final class AuthorizationServer: Sendable {
     /// stays. The issuer, the paths of endpoints and the callback origin cannot change while the server runs, so these
     /// three keep their values.
     public func replaceSettings(by settings: ServerSettings) {
-        let settings = settings.keepingPlaces(of: self.settings)
+        let settings = settings.keepingOrigins(of: self.settings)
         components.currentSettings.replace(by: settings)
         let configuration = ServerConfiguration(components.changing(settings), pages: pages)
         current.withLock { $0 = configuration }
@@ -181,7 +181,7 @@ public final class AuthorizationServer: Sendable {
         guard let session = try? await bound.sessions.current(request, now: now) else {
             return false
         }
-        return endpoint.audience != .administrators || session.person.isAdministrator
+        return endpoint.audience != .administrators || session.user.isAdministrator
     }
 
     /// Responds to a request; the caller adds the CORS fields.
@@ -194,7 +194,7 @@ public final class AuthorizationServer: Sendable {
         }
         // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a
         // browser that gets no success requests the page again when the user does.
-        guard !(endpoint.answersPeople && request.isAheadOfUser) else { return Reply(.forbidden) }
+        guard !(endpoint.answersUsers && request.isAheadOfUser) else { return Reply(.forbidden) }
         let now = components.clock()
         let answer: EndpointHandler.Answer
         do {
@@ -203,12 +203,12 @@ public final class AuthorizationServer: Sendable {
         } catch { answer = .refusal(Refusal(error, at: endpoint)) }
         switch answer {
         case .reply(let reply):
-            if let noted = request.refusal.noted {
+            if let entry = request.refusal.entry {
                 var metadata = Self.metadata(of: request, at: endpoint)
-                metadata.merge(noted.metadata) { own, _ in own }
+                metadata.merge(entry.metadata) { own, _ in own }
                 metadata["status"] = "\(reply.status.code)"
                 components.logger.log(
-                    level: Self.level(of: noted, at: endpoint), "refused a request", metadata: metadata)
+                    level: Self.level(of: entry, at: endpoint), "refused a request", metadata: metadata)
             }
             return await framed(reply, for: request, with: components)
         case .refusal(let refusal):
@@ -244,14 +244,14 @@ public final class AuthorizationServer: Sendable {
         request.context.span?.note(.errorType(refusal.errorCode))
         await record(refusal, of: request, at: endpoint, with: components, now: now)
         var metadata = Self.metadata(of: request, at: endpoint)
-        let noted = request.refusal.noted
-        if let noted { metadata.merge(noted.metadata) { own, _ in own } }
+        let entry = request.refusal.entry
+        if let entry { metadata.merge(entry.metadata) { own, _ in own } }
         refusal.log(
-            to: components.logger, at: noted.map { Self.level(of: $0, at: endpoint) } ?? .info, with: metadata)
+            to: components.logger, at: entry.map { Self.level(of: $0, at: endpoint) } ?? .info, with: metadata)
         let settings = components.settings
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
-            as: endpoint?.answersPeople == false ? .json : .page, in: request.words, issuer: settings.issuer,
+            as: endpoint?.answersUsers == false ? .json : .page, in: request.words, issuer: settings.issuer,
             pages: pages.linked)
         return await framed(reply, for: request, with: components, isFault: refusal.isFault)
     }
@@ -261,12 +261,12 @@ public final class AuthorizationServer: Sendable {
         _ refusal: Refusal, of request: IncomingRequest, at endpoint: Endpoint?, with components: ServerComponents,
         now: Date
     ) async {
-        guard request.refusal.noted == nil, let reason = refusal.reason,
+        guard request.refusal.entry == nil, let reason = refusal.reason,
             let kind = endpoint.map(\.kindOfRefusals) ?? .browserRequest
         else { return }
         await components.auditor.refuse(
             kind, because: reason, request,
-            person: kind == .browserRequest ? await components.sessions.owner(of: request) : refusal.person,
+            user: kind == .browserRequest ? await components.sessions.owner(of: request) : refusal.user,
             client: refusal.client, detail: Self.detail(of: refusal, because: reason, request), now: now)
     }
 
@@ -292,8 +292,8 @@ public final class AuthorizationServer: Sendable {
     ///
     /// Strangers can cause these lines, so the limit of the audit log applies to those of the level of the operator. A
     /// program gets no page with a reference, so its lines have the level of every request.
-    private static func level(of refusal: RequestRefusal.Noted, at endpoint: Endpoint?) -> Logger.Level {
-        refusal.isRecorded && endpoint?.answersPeople != false ? .notice : .info
+    private static func level(of refusal: RequestRefusal.Entry, at endpoint: Endpoint?) -> Logger.Level {
+        refusal.isRecorded && endpoint?.answersUsers != false ? .notice : .info
     }
 
     /// Counts a request and logs its response.
@@ -311,7 +311,7 @@ public final class AuthorizationServer: Sendable {
             "request": "\(request.id)",
         ]
         if let trace = request.trace { metadata["trace"] = "\(trace)" }
-        if let noted = request.refusal.noted { metadata.merge(noted.metadata) { own, _ in own } }
+        if let entry = request.refusal.entry { metadata.merge(entry.metadata) { own, _ in own } }
         // A load balancer asks several times a second.
         components.logger.serving(request.context).log(
             level: endpoint?.isHealth == true ? .debug : .info, "answered", metadata: metadata)
@@ -333,7 +333,7 @@ public final class AuthorizationServer: Sendable {
                 language: request.language)
         }
         let isError = reply.status.code >= 400 || (page as? ReturnPage)?.kind == .refused
-        if isError, isFault || request.refusal.noted != nil { reply.frame?.reference = request.id }
+        if isError, isFault || request.refusal.entry != nil { reply.frame?.reference = request.id }
         return reply
     }
 
@@ -357,7 +357,7 @@ public final class AuthorizationServer: Sendable {
             request.context.noteArrival(at: try await components.keys.follow(for: request.context, logger: logger))
             components.condition.noteAnswer(at: .now)
         } catch {
-            if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
+            if !endpoint.answersUsers, endpoint.methods.contains(.post) { throw error }
         }
     }
 }

@@ -40,7 +40,7 @@ package struct ServerComponents: Sendable {
     private let assertions: ClientAssertionVerifier
     private let knownAccessTokens: VerifiedTokenCache
     private var metadata = MetadataCache()
-    let formerTokens: FormerTokenUses
+    let previousKeyTokens: PreviousKeyTokenUses
     let lifetime = ServerLifetime()
     let condition = StoreCondition()
 
@@ -83,7 +83,7 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
-        formerTokens = FormerTokenUses(serverKey)
+        previousKeyTokens = PreviousKeyTokenUses(serverKey)
         assertions = ClientAssertionVerifier(audiences: Self.assertionAudiences(of: settings))
         knownAccessTokens = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: settings.issuer))
         directory = ClientDirectory(
@@ -156,7 +156,7 @@ package struct ServerComponents: Sendable {
     }
 
     /// The authentication of users by username or email address and password.
-    package var people: SignIn {
+    package var users: SignIn {
         SignIn(
             store: store, hasher: hasher, attempts: attempts, limits: settings.signInLimits,
             throttle: throttles.signIns, signInsPerMinute: settings.signInsPerMinute, earlierSignIns: earlierSignIns,
@@ -166,7 +166,7 @@ package struct ServerComponents: Sendable {
     /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
         SignInForm(
-            endpoint: endpoint, purpose: purpose, settings: settings, people: people, sessions: sessions,
+            endpoint: endpoint, purpose: purpose, settings: settings, users: users, sessions: sessions,
             tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
     }
 
@@ -325,7 +325,8 @@ extension ServerComponents {
             authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs,
             context: GrantContext(
                 settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
-                refreshTokens: refreshTokens, formerTokens: formerTokens, challenges: challenges, proofs: proofs,
+                refreshTokens: refreshTokens, previousKeyTokens: previousKeyTokens, challenges: challenges,
+                proofs: proofs,
                 auditor: auditor, redemptions: redemptions))
     }
 

@@ -46,7 +46,7 @@ struct RequestThrottles: Sendable {
 
 extension ServerSettings {
     /// Returns the settings with the issuer, the aliases and the callback origin of others.
-    package func keepingPlaces(of others: ServerSettings) -> ServerSettings {
+    package func keepingOrigins(of others: ServerSettings) -> ServerSettings {
         var settings = self
         if settings.defaultAudience == settings.issuer.rawValue { settings.defaultAudience = others.issuer.rawValue }
         settings.issuer = others.issuer

@@ -12,7 +12,7 @@ public import HTTPTypes
 /// password hash of alice has the lowest cost of Argon2, so that sign-in is fast. A sign-in with an unknown
 /// username is slow, as in production, because the server then computes a hash of the usual cost.
 public struct TestServer: Sendable {
-    /// The password of alice and of every user that ``addPerson(_:email:isAdministrator:)`` adds.
+    /// The password of alice and of every user that ``addUser(_:email:isAdministrator:)`` adds.
     public static let password = "correct horse battery staple"
 
     /// The scopes that the server defines in addition to the standard ones, with their descriptions.
@@ -31,7 +31,7 @@ public struct TestServer: Sendable {
     /// The log of the server, with the entries of every level.
     public let log: RecordedLog
     /// The user with the username `alice` and the email address `alice@example.com`.
-    public let alice: Person
+    public let alice: User
     /// A native client with the redirect URI `http://127.0.0.1/callback`, which matches any port.
     ///
     /// Its scopes are `openid`, `profile`, `photos.read` and `photos.write`.
@@ -91,9 +91,9 @@ public struct TestServer: Sendable {
     }
 
     /// Adds a user with the password ``password``, or returns the existing user with this name.
-    public func addPerson(
+    public func addUser(
         _ name: String, email: String? = nil, isAdministrator: Bool = false
-    ) async throws -> Person {
+    ) async throws -> User {
         try await Self.add(name, email: email, isAdministrator: isAdministrator, to: store, clock: clock)
     }
 
@@ -110,7 +110,7 @@ public struct TestServer: Sendable {
         redirectURIs: [String],
         scope: String = "openid profile photos.read photos.write",
         optionalScope: String = "",
-        owner: PersonIdentifier? = nil,
+        owner: UserIdentifier? = nil,
         publisher: String? = nil,
         consentText: String? = nil,
         privacyURI: String? = nil,
@@ -216,17 +216,17 @@ public struct TestServer: Sendable {
         isAdministrator: Bool = false,
         to store: any AuthorizationServerStore,
         clock: FixedClock
-    ) async throws -> Person {
+    ) async throws -> User {
         guard let username = Username(name) else { throw Refused("\(name) is not a user name") }
-        if let person = try await store.person(named: username) { return person }
-        let person = Person(
+        if let user = try await store.user(named: username) { return user }
+        let user = User(
             username: username, email: email.flatMap(EmailAddress.init), displayName: name.capitalized,
             passwordHash: passwordHash, isAdministrator: isAdministrator,
             createdAt: clock.now
         )
-        let outcome = try await store.addPerson(person)
+        let outcome = try await store.addUser(user)
         guard outcome == .added else { throw Refused("\(name) was not added: \(outcome)") }
-        return person
+        return user
     }
 
     private static func add(

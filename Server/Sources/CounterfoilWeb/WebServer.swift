@@ -32,10 +32,10 @@ public enum WebServer {
     ) throws -> any Service {
         let connections = OpenConnections(
             trustedProxies: try TrustedProxies(trustedProxies), settings: server.settings, logger: logger)
-        let place = ServerPlace(for: server.settings)
-        try place.open(server, logger: logger) { connections.trustedProxies }
+        let deferred = DeferredServer(for: server.settings)
+        try deferred.open(server, logger: logger) { connections.trustedProxies }
         return service(
-            place, at: [.host(host, port: port)], certificate: nil, connections: connections, stop: .standard,
+            deferred, at: [.host(host, port: port)], certificate: nil, connections: connections, stop: .standard,
             logger: logger
         ) { bound in
             if let port = bound.first?.port { await onListening(port) }
@@ -44,7 +44,7 @@ public enum WebServer {
 
     /// Creates the service that listens for the requests of a server that can open its store later.
     package static func service(
-        _ place: ServerPlace,
+        _ deferred: DeferredServer,
         at addresses: [ListeningAddress],
         certificate: CurrentCertificate?,
         connections: OpenConnections,
@@ -54,7 +54,7 @@ public enum WebServer {
         onListening: @escaping @Sendable ([BoundAddress]) async -> Void
     ) -> any Service {
         Listener(
-            at: addresses, answering: place.responder, connections: connections, certificate: certificate,
+            at: addresses, answering: deferred.responder, connections: connections, certificate: certificate,
             stop: stop, deadline: deadline, logger: logger, onListening: onListening)
     }
 

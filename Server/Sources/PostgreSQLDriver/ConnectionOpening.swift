@@ -45,7 +45,7 @@ extension Connection {
         while !rest.isEmpty {
             let attempt = ConnectionAttempt(uri, hosts: rest)
             do {
-                return try attempt.run().greet(within: uri.connectLimit, limits)
+                return try attempt.run().readProperties(within: uri.connectLimit, limits)
             } catch {
                 // A server of the wrong kind is no reason to look further.
                 switch error {
@@ -117,7 +117,7 @@ private final class ConnectionAttempt {
 
     private func connect(_ handle: OpaquePointer) throws(ConnectionFailure) {
         guard PQstatus(handle) != CONNECTION_BAD else { throw failure(of: handle) }
-        var server = place(of: handle)
+        var server = hostIndex(of: handle)
         var deadline = ContinuousClock.now + uri.connectLimit
         // `PQconnectPoll` asks for this first.
         var events = SocketWait.Events.writing
@@ -128,21 +128,21 @@ private final class ConnectionAttempt {
             }
             switch PQconnectPoll(handle) {
             case PGRES_POLLING_OK:
-                tried = place(of: handle) + 1
+                tried = hostIndex(of: handle) + 1
                 return
             case PGRES_POLLING_READING: events = .reading
             case PGRES_POLLING_WRITING: events = .writing
             default: throw failure(of: handle)
             }
-            if place(of: handle) != server {
-                server = place(of: handle)
+            if hostIndex(of: handle) != server {
+                server = hostIndex(of: handle)
                 deadline = .now + uri.connectLimit
             }
         }
     }
 
     private func failure(of handle: OpaquePointer, reason: String? = nil) -> ConnectionFailure {
-        tried = place(of: handle) + 1
+        tried = hostIndex(of: handle) + 1
         let answer = LoginError(PQerrorMessage(handle))
         let messages = [answer.message, reason ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
         // A server that is silent has answered nothing, though one before it may have.
@@ -159,7 +159,7 @@ private final class ConnectionAttempt {
     }
 
     /// The place of the server that libpq is trying in the list of this attempt; the last one if libpq does not tell.
-    private func place(of handle: OpaquePointer) -> Int {
+    private func hostIndex(of handle: OpaquePointer) -> Int {
         let host = PQhost(handle).map { String(cString: $0) } ?? ""
         let port = PQport(handle).map { String(cString: $0) } ?? ""
         let index = hosts.firstIndex { candidate in

@@ -2,7 +2,7 @@ import Foundation
 
 /// A thread with one connection, which no other thread uses.
 struct ConnectionThread: Sendable {
-    let place: Int
+    let index: Int
     let uri: ConnectionURI
     let settings: ConnectionThreads.Settings
     let clock: DatabaseClock
@@ -10,13 +10,13 @@ struct ConnectionThread: Sendable {
 
     func start() {
         let thread = Thread { work() }
-        thread.name = "PostgreSQL \(place)"
+        thread.name = "PostgreSQL \(index)"
         thread.start()
     }
 
     private func work() {
         var connection: Connection?
-        var situation = Schedule.Situation(place: place)
+        var situation = Schedule.Situation(index: index)
         var backOff = BackOff(first: settings.firstPause, limit: settings.longestPause)
         while true {
             switch schedule.next(situation) {
@@ -31,20 +31,20 @@ struct ConnectionThread: Sendable {
                     let opened = try Connection.open(uri, limits: settings.limits)
                     clock.note(opened.clock)
                     let lifetime = settings.lifetime * Double.random(in: 0.8...1)
-                    situation.connection = (schedule.connected(place), .now + lifetime)
+                    situation.connection = (schedule.connected(index), .now + lifetime)
                     situation.pauseEnd = nil
                     backOff.reset()
                     connection = opened.connection
                 } catch {
                     situation.pauseEnd = .now + backOff.next()
-                    schedule.failedToConnect(place, reason: settings.describe(error))
+                    schedule.failedToConnect(index, reason: settings.describe(error))
                 }
             case .disconnect:
                 connection?.close()
                 connection = nil
                 situation.connection = nil
             case .wait(let end):
-                schedule.wait(place, until: end)
+                schedule.wait(index, until: end)
             case .end:
                 connection?.close()
                 return

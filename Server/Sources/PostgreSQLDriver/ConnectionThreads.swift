@@ -55,8 +55,8 @@ package final class ConnectionThreads: Sendable {
         self.settings = settings
         self.clock = clock
         schedule = Schedule(threads: settings.threads, queueLimit: settings.queueLimit)
-        for place in 0..<settings.threads {
-            ConnectionThread(place: place, uri: uri, settings: settings, clock: clock, schedule: schedule).start()
+        for index in 0..<settings.threads {
+            ConnectionThread(index: index, uri: uri, settings: settings, clock: clock, schedule: schedule).start()
         }
         schedule.startDeadlineWatch()
     }

@@ -8,7 +8,7 @@ import Foundation
 package struct ConnectionURI: Sendable, Hashable, CustomStringConvertible {
     /// The URI as it was given; it contains no secret.
     private let text: String
-    private let application: String
+    private let client: String
     /// A server that the URI names.
     struct Host: Sendable, Hashable {
         /// The name, the address or the directory of the socket; empty for the default of libpq.
@@ -28,10 +28,10 @@ package struct ConnectionURI: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - text: A URI that begins with `postgresql://` or `postgres://`.
-    ///   - application: The name that the server shows for the connections, unless the URI or the environment has one.
+    ///   - client: The name that the server shows for the connections, unless the URI or the environment has one.
     /// - Throws: ``ConnectionFailure``, which never contains the URI. A password in the URI is refused, because other
     ///   users of the machine can read the arguments of a program.
-    package init(_ text: String, application: String) throws(ConnectionFailure) {
+    package init(_ text: String, client: String) throws(ConnectionFailure) {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"), !text.utf8.contains(0) else {
             throw .invalidURI
         }
@@ -57,7 +57,7 @@ package struct ConnectionURI: Sendable, Hashable, CustomStringConvertible {
         let resolved = try Self.resolve(text)
         guard Self.arePorts(resolved["port"]) else { throw .invalidOptions(reason: "a port is not a number") }
         self.text = text
-        self.application = application
+        self.client = client
         hosts = Self.hosts(resolved)
         defaults = Self.defaults(given: given, resolved: resolved)
         let limit = resolved["connect_timeout"].flatMap { Int($0) } ?? 0
@@ -79,7 +79,7 @@ package struct ConnectionURI: Sendable, Hashable, CustomStringConvertible {
 
     /// The options for an attempt to connect to some of the servers, as libpq takes them.
     func options(for hosts: ArraySlice<Host>) -> [(keyword: String, value: String)] {
-        var options = [("dbname", text), ("fallback_application_name", application), ("client_encoding", "UTF8")]
+        var options = [("dbname", text), ("fallback_application_name", client), ("client_encoding", "UTF8")]
         options += defaults.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         // The first attempt leaves the list to libpq.
         guard hosts.count < self.hosts.count else { return options }

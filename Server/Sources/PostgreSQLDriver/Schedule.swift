@@ -19,7 +19,7 @@ final class Schedule: Sendable {
 
     /// The situation of a thread that asks for its next step.
     struct Situation {
-        let place: Int
+        let index: Int
         /// The failover count at which its connection was opened, and the end of its life; nil without a connection.
         var connection: (failovers: Int, end: ContinuousClock.Instant)?
         /// The time before which it does not try to connect again.
@@ -64,7 +64,7 @@ final class Schedule: Sendable {
             if state.jobs.count >= queueLimit { return .refused(.crowded(limit: queueLimit)) }
             state.jobs.append(job)
             let wake = state.threadToWake()
-            return .queued(wake: wake?.place, watch: wake?.isConnected != true && state.mustWatch(job))
+            return .queued(wake: wake?.index, watch: wake?.isConnected != true && state.mustWatch(job))
         }
         switch outcome {
         case .refused(let refusal): job.refuse(refusal)
@@ -80,16 +80,16 @@ final class Schedule: Sendable {
         // The jobs for which this thread was woken wait for a new connection.
         var mustWatch = false
         let (step, expired): (Step, [Job]) = state.withLockedValue { state in
-            let place = situation.place
-            state.idle.removeAll { $0 == place }
-            state.unconnected.removeAll { $0 == place }
+            let index = situation.index
+            state.idle.removeAll { $0 == index }
+            state.unconnected.removeAll { $0 == index }
             if state.isClosed && (state.jobs.isEmpty || state.outage != nil) {
                 state.running -= 1
                 if let connection = situation.connection { state.disconnected(connection.failovers) }
                 return (.end, [])
             }
             guard let connection = situation.connection else {
-                return (state.nextWithoutConnection(place, pauseEnd: situation.pauseEnd ?? now, now: now), [])
+                return (state.nextWithoutConnection(index, pauseEnd: situation.pauseEnd ?? now, now: now), [])
             }
             guard connection.failovers == state.failovers, connection.end > now else {
                 state.disconnected(connection.failovers)
@@ -101,7 +101,7 @@ final class Schedule: Sendable {
                 if job.deadline > now + Job.leastTime { return (.run(job), expired) }
                 expired.append(job)
             }
-            state.idle.append(place)
+            state.idle.append(index)
             // After closing, no bell rings for the end of the last job. The expired jobs can be followed by others.
             return (.wait(until: state.isClosed ? now : connection.end), expired)
         }
@@ -112,43 +112,43 @@ final class Schedule: Sendable {
     }
 
     /// Waits as ``next(_:)`` has said.
-    func wait(_ place: Int, until end: ContinuousClock.Instant?) {
+    func wait(_ index: Int, until end: ContinuousClock.Instant?) {
         if let end {
-            _ = bells[place].wait(timeout: .now() + .nanoseconds(end.nanosecondsFromNow))
+            _ = bells[index].wait(timeout: .now() + .nanoseconds(end.nanosecondsFromNow))
         } else {
-            bells[place].wait()
+            bells[index].wait()
         }
     }
 
     /// Notes that a thread has opened a connection, and returns the number of failovers so far.
-    func connected(_ place: Int) -> Int {
+    func connected(_ index: Int) -> Int {
         let (failovers, wake) = state.withLockedValue { state in
             state.openConnections += 1
             state.outage = nil
-            state.attempting.remove(place)
+            state.attempting.remove(index)
             state.failures = 0
             state.scout = nil
             // This thread takes the first job itself, so it still counts as connecting.
-            defer { state.connecting.remove(place) }
+            defer { state.connecting.remove(index) }
             return (state.failovers, state.threadToWake())
         }
-        if let wake { bells[wake.place].signal() }
+        if let wake { bells[wake.index].signal() }
         return failovers
     }
 
     /// Notes that a thread cannot connect; without another connection, all waiting jobs are refused.
     ///
     /// If other threads are connecting, they decide: a server that has few connections left refuses only some of them.
-    func failedToConnect(_ place: Int, reason: String) {
+    func failedToConnect(_ index: Int, reason: String) {
         let refused = state.withLockedValue { state in
-            state.connecting.remove(place)
-            state.attempting.remove(place)
+            state.connecting.remove(index)
+            state.attempting.remove(index)
             state.failures += 1
             guard state.openConnections == 0, state.attempting.isEmpty || state.failures >= bells.count else {
                 return [Job]()
             }
             state.outage = reason
-            if state.scout == nil { state.scout = place }
+            if state.scout == nil { state.scout = index }
             return state.jobs.removeAll { $0.unconfirmed == nil || state.isClosed }
         }
         for job in refused { job.refuse(.outage(reason: reason)) }
@@ -167,7 +167,7 @@ final class Schedule: Sendable {
             defer { state.idle = [] }
             return state.idle
         }
-        for place in idle { bells[place].signal() }
+        for index in idle { bells[index].signal() }
     }
 
     /// Queues a job again, before all others, or refuses it.
@@ -194,7 +194,7 @@ final class Schedule: Sendable {
             if let reason = state.outage, job.unconfirmed == nil { return (.outage(reason: reason), nil, false) }
             state.jobs.prepend(job)
             let wake = state.threadToWake()
-            return (nil, wake?.place, state.mustWatch(job))
+            return (nil, wake?.index, state.mustWatch(job))
         }
         if let refusal { return job.refuse(refusal) }
         if let wake { bells[wake].signal() }

@@ -30,17 +30,17 @@ struct ScheduleState {
 
     /// A thread that was taken from its list, to be woken.
     struct Woken {
-        let place: Int
+        let index: Int
         let isConnected: Bool
     }
 
     /// Chooses the thread for a job that was queued; nil if all that can help are awake.
     mutating func threadToWake() -> Woken? {
         guard !jobs.isEmpty else { return nil }
-        if let place = idle.popLast() { return Woken(place: place, isConnected: true) }
-        guard outage == nil, jobs.count > connecting.count, let place = unconnected.popLast() else { return nil }
-        connecting.insert(place)
-        return Woken(place: place, isConnected: false)
+        if let index = idle.popLast() { return Woken(index: index, isConnected: true) }
+        guard outage == nil, jobs.count > connecting.count, let index = unconnected.popLast() else { return nil }
+        connecting.insert(index)
+        return Woken(index: index, isConnected: false)
     }
 
     /// Notes that a connection has ended which was opened at a number of failovers.
@@ -53,23 +53,23 @@ struct ScheduleState {
 
     /// Returns what a thread without a connection does next.
     mutating func nextWithoutConnection(
-        _ place: Int, pauseEnd: ContinuousClock.Instant, now: ContinuousClock.Instant
+        _ index: Int, pauseEnd: ContinuousClock.Instant, now: ContinuousClock.Instant
     ) -> Schedule.Step {
         let mayConnect: Bool
         if outage != nil {
-            scout = scout ?? place
-            mayConnect = scout == place
+            scout = scout ?? index
+            mayConnect = scout == index
         } else {
-            mayConnect = !jobs.isEmpty && (connecting.contains(place) || jobs.count > connecting.count)
+            mayConnect = !jobs.isEmpty && (connecting.contains(index) || jobs.count > connecting.count)
         }
         guard mayConnect else {
-            connecting.remove(place)
-            unconnected.append(place)
+            connecting.remove(index)
+            unconnected.append(index)
             return .wait(until: nil)
         }
-        connecting.insert(place)
+        connecting.insert(index)
         guard pauseEnd <= now else { return .wait(until: pauseEnd) }
-        attempting.insert(place)
+        attempting.insert(index)
         return .connect
     }
 }

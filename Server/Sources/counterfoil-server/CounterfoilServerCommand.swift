@@ -20,7 +20,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
             """,
         version: Build.version,
         subcommands: [
-            ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
+            ServeCommand.self, DemoCommand.self, UserCommand.self, ClientCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
             KeyCommand.self, CertificateCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
             AfterRestoreCommand.self, PruneJournalCommand.self, MigrateCommand.self, ConfigCommand.self,

@@ -83,11 +83,11 @@ struct RecentSignInTests {
         }
         switch form {
         case .registration:
-            let page = try await developer.browser.open("/apps/new?type=service").applicationFormPage
+            let page = try await developer.browser.open("/apps/new?type=service").clientFormPage
             let fields = Developer.form("Typed", type: "service", redirectURIs: "", scopes: ["photos.read"])
             return (page.ticket, submitting(fields, to: page.action))
         case .change:
-            let page = try await developer.browser.open("/apps/\(client)/edit").applicationFormPage
+            let page = try await developer.browser.open("/apps/\(client)/edit").clientFormPage
             let fields = Developer.form("Typed", redirectURIs: "https://app.example.com/callback")
             return (page.ticket, submitting(fields.adding("revision", String(page.revision)), to: page.action))
         case .policy:
@@ -110,7 +110,7 @@ struct RecentSignInTests {
     private static func shown(_ form: TypedForm, on reply: Reply) throws -> Shown {
         switch form {
         case .registration, .change:
-            let page = try reply.applicationFormPage
+            let page = try reply.clientFormPage
             return Shown(
                 typed: page.name.value, ticket: page.ticket, console: page.console, problems: page.problems)
         case .policy:
@@ -170,7 +170,7 @@ struct RecentSignInTests {
         let (ticket, submit) = try await Self.open(.change, &developer, client.id)
         developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
         var problems: Set<String> = []
-        for _ in 0...developer.test.server.settings.signInLimits.failuresPerPerson {
+        for _ in 0...developer.test.server.settings.signInLimits.failuresPerUser {
             let reply = try await submit(&developer, ticket, "wrong")
             problems.formUnion(try Self.shown(.change, on: reply).problems.map(\.text))
         }
@@ -190,7 +190,7 @@ struct RecentSignInTests {
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         let path = "/apps/\(client.id)\(page)"
         let opened = try await developer.browser.open(path)
-        let ticket = (opened.page as? SecretsPage)?.ticket ?? (opened.page as? DeleteAppPage)?.ticket
+        let ticket = (opened.page as? SecretsPage)?.ticket ?? (opened.page as? DeleteClientPage)?.ticket
         let secrets = try await developer.test.store.clientSecrets(of: client.id)
         developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
         let form = FormParameters(["ticket": try #require(ticket), "decision": decision])

@@ -15,13 +15,13 @@ struct LogoutDeliveryTests {
     /// Queues a delivery for each of some clients without an owner and of some clients of one owner.
     private static func queueDeliveries(in store: PostgreSQLStore, ownerless: Int, owned: Int) async throws {
         let world = try await World(in: store)
-        let owner = try Person.named("dora")
-        #expect(try await store.addPerson(owner) == .added)
+        let owner = try User.named("dora")
+        #expect(try await store.addUser(owner) == .added)
         for number in 1...(ownerless + owned) {
             var client = try RegisteredClient.named("app-\(number)", owner: number > ownerless ? owner.id : nil)
             client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app-\(number).example.com/logout")
             #expect(try await store.addClient(client) == .added)
-            let told = World(store, person: world.person, client: client, session: world.session)
+            let told = World(store, user: world.user, client: client, session: world.session)
             try await told.approve(told.grant())
         }
         #expect(try await store.endSession(world.session.digest, at: World.now, recording: []))

@@ -39,7 +39,7 @@ struct OpeningTests {
             let proxy = try CuttingProxy(to: server.port.number)
             let store = try await PostgreSQLStore.open(server.uri(database: database, port: proxy.port))
             proxy.refuse()
-            let fault = try await #require(throws: StoreFault.self) { _ = try await store.notedSettings() }
+            let fault = try await #require(throws: StoreFault.self) { _ = try await store.recordedSettings() }
             #expect("\(fault)".hasPrefix("the store is unavailable: no connection to the database: no connection to"))
             await store.close()
             proxy.close()
@@ -103,7 +103,7 @@ struct OpeningTests {
                 by: .now + .seconds(30))
             // The commit waits for the lock until the server ends the transaction with it.
             try await store.note(["held": "no"])
-            #expect(try await store.notedSettings()["held"] == "no")
+            #expect(try await store.recordedSettings()["held"] == "no")
             #expect(throws: (any Error).self) {
                 try silent.exchange([Statement("SELECT 1")], by: .now + .seconds(30))
             }

@@ -122,7 +122,7 @@ struct RoundTripTests {
             var facts: SessionFacts?
             let count = try await site.count { facts = try await site.store.session(world.session.digest) }
             #expect(count == 1)
-            #expect(facts?.person == world.person)
+            #expect(facts?.user == world.user)
             await site.close()
         }
     }
@@ -157,23 +157,23 @@ struct RoundTripTests {
             func endSessions(_ number: Int) async throws -> Int {
                 for _ in 1...number {
                     let world = World(
-                        store, person: former.person, client: client, session: .lasting(of: former.person))
+                        store, user: former.user, client: client, session: .lasting(of: former.user))
                     try await world.begin(world.session)
                     try await world.approve(world.grant())
                 }
                 var ended = 0
                 let count = try await site.count {
                     ended = try await store.signOutEverywhere(
-                        former.person.id, except: nil, at: World.now, recording: [])
+                        former.user.id, except: nil, at: World.now, recording: [])
                 }
                 #expect(ended == number)
                 return count
             }
             _ = try await endSessions(1)
-            let (one, fifty) = (try await endSessions(1), try await endSessions(Session.limitPerPerson))
+            let (one, fifty) = (try await endSessions(1), try await endSessions(Session.limitPerUser))
             #expect(one == 2)
             #expect(fifty == 2)
-            #expect(Session.limitPerPerson == 50)
+            #expect(Session.limitPerUser == 50)
             #expect(try await store.logoutBacklog().count == 52)
             #expect(try await store.refreshStatistics(of: client.id).revocations == 52)
             await site.close()

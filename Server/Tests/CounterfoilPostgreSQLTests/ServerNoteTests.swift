@@ -27,9 +27,9 @@ struct ServerNoteTests {
             // The clock was set back: a note from a later time is one of before.
             #expect(try await exchange("b", at: -600) == [])
 
-            let noted = try await store.notedSettings()
-            #expect(noted["used"] == "abaccb")
-            #expect(noted.keys.filter { $0.hasPrefix("server/") } == ["server/b"])
+            let recorded = try await store.recordedSettings()
+            #expect(recorded["used"] == "abaccb")
+            #expect(recorded.keys.filter { $0.hasPrefix("server/") } == ["server/b"])
             await store.close()
         }
     }

@@ -24,15 +24,15 @@ struct AuditedCommitTests {
         }
         try database.close()
         func event(_ detail: String) -> AuditEvent {
-            AuditEvent(at: World.now, .account, personID: world.person.id, detail: detail)
+            AuditEvent(at: World.now, .account, userID: world.user.id, detail: detail)
         }
         let added = await withTaskGroup { group in
             for number in 0..<20 {
                 group.addTask {
                     let isBroken = number % 2 == 1
-                    guard let person = try? Person.named("user\(number)") else { return Int?.none }
+                    guard let user = try? User.named("user\(number)") else { return Int?.none }
                     let events = [event("\(number)"), event(isBroken ? "broken" : "second")]
-                    let outcome = try? await store.addPerson(person, recording: events)
+                    let outcome = try? await store.addUser(user, recording: events)
                     return outcome == .added ? number : nil
                 }
             }
@@ -41,13 +41,13 @@ struct AuditedCommitTests {
             }
         }
         #expect(added == Set(stride(from: 0, to: 20, by: 2)))
-        let people = try await store.people(after: nil, limit: 100).map(\.username.rawValue)
-        #expect(Set(people) == Set(added.map { "user\($0)" } + ["ada"]))
+        let users = try await store.users(after: nil, limit: 100).map(\.username.rawValue)
+        #expect(Set(users) == Set(added.map { "user\($0)" } + ["ada"]))
         let details = try await store.audit(AuditQuery(limit: 1000)).compactMap(\.event.detail)
         #expect(details.filter { $0 != "second" }.compactMap(Int.init).sorted() == added.sorted())
         #expect(details.filter { $0 == "second" }.count == added.count)
 
-        let session = try #require(try await store.sessions(of: world.person.id).first)
+        let session = try #require(try await store.sessions(of: world.user.id).first)
         await #expect(throws: StoreFault.self) {
             try await store.endSession(session.digest, at: World.now, recording: [event("broken")])
         }

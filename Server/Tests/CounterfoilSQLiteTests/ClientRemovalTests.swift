@@ -43,10 +43,10 @@ struct ClientRemovalTests {
         notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
         #expect(try await store.updateClient(notified, logo: .keep) == .updated)
         notified.revision += 1
-        let told = World(store, person: world.person, client: notified, session: world.session)
+        let told = World(store, user: world.user, client: notified, session: world.session)
         for _ in 0..<ClientRemoval.rowsAtOnce { _ = try await told.refreshFamily(of: told.grant()) }
         #expect(try await store.addClientSecret(.example(of: notified)) == .added)
-        #expect(try await store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 1)
+        #expect(try await store.signOutEverywhere(world.user.id, except: nil, at: World.now) == 1)
         #expect(try await store.logoutBacklog().count == 1)
         #expect(try await store.removeClient(notified.id))
         // Metrics do not count what waits for its deletion.

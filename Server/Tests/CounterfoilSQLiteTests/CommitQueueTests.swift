@@ -143,7 +143,7 @@ struct CommitQueueTests {
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
         let secret = PasswordHash(encoded: "$argon2id$very-secret")
-        var twin = world.person
+        var twin = world.user
         twin.passwordHash = secret
         let changed = twin
         let fault = await #expect(throws: StoreFault.self) {

@@ -33,7 +33,7 @@ struct CrashTests {
         let code = try await world.approve(grant)
         #expect(try await store.countFailedRedemption(code.digest) == 1)
         #expect(try await store.consumeCode(code.digest, beginning: nil, at: Self.usedAt) == .consumed)
-        #expect(try await store.revokeGrant(grant.id, because: .application, at: Self.revokedAt) == .revoked)
+        #expect(try await store.revokeGrant(grant.id, because: .client, at: Self.revokedAt) == .revoked)
         let (file, written) = (try Data(contentsOf: URL(fileURLWithPath: store.path)), try Data(contentsOf: log))
 
         let page = 24 + 4096
@@ -49,10 +49,10 @@ struct CrashTests {
             let kept = try await reopened.grant(grant.id)
             let step = try #require(Self.step(facts, kept), "cut after \(cut) bytes")
             steps.append(step)
-            let consent = try await reopened.consent(of: world.person.id, to: world.client.id)
+            let consent = try await reopened.consent(of: world.user.id, to: world.client.id)
             #expect((consent != nil) == (Step.recorded ... .used).contains(step))
             #expect(consent?.lastUsedAt == (step == .used ? Self.usedAt : nil))
-            #expect(try await reopened.person(world.person.id) == world.person)
+            #expect(try await reopened.user(world.user.id) == world.user)
             await reopened.close()
         }
         #expect(steps == steps.sorted())

@@ -32,7 +32,7 @@ struct DurabilityTests {
         let world = try await World(in: store)
         let grant = world.grant()
         let code = try await world.approve(grant)
-        let session = Session.example(of: world.person)
+        let session = Session.example(of: world.user)
         #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
         await store.close()
         #expect(try directory.contents().keys.sorted() == ["store.sqlite"])
@@ -40,7 +40,7 @@ struct DurabilityTests {
         store = try SQLiteStore(at: path, createIfMissing: false)
         #expect(try await store.scopes().count == ScopeDefinition.standard.count)
         #expect(try await store.clients() == [world.client])
-        let facts = CodeFacts(code: code, grant: grant, person: world.person)
+        let facts = CodeFacts(code: code, grant: grant, user: world.user)
         #expect(try await store.code(code.digest) == facts)
         #expect(try await store.session(session.digest)?.session == session)
         await store.close()
@@ -68,7 +68,7 @@ struct DurabilityTests {
         let world = try await World(in: store)
         let (code, token) = (AuthorizationCode(), SessionToken())
         try await world.approve(world.grant(), code: code)
-        let session = Session.example(of: world.person, token: token)
+        let session = Session.example(of: world.user, token: token)
         #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
         for secret in [code.exposed, token.exposed] {
             for (_, bytes) in try directory.contents() { #expect(bytes.range(of: Data(secret.utf8)) == nil) }

@@ -307,7 +307,7 @@ struct EndingsHistoryTests {
             let grant = world.grant()
             try await world.approve(grant)
             #expect(
-                try await store.revokeGrant(grant.id, because: .application, at: World.now, recording: []) == .revoked)
+                try await store.revokeGrant(grant.id, because: .client, at: World.now, recording: []) == .revoked)
         }
         for _ in 0..<3 { try await revoke() }
         #expect(failures.withLock { $0 } >= 3)
@@ -336,7 +336,7 @@ struct EndingsHistoryTests {
             try await world.approve(grant)
             let store = number.isMultiple(of: 2) ? server : command
             let outcome = try await store.revokeGrant(
-                grant.id, because: .application, at: World.now, recording: [])
+                grant.id, because: .client, at: World.now, recording: [])
             #expect(outcome == .revoked)
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
@@ -370,7 +370,7 @@ struct EndingsHistoryTests {
             let grant = world.grant()
             try await world.approve(grant)
             #expect(
-                try await store.revokeGrant(grant.id, because: .application, at: World.now, recording: []) == .revoked)
+                try await store.revokeGrant(grant.id, because: .client, at: World.now, recording: []) == .revoked)
         }
         #expect(failures.withLock { $0 } == 1)
         let text = try String(contentsOfFile: path, encoding: .utf8)

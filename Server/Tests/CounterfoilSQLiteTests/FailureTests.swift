@@ -80,7 +80,7 @@ struct FailureTests {
             try await store.recordConsent(world.approval(grant, code))
         }
         guard case .unavailable = fault else { throw try #require(fault) }
-        #expect(try await store.person(world.person.id) == world.person)
+        #expect(try await store.user(world.user.id) == world.user)
         #expect(try await store.grant(grant.id) == nil)
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
@@ -111,7 +111,7 @@ struct FailureTests {
             try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
         }
         await #expect(throws: StoreFault.damaged("the column username holds an invalid value")) {
-            try await store.person(world.person.id)
+            try await store.user(world.user.id)
         }
         await store.close()
     }
@@ -120,7 +120,7 @@ struct FailureTests {
     @Test func `a list leaves out a row with an invalid value, and reports it`() async throws {
         try await NewerVersion.run { newer in
             let (store, ada) = (newer.store, newer.ada)
-            let second = Session.example(of: ada.person)
+            let second = Session.example(of: ada.user)
             try await ada.begin(second)
             for change in [
                 "UPDATE clients SET id = 'äpp' WHERE id = 'app-lightbox'",
@@ -132,15 +132,15 @@ struct FailureTests {
                 "UPDATE grants SET id = 'a grant' WHERE client_id = 'app-other'",
             ] { try await newer.write(change) }
             #expect(try await store.clients() == [newer.other])
-            #expect(try await store.clients(of: ada.person.id) == [newer.other])
-            #expect(try await store.people(after: nil, limit: 9) == [ada.person])
-            #expect(try await store.sessions(of: ada.person.id).map(\.id) == [ada.session.id])
+            #expect(try await store.clients(of: ada.user.id) == [newer.other])
+            #expect(try await store.users(after: nil, limit: 9) == [ada.user])
+            #expect(try await store.sessions(of: ada.user.id).map(\.id) == [ada.session.id])
             #expect(try await store.scopes().contains { $0.token == .openID })
             #expect(try await store.resources() == [newer.apis[1]])
-            #expect(try await store.grants(of: ada.person.id, after: nil, limit: 9).isEmpty)
+            #expect(try await store.grants(of: ada.user.id, after: nil, limit: 9).isEmpty)
             let invalid = Set(newer.reported.filter(\.isInvalid).map(\.record))
             #expect(invalid == ["client", "user", "session", "API", "grant"])
-            let unreadable = try await store.unreadableRecords(of: ada.person.id)
+            let unreadable = try await store.unreadableRecords(of: ada.user.id)
             #expect(Set(unreadable.compactMap(\.id)).isSuperset(of: ["x", "a grant", "äpp"]))
         }
     }

@@ -32,7 +32,7 @@ struct InvalidIdentifierTests {
             try await newer.write("UPDATE grants SET client_id = 'äpp' WHERE client_id = 'app-other'")
             try await newer.write("UPDATE grants SET session_id = 'ses_1' WHERE session_id = '\(ada.session.id)'")
             try await newer.write("UPDATE sessions SET id = 'ses_1' WHERE id = '\(ada.session.id)'")
-            #expect(try await store.signOutEverywhere(ada.person.id, except: nil, at: World.now) == 1)
+            #expect(try await store.signOutEverywhere(ada.user.id, except: nil, at: World.now) == 1)
             #expect(try await newer.text("SELECT count(*) FROM grants WHERE revoked_at IS NULL") == "1")
         }
     }
@@ -41,18 +41,18 @@ struct InvalidIdentifierTests {
         try await NewerVersion.run { newer in
             let (store, ada) = (newer.store, newer.ada)
             try await newer.write("UPDATE sessions SET id = 'ses_1' WHERE id = '\(ada.session.id)'")
-            #expect(try await store.disablePerson(ada.person.id, at: World.now, recording: []))
+            #expect(try await store.disableUser(ada.user.id, at: World.now, recording: []))
             #expect(try await newer.text("SELECT count(*) FROM sessions WHERE id = 'ses_1'") == "0")
 
-            let named = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "renamed to ada lovelace")
+            let named = AuditEvent(at: World.now, .account, userID: ada.user.id, detail: "renamed to ada lovelace")
             try await store.appendAudit(named)
             try await newer.write("UPDATE people SET username = 'Ada Lovelace', email = '' WHERE username = 'ada'")
-            let owned = try await store.clientIdentifiers(of: ada.person.id)
+            let owned = try await store.clientIdentifiers(of: ada.user.id)
             #expect(try await ada.beginRemoval(ownedClients: .delete(owned)) == .begun(owned))
             try await ada.finishRemovals()
             #expect(try await newer.text("SELECT count(*) FROM removed_people") == "0")
-            let terms = try World.terms(of: ada.person)
-            let events = try await store.audit(AuditQuery(personID: terms.pseudonym)).map(\.event.detail)
+            let terms = try World.terms(of: ada.user)
+            let events = try await store.audit(AuditQuery(userID: terms.pseudonym)).map(\.event.detail)
             // The detail that names the user is gone.
             #expect(events.contains(nil) && !events.contains(named.detail), "\(events)")
         }

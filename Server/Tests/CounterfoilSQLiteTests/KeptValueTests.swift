@@ -18,20 +18,20 @@ struct KeptValueTests {
                 """
                 UPDATE people SET profile = '{"nickname":"A","pronouns":["she"],"address":{"region":"X","floor":2}}'
                 """)
-            var person = try #require(try await store.person(newer.ada.person.id))
-            #expect(person.profile.nickname == "A")
-            person.profile.nickname = nil
-            person.profile.givenName = "Ada"
-            person.profile.address?.region = nil
-            person.profile.address?.locality = "Oslo"
-            #expect(try await store.updatePerson(person, at: World.now) == .updated)
+            var user = try #require(try await store.user(newer.ada.user.id))
+            #expect(user.profile.nickname == "A")
+            user.profile.nickname = nil
+            user.profile.givenName = "Ada"
+            user.profile.address?.region = nil
+            user.profile.address?.locality = "Oslo"
+            #expect(try await store.updateUser(user, at: World.now) == .updated)
             let kept = ["pronouns[0]", "address.floor", "given_name", "address.locality"]
                 .map { "json_extract(profile, '$.\($0)')" }.joined(separator: " || ' ' || ")
             #expect(try await newer.text("SELECT \(kept) FROM people WHERE username = 'ada'") == "she 2 Ada Oslo")
             let removed = try await newer.text(
                 "SELECT profile LIKE '%nickname%' OR profile LIKE '%region%' FROM people WHERE username = 'ada'")
             #expect(removed == "0")
-            #expect(try await store.person(person.id)?.profile == person.profile)
+            #expect(try await store.user(user.id)?.profile == user.profile)
         }
     }
 
@@ -68,7 +68,7 @@ struct KeptValueTests {
                 "SELECT remembered_at FROM consents WHERE client_id = 'app-lightbox' AND person_id = "
                     + "(SELECT id FROM people WHERE username = 'ada')")
             #expect(stored?.split(separator: "\n").contains("relative photos") == true)
-            #expect(try await store.consents(of: ada.person.id).count == 2)
+            #expect(try await store.consents(of: ada.user.id).count == 2)
         }
     }
 

@@ -87,7 +87,7 @@ struct LostEndingsTests {
             let grant = world.grant()
             try await world.approve(grant)
             #expect(
-                try await store.revokeGrant(grant.id, because: .application, at: World.now, recording: []) == .revoked)
+                try await store.revokeGrant(grant.id, because: .client, at: World.now, recording: []) == .revoked)
         }
     }
 }

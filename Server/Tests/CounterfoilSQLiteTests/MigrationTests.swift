@@ -79,8 +79,8 @@ struct MigrationTests {
             guard case .damaged(_, let reason) = refusal else { throw refusal }
             #expect(reason.contains("people"))
             #expect(!["per_", "app_", "http", "alice"].contains { reason.contains($0) }, "\(reason)")
-            let people = try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") }
-            #expect(people == 1)
+            let users = try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") }
+            #expect(users == 1)
             #expect(try await Self.version(of: database) == Migration.all.count)
         }
     }

@@ -53,20 +53,20 @@ struct NewerVersion {
         let photos = try #require(Self.photos)
         _ = try await store.addScope(ScopeDefinition(token: photos, description: "See photos"))
         let scope = Scope([.openID, .offlineAccess, photos])
-        let (person, bobby) = (try Person.named("ada"), try Person.named("bob"))
-        for person in [person, bobby] { _ = try await store.addPerson(person) }
-        let client = try RegisteredClient.named("app-lightbox", owner: person.id, scope: scope)
-        other = try RegisteredClient.named("app-other", owner: person.id, scope: scope)
+        let (user, bobby) = (try User.named("ada"), try User.named("bob"))
+        for user in [user, bobby] { _ = try await store.addUser(user) }
+        let client = try RegisteredClient.named("app-lightbox", owner: user.id, scope: scope)
+        other = try RegisteredClient.named("app-other", owner: user.id, scope: scope)
         for client in [client, other] {
             _ = try await store.addClient(client, logo: nil, secret: nil, ownerLimit: 9)
         }
-        ada = World(store, person: person, client: client, session: .lasting(of: person))
-        bob = World(store, person: bobby, client: client, session: .lasting(of: bobby))
+        ada = World(store, user: user, client: client, session: .lasting(of: user))
+        bob = World(store, user: bobby, client: client, session: .lasting(of: bobby))
         for world in [ada, bob] {
             try await world.begin(world.session)
             try await world.approve(world.grant(scope))
         }
-        let elsewhere = World(store, person: person, client: other, session: ada.session)
+        let elsewhere = World(store, user: user, client: other, session: ada.session)
         try await elsewhere.approve(elsewhere.grant(scope))
 
         let (first, second) = (try Resource("https://a.example.com"), try Resource("https://b.example.com"))
@@ -80,7 +80,7 @@ struct NewerVersion {
         }
         self.apis = apis
         grant = Grant(
-            personID: person.id, clientID: client.id, scope: scope, resources: [first], sessionID: ada.session.id,
+            userID: user.id, clientID: client.id, scope: scope, resources: [first], sessionID: ada.session.id,
             createdAt: World.now, lastUsedAt: World.now)
         code = try await ada.approve(grant)
         family = RefreshFamily(

@@ -70,7 +70,7 @@ struct QueryPlanTests {
     @Test(
         arguments: [
             AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: AuditPosition(at: Date(), number: 7)),
-            AuditQuery(personID: PersonIdentifier()),
+            AuditQuery(userID: UserIdentifier()),
             AuditQuery(
                 clientID: ClientIdentifier("app_first"), since: Date(), before: AuditPosition(at: Date(), number: 7)),
             AuditQuery(since: Date()), AuditQuery(before: AuditPosition(at: Date(), number: 7)),
@@ -126,7 +126,7 @@ struct QueryPlanTests {
     }
 
     @Test(arguments: [
-        Person.removalFacts, RemovedPerson.events, RemovedPerson.pushedRequests, RemovedPerson.grants, Grant.page,
+        User.removalFacts, RemovedUser.events, RemovedUser.pushedRequests, RemovedUser.grants, Grant.page,
     ])
     func `the records of a deleted user are found without reading those of others`(_ statement: String) async throws {
         let steps = try await plan(of: statement)

@@ -11,7 +11,7 @@ import Testing
 struct RefreshCrashTests {
     /// A state of a refresh token family.
     private enum Step: Int, Comparable, CaseIterable {
-        case nothing, allowed, begun, advanced, repeated, advancedAgain, revoked, noted
+        case nothing, allowed, begun, advanced, repeated, advancedAgain, revoked, recorded
 
         static func < (left: Step, right: Step) -> Bool { left.rawValue < right.rawValue }
     }
@@ -39,10 +39,10 @@ struct RefreshCrashTests {
             let facts = try #require(try await store.refreshFacts(family.digest))
             #expect(try await store.recordRefresh(facts, step, now: Self.time(seconds)) == .recorded)
         }
-        #expect(try await store.revokeGrant(grant.id, because: .application, at: Self.time(5)) == .revoked)
+        #expect(try await store.revokeGrant(grant.id, because: .client, at: Self.time(5)) == .revoked)
         try await store.appendAudit(
             AuditEvent(
-                at: Self.time(5), .revocation, personID: world.person.id, clientID: world.client.id, grantID: grant.id))
+                at: Self.time(5), .revocation, userID: world.user.id, clientID: world.client.id, grantID: grant.id))
         let (file, written) = (try Data(contentsOf: URL(fileURLWithPath: store.path)), try Data(contentsOf: log))
 
         let page = 24 + 4096
@@ -76,11 +76,11 @@ struct RefreshCrashTests {
     {
         let grant = try await store.grant(grantID)
         let facts = try await store.refreshFacts(family.digest)
-        let isNoted = try await store.audit(AuditQuery(kind: .revocation)).count == 1
-        guard let grant else { return facts == nil && !isNoted ? .nothing : nil }
-        guard let line = facts?.family else { return grant.revokedAt == nil && !isNoted ? .allowed : nil }
-        guard grant.revokedAt == nil else { return isNoted ? .noted : .revoked }
-        guard !isNoted else { return nil }
+        let isRecorded = try await store.audit(AuditQuery(kind: .revocation)).count == 1
+        guard let grant else { return facts == nil && !isRecorded ? .nothing : nil }
+        guard let line = facts?.family else { return grant.revokedAt == nil && !isRecorded ? .allowed : nil }
+        guard grant.revokedAt == nil else { return isRecorded ? .recorded : .revoked }
+        guard !isRecorded else { return nil }
         switch (line.generation, line.repeats) {
         case (0, 0): return .begun
         case (1, 0): return .advanced

@@ -27,12 +27,12 @@ struct SharingTests {
             #expect(try await server.clients() == [])
             let world = try await World(in: administration)
             #expect(try await server.client(world.client.id) == world.client)
-            #expect(try await server.person(world.person.id) == world.person)
+            #expect(try await server.user(world.user.id) == world.user)
             let grant = world.grant()
             let code = try CodeRecord.example(for: grant)
             #expect(try await server.recordConsent(world.approval(grant, code)) == .recorded)
             #expect(try await administration.grant(grant.id) == grant)
-            #expect(try await administration.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await administration.revokeGrant(grant.id, because: .client, at: World.now) == .revoked)
             #expect(try await server.consumeCode(code.digest, beginning: nil, at: World.now) == .gone)
         }
     }
@@ -54,7 +54,7 @@ struct SharingTests {
                 #expect(try await server.grantFacts(grant.id)?.grant == grant)
                 #expect(try await registry.fresh().resource(authenticatingAs: api.clientID) == api)
             }
-            #expect(try await administration.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await administration.revokeGrant(grant.id, because: .client, at: World.now) == .revoked)
             #expect(try await server.grantFacts(grant.id)?.grant.revokedAt == World.now)
             let secret = ArtefactDigest(of: ClientSecret())
             #expect(try await administration.replaceSecret(of: api.resource, with: secret))

@@ -26,8 +26,8 @@ struct UnsupportedValueTests {
             try await newer.write("UPDATE clients SET \(column) = ? WHERE id = 'app-lightbox'", [word])
             for _ in 1...2 {
                 #expect(try await store.clients() == [other])
-                #expect(try await store.clients(of: newer.ada.person.id) == [other])
-                #expect(try await store.consents(of: newer.ada.person.id).map(\.client) == [other])
+                #expect(try await store.clients(of: newer.ada.user.id) == [other])
+                #expect(try await store.consents(of: newer.ada.user.id).map(\.client) == [other])
                 #expect(try await store.client(other.id) == other)
                 await newer.expectUnsupported("client", column) { _ = try await store.client(client.id) }
             }
@@ -52,7 +52,7 @@ struct UnsupportedValueTests {
             #expect(try await newer.text("SELECT \(column) FROM clients WHERE id = 'app-lightbox'") == word)
 
             // What the client was allowed can be ended, and the client can be deleted.
-            #expect(try await store.revokeGrant(newer.grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await store.revokeGrant(newer.grant.id, because: .client, at: World.now) == .revoked)
             #expect(try await store.removeClient(client.id))
         }
     }
@@ -94,8 +94,8 @@ struct UnsupportedValueTests {
         ) { newer in
             let (store, ada) = (newer.store, newer.ada)
             return [
-                { _ = try await store.person(ada.person.id) }, { _ = try await store.session(ada.session.digest) },
-                { _ = try await store.updatePerson(ada.person, at: World.now) },
+                { _ = try await store.user(ada.user.id) }, { _ = try await store.session(ada.session.digest) },
+                { _ = try await store.updateUser(ada.user, at: World.now) },
             ]
         },
         Record(
@@ -157,15 +157,15 @@ struct UnsupportedValueTests {
             try await newer.write("UPDATE grants SET resources = 'relative'")
             try await newer.write(
                 "UPDATE consents SET remembered = 'photos', remembered_at = 'https://a.example.com photos'")
-            #expect(try await store.revokeGrant(newer.grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await store.revokeGrant(newer.grant.id, because: .client, at: World.now) == .revoked)
             // The client has another active grant, so the consent stays, and remembers nothing.
             let consent = try #require(try await ada.consent)
             #expect(consent.remembered.isEmpty && consent.rememberedAt.isEmpty)
-            #expect(try await store.signOutEverywhere(ada.person.id, except: nil, at: World.now) == 1)
+            #expect(try await store.signOutEverywhere(ada.user.id, except: nil, at: World.now) == 1)
             #expect(try await newer.text("SELECT count(*) FROM grants WHERE revoked_at IS NULL") == "1")
             #expect(
                 try await store.narrowConsent(
-                    of: bob.person.id, to: bob.client.id, keeping: Scope([]), at: World.now) == .narrowed)
+                    of: bob.user.id, to: bob.client.id, keeping: Scope([]), at: World.now) == .narrowed)
             #expect(try await bob.consent == nil)
             #expect(try await newer.text("SELECT count(*) FROM grants WHERE revoked_at IS NULL") == "0")
         }
@@ -180,22 +180,22 @@ struct UnsupportedValueTests {
             // No client can be addressed by this identifier.
             try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
             try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'äpp'")
-            #expect(try await store.personID(named: ada.person.username) == ada.person.id)
-            let ownership = ClientOwnership(id: ada.client.id, owner: ada.person.id, isUnregistered: false)
+            #expect(try await store.userID(named: ada.user.username) == ada.user.id)
+            let ownership = ClientOwnership(id: ada.client.id, owner: ada.user.id, isUnregistered: false)
             #expect(try await store.clientOwnership(ada.client.id) == ownership)
-            let event = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "disabled")
+            let event = AuditEvent(at: World.now, .account, userID: ada.user.id, detail: "disabled")
             for later in 1...2 {
                 #expect(
-                    try await store.disablePerson(
-                        ada.person.id, at: World.now + TimeInterval(later), recording: [event]))
+                    try await store.disableUser(
+                        ada.user.id, at: World.now + TimeInterval(later), recording: [event]))
             }
-            #expect(try await store.sessions(of: ada.person.id).isEmpty)
+            #expect(try await store.sessions(of: ada.user.id).isEmpty)
             let disabled = try await newer.text("SELECT disabled_at FROM people WHERE username = 'ada'")
             #expect(disabled == "1800000001123000")
             #expect(try await newer.text("SELECT count(*) FROM audit WHERE detail = 'disabled'") == "2")
             #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
 
-            let owned = try await store.clientIdentifiers(of: ada.person.id)
+            let owned = try await store.clientIdentifiers(of: ada.user.id)
             #expect(owned == [ada.client.id])
             #expect(try await ada.beginRemoval() == .ownsClients(owned))
             #expect(try await ada.beginRemoval(ownedClients: .delete(owned)) == .begun(owned))
@@ -251,7 +251,7 @@ struct UnsupportedValueTests {
             let (store, ada) = (newer.store, newer.ada)
             try await newer.write(change)
             let outcome = try await store.narrowConsent(
-                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+                of: ada.user.id, to: ada.client.id, keeping: Scope(), at: World.now)
             #expect(outcome == .narrowed)
             let live = "SELECT count(*) FROM grants WHERE revoked_at IS NULL AND client_id = 'app-lightbox'"
             #expect(try await newer.text(live) == "1")
@@ -259,7 +259,7 @@ struct UnsupportedValueTests {
             #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
             #expect(newer.reported.isEmpty)
             let again = try await store.narrowConsent(
-                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+                of: ada.user.id, to: ada.client.id, keeping: Scope(), at: World.now)
             #expect(again == .notFound)
         }
     }
@@ -293,18 +293,18 @@ struct UnsupportedValueTests {
     @Test func `a page of a list continues after a record that is left out`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
-            for name in ["carl", "dora", "emil", "finn"] { _ = try await store.addPerson(.named(name)) }
+            for name in ["carl", "dora", "emil", "finn"] { _ = try await store.addUser(.named(name)) }
             try await newer.write(
                 #"UPDATE people SET profile = '{"email_verified":"by post"}' WHERE username IN ('bob', 'carl', 'emil')"#
             )
             var names: [String] = []
             var last: Username?
-            while let person = try await store.people(after: last, limit: 1).first {
-                names.append(person.username.rawValue)
-                last = person.username
+            while let user = try await store.users(after: last, limit: 1).first {
+                names.append(user.username.rawValue)
+                last = user.username
             }
             #expect(names == ["ada", "dora", "finn"])
-            #expect(try await store.people(after: nil, limit: 3).map(\.username.rawValue) == names)
+            #expect(try await store.users(after: nil, limit: 3).map(\.username.rawValue) == names)
 
             for number in 1...4 {
                 let client = try Self.documentClient(number)
@@ -315,10 +315,10 @@ struct UnsupportedValueTests {
                 ["https://app.example.net/1", "https://app.example.net/3"])
             let family = UnregisteredClientFamily.host("app.example.net")
             var clients: [String] = []
-            var place: UnregisteredClientPlace?
-            while let use = try await store.unregisteredClients(of: family, after: place, limit: 1).first {
+            var cursor: UnregisteredClientCursor?
+            while let use = try await store.unregisteredClients(of: family, after: cursor, limit: 1).first {
                 clients.append(use.client.id.rawValue)
-                place = UnregisteredClientPlace(of: use.client)
+                cursor = UnregisteredClientCursor(of: use.client)
             }
             #expect(clients == ["https://app.example.net/4", "https://app.example.net/2"])
             let hidden = try #require(ClientIdentifier("https://app.example.net/1"))
@@ -357,11 +357,11 @@ extension World {
     /// Approves a request of a client with a document, which the approval stores.
     fileprivate func approve(first client: RegisteredClient) async throws {
         let grant = Grant(
-            personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+            userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
             createdAt: World.now, lastUsedAt: World.now)
         let approval = Approval(
             grant: grant, code: try .example(for: grant), asked: grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: .s256, passwordHash: person.passwordHash, basis: .answer,
+            clientRevision: client.revision, pkce: .s256, passwordHash: user.passwordHash, basis: .answer,
             newClient: client)
         #expect(try await store.recordConsent(approval) == .recorded)
     }

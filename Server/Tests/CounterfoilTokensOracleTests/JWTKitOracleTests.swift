@@ -22,7 +22,8 @@ struct JWTKitOracleTests {
 
     private func payload() -> Payload {
         Payload(
-            iss: "https://id.example.com", sub: .init(value: Authority.person), aud: .init(value: [Authority.audience]),
+            iss: "https://id.example.com", sub: .init(value: Authority.subject),
+            aud: .init(value: [Authority.audience]),
             exp: .init(value: Authority.now.addingTimeInterval(3600)), iat: .init(value: Authority.now),
             jti: "kPrK_qmxVWaYVA9w", client_id: "lightbox", scope: "openid photos.read"
         )
@@ -62,7 +63,7 @@ struct JWTKitOracleTests {
             payload(), header: ["typ": "at+jwt", "kid": .string(authority.key.id.rawValue)]
         )
         let verified = try authority.verifyAccessToken(token).get()
-        #expect(verified.subject == Authority.person)
+        #expect(verified.subject == Authority.subject)
         #expect(verified.expires == Authority.now.addingTimeInterval(3600))
         #expect(verified.scope.description == "openid photos.read")
     }

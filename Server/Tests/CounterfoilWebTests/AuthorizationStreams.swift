@@ -21,7 +21,7 @@ extension StreamServer {
         }
         let logger = test.log.logger
         let connections = OpenConnections(settings: test.server.settings, hasCertificate: true, logger: logger)
-        let place = ServerPlace(for: test.server.settings)
+        let place = DeferredServer(for: test.server.settings)
         if isOpen { try place.open(test.server, logger: logger) { connections.trustedProxies } }
         try await run(answering: place.responder, connections: connections, logger: logger, body)
     }

@@ -38,7 +38,7 @@ struct PageScriptTests {
     func `the policy of a page matches the script that it loads`(address: String) async throws {
         let test = try await TestServer()
         _ = try await test.addService()
-        _ = try await test.addPerson("ada", isAdministrator: true)
+        _ = try await test.addUser("ada", isAdministrator: true)
         var browser = test.browser()
         try await browser.signInToConsole(username: "ada")
         guard let page = try await browser.open(address).page else {
@@ -50,7 +50,7 @@ struct PageScriptTests {
 
     @Test func `the policy of a page that continues automatically matches its script`() throws {
         var posted = ReturnPage(
-            applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed(codeLifetime: 60))
+            clientName: "Lightbox", destination: "https://app.example/cb", kind: .allowed(codeLifetime: 60))
         try Self.expectAgreement(posted)
         posted.fields = [ReturnPage.Field(name: "code", value: "c")]
         try Self.expectAgreement(posted)
@@ -59,7 +59,7 @@ struct PageScriptTests {
         try Self.expectAgreement(posted)
         #expect(posted.script == nil)
         // A form from another site comes without the cookie, and this page sends it.
-        let asking = SignOutPage(personName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
+        let asking = SignOutPage(userDisplayName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
         try Self.expectAgreement(asking)
         #expect(asking.script == .proceed)
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite("PostgreSQL: random faults", .timeLimit(.minutes(2)))
 struct RandomFaultTests {
     /// Inserts a row once, however often it is sent.
-    private struct Insert: GatheredCommit {
+    private struct Insert: BatchedCommit {
         let table: String
         let id: Int64
 
@@ -51,7 +51,7 @@ struct RandomFaultTests {
         settings.firstPause = .milliseconds(1)
         settings.longestPause = .milliseconds(10)
         let threads = try await ConnectionThreads.open(server.connectionURI(port: proxy.port), settings: settings)
-        let gathering = Gathering<Insert>(threads, batchLimit: 8)
+        let batcher = CommitBatcher<Insert>(threads, batchLimit: 8)
         let name = "r_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
         try server.sql(
             "CREATE TABLE \(name) (id int8 PRIMARY KEY)", "CREATE TABLE \(name)_sum (sum int8)",
@@ -65,7 +65,7 @@ struct RandomFaultTests {
                         let id = caller * 1000 + number
                         let outcome = try await Self.outcome {
                             switch number % 3 {
-                            case 0: _ = try await gathering.commit(Insert(table: name, id: id), isRepeatable: true)
+                            case 0: _ = try await batcher.commit(Insert(table: name, id: id), isRepeatable: true)
                             case 1:
                                 try await threads.commit([Statement("INSERT INTO \(name) VALUES ($1)", id)]) { _ in }
                             default:

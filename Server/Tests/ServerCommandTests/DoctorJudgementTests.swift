@@ -98,7 +98,7 @@ struct DoctorJudgementTests {
     }
 
     @Test(arguments: [
-        (NotedSettings.File.settings, 0o644, []), (.settings, 0o664, ["fault files-writable"]),
+        (RecordedSettings.File.settings, 0o644, []), (.settings, 0o664, ["fault files-writable"]),
         (.tlsKey, 0o640, []), (.tlsKey, 0o644, ["fault secrets-readable"]),
         (.externalAccountKey, 0o604, ["fault secrets-readable"]),
         (.serverKey, 0o600, []), (.serverKey, 0o640, ["fault secrets-readable"]),
@@ -106,7 +106,7 @@ struct DoctorJudgementTests {
         (.endingsJournal, 0o622, ["fault files-writable"]),
     ])
     func `each file that the settings name has its own limit of permissions`(
-        file: NotedSettings.File, mode: Int, expected: [String]
+        file: RecordedSettings.File, mode: Int, expected: [String]
     ) {
         #expect(Self.topics { $0.judgePermissions(of: [(file, Self.file("/file", mode: mode))]) } == expected)
     }
@@ -139,13 +139,13 @@ struct DoctorJudgementTests {
     }
 
     @Test func `a change of the issuer is a fault for a week`() throws {
-        func noted(_ issuer: String) throws -> NotedSettings {
-            NotedSettings(ServerSettings(issuer: try Issuer(issuer)), connections: 1, files: [:])
+        func recorded(_ issuer: String) throws -> RecordedSettings {
+            RecordedSettings(ServerSettings(issuer: try Issuer(issuer)), connections: 1, files: [:])
         }
-        let (before, settings) = (try noted("https://a.example.com"), try noted("https://b.example.com"))
+        let (before, settings) = (try recorded("https://a.example.com"), try recorded("https://b.example.com"))
         let changed = settings.following(before, at: Self.now)
-        func judged(_ noted: NotedSettings, _ days: Double) -> [String] {
-            Self.topics { $0.judgeIssuer(of: noted, now: Self.now + days * Self.day) }
+        func judged(_ recorded: RecordedSettings, _ days: Double) -> [String] {
+            Self.topics { $0.judgeIssuer(of: recorded, now: Self.now + days * Self.day) }
         }
         #expect(judged(before, 0) == [])
         #expect(judged(changed, 7) == ["fault issuer-changed"])
@@ -168,13 +168,13 @@ struct DoctorJudgementTests {
         let key = directory.path("key.pem")
         try Data().write(to: URL(fileURLWithPath: key))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-        let noted = NotedSettings(settings, connections: 10, files: [.tlsKey: key], host: "db2")
-        #expect(NotedSettings { noted.named[$0] }.host == "db2")
+        let recorded = RecordedSettings(settings, connections: 10, files: [.tlsKey: key], host: "db2")
+        #expect(RecordedSettings { recorded.named[$0] }.host == "db2")
         #expect(
-            Self.topics { $0.checkFiles(namedIn: noted, onHost: nil, serverKeyFile: nil) }
+            Self.topics { $0.checkFiles(namedIn: recorded, onHost: nil, serverKeyFile: nil) }
                 == ["fault secrets-readable"])
         var findings = ServerFindings()
-        findings.checkFiles(namedIn: noted, onHost: noted.host, serverKeyFile: nil)
+        findings.checkFiles(namedIn: recorded, onHost: recorded.host, serverKeyFile: nil)
         #expect(findings.all.map(\.topic) == ["settings-of-another-host"])
         #expect(findings.all.first?.text.contains("the server on db2") == true)
     }
@@ -213,7 +213,7 @@ struct DoctorJudgementTests {
             Self.topics { $0.judgeJournal(state, at: "/journal/endings", now: Self.now) }
         }
         func lacking(_ age: TimeInterval) -> JournalState { .compared(.lacks(3, since: Self.now - age)) }
-        let obstacle = EndingsOptions.Obstacle(place: "/journal", error: ENOENT)
+        let obstacle = EndingsOptions.Obstacle(path: "/journal", error: ENOENT)
         #expect(judged(.compared(.complete)) == [])
         // The server appends within a minute what others end.
         #expect(judged(lacking(900)) == [])
@@ -308,10 +308,10 @@ struct DoctorJudgementTests {
                     (field: name, answer: AddressCheck.Answer(source: seen ?? source, isCounted: counted))
                 }
                 findings.judge(
-                    SeenAddresses(honest: .init(source: source, isCounted: counted), withForged: answers))
+                    ObservedAddresses(honest: .init(source: source, isCounted: counted), withForged: answers))
             }
         }
-        let forged = SeenAddresses.forged
+        let forged = ObservedAddresses.forged
         #expect(judged("203.0.113.7") == [])
         #expect(judged("203.0.113.7", plain: forged) == ["fault address-forged"])
         #expect(judged("203.0.113.7", standard: forged) == ["fault address-forged"])
@@ -337,7 +337,7 @@ struct DoctorJudgementTests {
         }
         func judged() throws -> Set<String> {
             let topics = Self.topics {
-                $0.check(DataDirectoryFiles(path: directory.url.path), noted: NotedSettings { _ in nil })
+                $0.check(DataDirectoryFiles(path: directory.url.path), recorded: RecordedSettings { _ in nil })
             }
             // The disk of the machine, and the missing server, are not of this test.
             return Set(topics).subtracting(["advice disk-space", "fault disk-full", "advice not-running"])

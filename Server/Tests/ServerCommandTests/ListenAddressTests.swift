@@ -24,16 +24,16 @@ struct ListenAddressTests {
         "a..b:80", ".:80", "-a:80", "a/b:80", "*.example.com:80", "bücher.example:80", "127.0.0.1:٨٠", "UNIX:/a:80",
     ])
     func `a spelling that the resolver would read in another way is refused`(text: String) {
-        #expect(throws: ListenAddress.Refusal.form) { try ListenOptions.Choice(text) }
-        #expect(throws: ListenAddress.Refusal.form) { try ListenAddress(text) }
+        #expect(throws: HostAndPort.Refusal.form) { try ListenOptions.Choice(text) }
+        #expect(throws: HostAndPort.Refusal.form) { try HostAndPort(text) }
     }
 
     // The resolver takes `*` for the loopback address.
     @Test(arguments: [":8080", "*:8080"])
     func `every address must be named as 0.0.0.0 or [::]`(text: String) {
-        #expect(throws: ListenAddress.Refusal.everyAddress) { try ListenOptions.Choice(text) }
+        #expect(throws: HostAndPort.Refusal.everyAddress) { try ListenOptions.Choice(text) }
         #expect(
-            "\(ListenAddress.Refusal.everyAddress)"
+            "\(HostAndPort.Refusal.everyAddress)"
                 == "must be HOST:PORT; for every address of this machine, write 0.0.0.0:PORT for IPv4, or [::]:PORT")
     }
 

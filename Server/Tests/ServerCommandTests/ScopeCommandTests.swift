@@ -63,9 +63,9 @@ struct ScopeCommandTests {
                 "app", "create", "--name", "Lightbox", "--type", "native", "--redirect-uri", "http://127.0.0.1/cb",
                 "--scope", "openid", "--scope", "photos.read", "--json",
             ])
-            let application = try #require(
+            let client = try #require(
                 try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any])
-            let id = try #require(application["client_id"] as? String)
+            let id = try #require(client["client_id"] as? String)
 
             let refused = try await site.administer(["scope", "delete", "photos.read"])
             #expect(refused.status == 3)

@@ -25,9 +25,9 @@ struct UserDeleteTests {
         let id = try await site.registerClient(name)
         let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
         let username = try #require(Username(owner))
-        let person = try #require(try await store.person(named: username))
+        let user = try #require(try await store.user(named: username))
         var client = try #require(try await store.clients().first { $0.id.rawValue == id })
-        client.owner = person.id
+        client.owner = user.id
         #expect(try await store.updateClient(client, logo: .keep, recording: []) == .updated)
         await store.close()
         return id
@@ -103,12 +103,12 @@ struct UserDeleteTests {
         try await Site.make { site in
             for name in ["alice", "bob"] { try await Self.create(name, at: site) }
             try await site.addScope("photos.read", "See your photos and albums")
-            let app = try await Self.registerClient("Lightbox", of: "alice", at: site)
+            let client = try await Self.registerClient("Lightbox", of: "alice", at: site)
             let kept = try await site.administer(["user", "delete", "alice", "--yes"])
             #expect(kept.status == 3)
             #expect(
                 kept.errors == """
-                    counterfoil-server: nothing was deleted; alice owns \(app) (Lightbox). Delete them with \
+                    counterfoil-server: nothing was deleted; alice owns \(client) (Lightbox). Delete them with \
                     --delete-apps, or give them to another user with --transfer-apps NAME
 
                     """)
@@ -121,13 +121,13 @@ struct UserDeleteTests {
             }
             let given = try await site.administer(["user", "delete", "alice", "--yes", "--transfer-apps", "bob"])
             #expect(given.status == 0, "\(given.errors)")
-            #expect(given.output.contains("\nTransferred to bob: \(app)\n"))
-            let log = try await site.administer(["audit", "--client", app, "--person", "bob"])
+            #expect(given.output.contains("\nTransferred to bob: \(client)\n"))
+            let log = try await site.administer(["audit", "--client", client, "--person", "bob"])
             #expect(log.output.contains("(at the command line: transferred from a deleted owner)"))
 
             let gone = try await site.administer(["user", "delete", "bob", "--yes", "--delete-apps"])
-            #expect(gone.output.contains("\nDeleted the apps: \(app)\n"), "\(gone.errors)")
-            #expect(try await site.administer(["app", "show", app]).status == 3)
+            #expect(gone.output.contains("\nDeleted the apps: \(client)\n"), "\(gone.errors)")
+            #expect(try await site.administer(["app", "show", client]).status == 3)
         }
     }
 

@@ -14,18 +14,18 @@ struct UserExportTests {
     /// Adds sessions, grants, a consent and events of a user, more than a page of the export.
     private static func fill(_ store: SQLiteStore, _ name: String, _ clientID: String) async throws -> Int {
         let username = try #require(Username(name))
-        let person = try #require(try await store.person(named: username))
+        let user = try #require(try await store.user(named: username))
         let client = try #require(try await store.clients().first { $0.id.rawValue == clientID })
         let now = Date()
         let session = Session(
-            digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: now, lastSeenAt: now,
+            digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7")
         let begun = try await store.beginSession(
-            session, proving: person.passwordHash, replacing: nil, recording: [])
+            session, proving: user.passwordHash, replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
         for number in 0..<450 {
             let grant = Grant(
-                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: now, lastUsedAt: now)
             let code = CodeRecord(
                 digest: ArtefactDigest(of: AuthorizationCode()),
@@ -34,7 +34,7 @@ struct UserExportTests {
                 authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
             let approval = Approval(
                 grant: grant, code: code, asked: grant.scope, appearance: ClientAppearance(of: client),
-                clientRevision: client.revision, pkce: .s256, passwordHash: person.passwordHash, basis: .answer)
+                clientRevision: client.revision, pkce: .s256, passwordHash: user.passwordHash, basis: .answer)
             #expect(try await store.recordConsent(approval) == .recorded)
             if number == 0 {
                 let family = RefreshFamily(
@@ -44,9 +44,9 @@ struct UserExportTests {
                     code.digest, beginning: family, attempt: CommitAttempt(), at: now)
                 #expect(redeemed == .consumed)
             }
-            try await store.appendAudit(AuditEvent(at: now, .consent, personID: person.id, source: "192.0.2.7"))
+            try await store.appendAudit(AuditEvent(at: now, .consent, userID: user.id, source: "192.0.2.7"))
         }
-        return try await store.audit(AuditQuery(personID: person.id, limit: 1000)).count
+        return try await store.audit(AuditQuery(userID: user.id, limit: 1000)).count
     }
 
     @Test func `an export contains every record of the user, and no hash, digest or token`() async throws {

@@ -21,20 +21,20 @@ struct NULContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a profile with NUL is refused, and one with a backslash is not`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            var person = world.person
-            person.profile.nickname = #"\u0000 is no NUL \"#
-            #expect(try await world.store.updatePerson(person, at: World.now, recording: []) == .updated)
+            var user = world.user
+            user.profile.nickname = #"\u0000 is no NUL \"#
+            #expect(try await world.store.updateUser(user, at: World.now, recording: []) == .updated)
             for text in ["\0", "a\0b", #"\"# + "\0", "\0\u{301}"] {
-                person.profile.nickname = text
+                user.profile.nickname = text
                 await #expect(throws: StoreFault.damaged("a text to be stored contains a NUL character")) {
-                    _ = try await world.store.updatePerson(person, at: World.now, recording: [])
+                    _ = try await world.store.updateUser(user, at: World.now, recording: [])
                 }
             }
         }
     }
 
     @Test func `an identifier with NUL is none`() {
-        #expect(PersonIdentifier("per_a\0") == nil)
+        #expect(UserIdentifier("per_a\0") == nil)
         #expect(GrantIdentifier("gr_a\0") == nil)
         #expect(ClientIdentifier("app_a\0") == nil)
         #expect(SessionIdentifier("ses_a\0") == nil)

@@ -48,37 +48,37 @@ struct RecordContractTests {
     func `an account is changed, and loses its sessions when it is disabled`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
-            let session = Session.example(of: world.person)
+            let session = Session.example(of: world.user)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
-            var changed = world.person
+            var changed = world.user
             changed.displayName = "Ada Lovelace"
             changed.email = EmailAddress("lovelace@example.com")
-            #expect(try await store.updatePerson(changed, at: World.now + 5) == .updated)
-            let kept = try #require(try await store.person(changed.id))
+            #expect(try await store.updateUser(changed, at: World.now + 5) == .updated)
+            let kept = try #require(try await store.user(changed.id))
             #expect(kept.displayName == "Ada Lovelace")
             #expect(kept.email == changed.email)
-            #expect(kept.passwordHash == world.person.passwordHash)
+            #expect(kept.passwordHash == world.user.passwordHash)
             #expect(kept.changedAt == World.now + 5)
             #expect(try await store.session(session.digest) != nil)
 
             changed.disabledAt = World.now + 6
-            #expect(try await store.updatePerson(changed, at: World.now + 6) == .updated)
+            #expect(try await store.updateUser(changed, at: World.now + 6) == .updated)
             #expect(try await store.session(session.digest) == nil)
-            #expect(try await store.updatePerson(try .named("nobody"), at: World.now) == .notFound)
-            let other = try Person.named("grace", email: "grace@example.com")
-            #expect(try await store.addPerson(other) == .added)
+            #expect(try await store.updateUser(try .named("nobody"), at: World.now) == .notFound)
+            let other = try User.named("grace", email: "grace@example.com")
+            #expect(try await store.addUser(other) == .added)
             changed.email = other.email
-            #expect(try await store.updatePerson(changed, at: World.now + 7) == .emailTaken)
+            #expect(try await store.updateUser(changed, at: World.now + 7) == .emailTaken)
         }
     }
 
     @Test(arguments: StoreKind.allCases)
     func `users are listed by name, in pages`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
-            for name in ["carol", "alice", "dan", "bob"] { #expect(try await store.addPerson(.named(name)) == .added) }
-            let first = try await store.people(after: nil, limit: 3).map(\.username.rawValue)
+            for name in ["carol", "alice", "dan", "bob"] { #expect(try await store.addUser(.named(name)) == .added) }
+            let first = try await store.users(after: nil, limit: 3).map(\.username.rawValue)
             #expect(first == ["alice", "bob", "carol"])
-            let rest = try await store.people(after: Username("carol"), limit: 3).map(\.username.rawValue)
+            let rest = try await store.users(after: Username("carol"), limit: 3).map(\.username.rawValue)
             #expect(rest == ["dan"])
         }
     }
@@ -130,16 +130,16 @@ struct RecordContractTests {
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is queued for notification, and claimed by one process`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
-            let person = try Person.named("ada")
+            let user = try User.named("ada")
             var client = try RegisteredClient.named("app-told")
             client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
-            #expect(try await store.addPerson(person) == .added)
+            #expect(try await store.addUser(user) == .added)
             #expect(try await store.addClient(client) == .added)
-            let session = Session.example(of: person)
-            let world = World(store, person: person, client: client, session: session)
+            let session = Session.example(of: user)
+            let world = World(store, user: user, client: client, session: session)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let grant = Grant(
-                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: World.now, lastUsedAt: World.now)
             let code = try await world.approve(grant)
             #expect(try await store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
@@ -152,7 +152,7 @@ struct RecordContractTests {
             let delivery = try #require(taken.keys.first { !$0.isEmpty }?.first)
             #expect(taken[[]] == 9)
             #expect(delivery.clientID == client.id)
-            #expect(delivery.subject == .person(person.id))
+            #expect(delivery.subject == .user(user.id))
             #expect(delivery.sessionID == session.id)
             #expect(delivery.attempts == 0)
 

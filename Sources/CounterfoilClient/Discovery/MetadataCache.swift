@@ -24,14 +24,14 @@ package final class MetadataCache: Sendable {
         let expires: ContinuousClock.Instant
     }
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         let issuer: Issuer
         let forOpenID: Bool
     }
 
     private struct Contents {
-        var metadata: [Place: Entry<AuthorizationServerMetadata>] = [:]
-        var metadataURLs: [Place: String] = [:]
+        var metadata: [Key: Entry<AuthorizationServerMetadata>] = [:]
+        var metadataURLs: [Key: String] = [:]
         var keys: [String: Entry<JSONWebKeySet>] = [:]
         var refetches: [String: ContinuousClock.Instant] = [:]
     }
@@ -74,7 +74,7 @@ package final class MetadataCache: Sendable {
 
     private func entry(of issuer: Issuer, forOpenID: Bool, late: Duration) -> AuthorizationServerMetadata? {
         let time = now()
-        let entry = contents.withLock { $0.metadata[Place(issuer: issuer, forOpenID: forOpenID)] }
+        let entry = contents.withLock { $0.metadata[Key(issuer: issuer, forOpenID: forOpenID)] }
         return entry.flatMap { $0.expires + late > time ? $0.value : nil }
     }
 
@@ -86,26 +86,26 @@ package final class MetadataCache: Sendable {
     ) {
         guard !issuer.isLoopback else { return }
         let entry = lifetime > .zero ? Entry(value: metadata, expires: now() + lifetime) : nil
-        contents.withLock { $0.metadata.keep(entry, for: Place(issuer: issuer, forOpenID: forOpenID)) }
+        contents.withLock { $0.metadata.keep(entry, for: Key(issuer: issuer, forOpenID: forOpenID)) }
     }
 
     /// Returns the URL at which the metadata of an issuer were found last, also after they have expired.
     func metadataURL(of issuer: Issuer, forOpenID: Bool) -> String? {
-        contents.withLock { $0.metadataURLs[Place(issuer: issuer, forOpenID: forOpenID)] }
+        contents.withLock { $0.metadataURLs[Key(issuer: issuer, forOpenID: forOpenID)] }
     }
 
     /// Keeps the URL at which the metadata of an issuer were found, without a time limit; nil deletes it.
     func keep(metadataURL url: String?, of issuer: Issuer, forOpenID: Bool) {
         guard !issuer.isLoopback else { return }
-        contents.withLock { $0.metadataURLs.keep(url, for: Place(issuer: issuer, forOpenID: forOpenID)) }
+        contents.withLock { $0.metadataURLs.keep(url, for: Key(issuer: issuer, forOpenID: forOpenID)) }
     }
 
     /// Deletes the metadata of an issuer, because an endpoint is no longer where they say.
     func forget(_ issuer: Issuer) {
         contents.withLock { contents in
-            for place in [true, false].map({ Place(issuer: issuer, forOpenID: $0) }) {
-                contents.metadata[place] = nil
-                contents.metadataURLs[place] = nil
+            for key in [true, false].map({ Key(issuer: issuer, forOpenID: $0) }) {
+                contents.metadata[key] = nil
+                contents.metadataURLs[key] = nil
             }
         }
     }

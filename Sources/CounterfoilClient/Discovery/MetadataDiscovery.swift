@@ -76,17 +76,17 @@ package struct MetadataDiscovery: Sendable {
     ///
     /// The URL that had a document last time comes first, until it has none.
     private func search(for issuer: Issuer, forOpenID: Bool) async throws(SignInError) -> Found {
-        var places = issuer.metadataPlaces(forOpenID: forOpenID)
+        var candidates = issuer.metadataCandidates(forOpenID: forOpenID)
         let remembered = cache?.metadataURL(of: issuer, forOpenID: forOpenID)
-        if let index = places.firstIndex(where: { $0.url == remembered }) {
-            places.insert(places.remove(at: index), at: 0)
+        if let index = candidates.firstIndex(where: { $0.url == remembered }) {
+            candidates.insert(candidates.remove(at: index), at: 0)
         }
         var failure: SignInError?
         var found: (Found, isOpenID: Bool)?
-        for place in places {
-            if let first = found, first.isOpenID == place.isOpenID { continue }
+        for candidate in candidates {
+            if let first = found, first.isOpenID == candidate.isOpenID { continue }
             let answer: Answer
-            do throws(SignInError) { answer = try await self.answer(at: place.url, issuer) } catch {
+            do throws(SignInError) { answer = try await self.answer(at: candidate.url, issuer) } catch {
                 // The second document only adds members that the first one lacks.
                 if let found { return found.0 }
                 throw error
@@ -94,10 +94,10 @@ package struct MetadataDiscovery: Sendable {
             switch answer {
             case .document(let other):
                 guard var first = found?.0 else {
-                    found = (other, place.isOpenID)
+                    found = (other, candidate.isOpenID)
                     // After a temporary failure of a URL, the next search starts there again.
                     if failure?.isTemporary != true {
-                        cache?.keep(metadataURL: place.url, of: issuer, forOpenID: forOpenID)
+                        cache?.keep(metadataURL: candidate.url, of: issuer, forOpenID: forOpenID)
                     }
                     if !other.metadata.lacksMembers(forOpenID: forOpenID) { return other }
                     continue
@@ -107,11 +107,11 @@ package struct MetadataDiscovery: Sendable {
                 return first
             case .failure(let other):
                 if found == nil { failure = Self.moreTelling(failure, other) }
-                if place.url == remembered, !other.isTemporary {
+                if candidate.url == remembered, !other.isTemporary {
                     cache?.keep(metadataURL: nil, of: issuer, forOpenID: forOpenID)
                 }
             case .absent:
-                if place.url == remembered { cache?.keep(metadataURL: nil, of: issuer, forOpenID: forOpenID) }
+                if candidate.url == remembered { cache?.keep(metadataURL: nil, of: issuer, forOpenID: forOpenID) }
             }
         }
         if let found { return found.0 }
@@ -189,9 +189,9 @@ extension Issuer {
     /// The metadata URLs, in the order in which the client tries them.
     ///
     /// With `forOpenID`, the URL of OpenID Connect Discovery §4 comes first. Otherwise that of RFC 8414 §3.1 does.
-    package func metadataPlaces(forOpenID: Bool) -> [(url: String, isOpenID: Bool)] {
-        let places = metadataURLs.map { (url: $0, isOpenID: $0.contains("/.well-known/openid-configuration")) }
-        return forOpenID ? places.reversed() : places
+    package func metadataCandidates(forOpenID: Bool) -> [(url: String, isOpenID: Bool)] {
+        let candidates = metadataURLs.map { (url: $0, isOpenID: $0.contains("/.well-known/openid-configuration")) }
+        return forOpenID ? candidates.reversed() : candidates
     }
 }
 

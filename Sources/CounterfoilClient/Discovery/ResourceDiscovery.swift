@@ -73,7 +73,7 @@ public struct ResourceDiscovery: Sendable {
             }
             return found
         }
-        for place in Self.wellKnownPlaces(of: endpoint) {
+        for place in Self.wellKnownURLs(of: endpoint) {
             guard let url = try? EndpointURL(place.url) else { continue }
             if let found = try await metadata(at: url, of: place.resource, wanted: wanted) { return found }
         }
@@ -84,7 +84,7 @@ public struct ResourceDiscovery: Sendable {
     /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).
     ///
     /// Each URL comes with the value that `resource` must have in the metadata at this URL.
-    package static func wellKnownPlaces(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
+    package static func wellKnownURLs(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
         let known = "\(endpoint.origin)/.well-known/oauth-protected-resource"
         let path = endpoint.uri.path == "/" ? "" : endpoint.uri.path
         let own = (url: known + path, resource: endpoint.rawValue)

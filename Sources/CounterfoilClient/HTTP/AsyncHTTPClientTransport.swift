@@ -92,7 +92,7 @@
                         + "proxies of other kinds, such as SOCKS, are not supported")
             }
             do throws(TrustedAuthorities.Unusable) {
-                return (try Self.client(ClientKey(proxy: proxy, authorities: authorities)), proxy)
+                return (try Self.client(PoolKey(proxy: proxy, authorities: authorities)), proxy)
             } catch { throw .misconfigured(reason: error.description) }
         }
 
@@ -192,7 +192,7 @@
     // MARK: - Clients
 
     extension AsyncHTTPClientTransport {
-        private struct ClientKey: Hashable {
+        private struct PoolKey: Hashable {
             let proxy: ProxySettings.Proxy?
             let authorities: TrustedAuthorities
         }
@@ -200,9 +200,9 @@
         /// The HTTP clients, one for each proxy and set of authorities, with the connections of the process.
         ///
         /// They live as long as the process, so callers do not have to shut them down.
-        private static let clients = Mutex<[ClientKey: HTTPClient]>([:])
+        private static let clients = Mutex<[PoolKey: HTTPClient]>([:])
 
-        private static func client(_ key: ClientKey) throws(TrustedAuthorities.Unusable) -> HTTPClient {
+        private static func client(_ key: PoolKey) throws(TrustedAuthorities.Unusable) -> HTTPClient {
             if let client = clients.withLock({ $0[key] }) { return client }
             // RFC 9700 §4.12: a redirect could send a code or token to another host.
             var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)

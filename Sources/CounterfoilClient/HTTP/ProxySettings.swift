@@ -12,9 +12,9 @@ struct ProxySettings: Hashable, Sendable {
         let host: String
         let port: Int
         /// The user name and the password for `Proxy-Authorization`; nil if the URL contains none.
-        let credentials: Credentials?
+        let credentials: BasicCredentials?
 
-        struct Credentials: Hashable, Sendable {
+        struct BasicCredentials: Hashable, Sendable {
             let user: String
             let password: String
         }
@@ -71,7 +71,7 @@ extension ProxySettings.Proxy {
         let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let decoded = parts.map(Self.decoded)
         guard let name = decoded[0], let password = decoded.count == 2 ? decoded[1] : "" else { return nil }
-        credentials = Credentials(user: name, password: password)
+        credentials = BasicCredentials(user: name, password: password)
     }
 
     /// Decodes a part of the user information (RFC 3986 §2.1); nil if the bytes are not UTF-8.

@@ -23,10 +23,10 @@ struct DPoPProver: Sendable {
     /// retry evaluates `request` again, because the client authentication in a request may be valid only once.
     func send(
         _ request: @autoclosure () async throws(TransportFailure) -> TransportRequest,
-        carrying token: AccessToken? = nil,
+        presenting token: AccessToken? = nil,
         through transport: any HTTPTransport
     ) async throws(TransportFailure) -> TransportResponse {
-        try await send(try await request(), carrying: token) { request throws(TransportFailure) in
+        try await send(try await request(), presenting: token) { request throws(TransportFailure) in
             try await transport.send(request)
         }
     }
@@ -34,31 +34,31 @@ struct DPoPProver: Sendable {
     /// Sends a request with a proof by a function, and retries it once if the server rejects the proof.
     func send<Response: HeadedResponse>(
         _ request: @autoclosure () async throws(TransportFailure) -> TransportRequest,
-        carrying token: AccessToken? = nil,
+        presenting token: AccessToken? = nil,
         through exchange: (TransportRequest) async throws(TransportFailure) -> Response
     ) async throws(TransportFailure) -> Response {
         let attempt = try await request()
         let known = servers.state(of: attempt.endpoint)
-        let first = try await exchange(proving(attempt, carrying: token, known))
+        let first = try await exchange(proving(attempt, presenting: token, known))
         let learned = update(from: first, of: attempt.endpoint)
         guard first.wantsAnotherProof, learned.differs(from: known), attempt.body.isRepeatable else { return first }
-        let second = try await exchange(proving(try await request(), carrying: token, learned))
+        let second = try await exchange(proving(try await request(), presenting: token, learned))
         _ = update(from: second, of: attempt.endpoint)
         return second
     }
 
     private func proving(
-        _ request: TransportRequest, carrying token: AccessToken?, _ state: ProofServers.State
+        _ request: TransportRequest, presenting token: AccessToken?, _ state: ProofServers.State
     ) -> TransportRequest {
         var request = request
         if let name = HTTPField.Name.dpop {
-            request.headerFields[name] = proof(for: request.endpoint, request.method, carrying: token, state)
+            request.headerFields[name] = proof(for: request.endpoint, request.method, presenting: token, state)
         }
         return request
     }
 
     private func proof(
-        for endpoint: EndpointURL, _ method: HTTPRequest.Method, carrying token: AccessToken?,
+        for endpoint: EndpointURL, _ method: HTTPRequest.Method, presenting token: AccessToken?,
         _ state: ProofServers.State
     ) -> String? {
         let claims = DPoPProofClaims(
@@ -83,8 +83,8 @@ struct DPoPProver: Sendable {
 
 extension DPoPProver {
     /// Returns a proof for a request that carries an access token.
-    func proof(for endpoint: EndpointURL, _ method: HTTPRequest.Method, carrying token: AccessToken) -> String? {
-        proof(for: endpoint, method, carrying: token, servers.state(of: endpoint))
+    func proof(for endpoint: EndpointURL, _ method: HTTPRequest.Method, presenting token: AccessToken) -> String? {
+        proof(for: endpoint, method, presenting: token, servers.state(of: endpoint))
     }
 
     /// Records what a response shows; returns true if the server rejected a proof, and another one may succeed.

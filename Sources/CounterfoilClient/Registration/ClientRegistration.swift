@@ -118,10 +118,10 @@ extension ClientRegistration: Codable {
         self = registration
     }
 
-    /// Encodes the registration for a store; a thrown error names `place` as the location of the store.
-    func stored(at place: String) throws(TokenStoreError) -> Data {
+    /// Encodes the registration for a store; a thrown error names `location` as the location of the store.
+    func stored(at location: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
-            throw .failed(path: place, reason: "the registration cannot be encoded")
+            throw .failed(path: location, reason: "the registration cannot be encoded")
         }
         return bytes
     }

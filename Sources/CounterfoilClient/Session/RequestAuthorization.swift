@@ -60,7 +60,7 @@ extension TokenSession {
         do { try credentials.check(endpoint, origins: allowedOrigins(of: credentials)) } catch { throw .refused(error) }
         var fields: HTTPFields = [.authorization: credentials.authorization]
         if let key = credentials.proofKey, let name = HTTPField.Name.dpop {
-            fields[name] = DPoPProver(key).proof(for: endpoint, method, carrying: credentials.accessToken)
+            fields[name] = DPoPProver(key).proof(for: endpoint, method, presenting: credentials.accessToken)
         }
         return RequestAuthorization(headerFields: fields, endpoint: endpoint, credentials: credentials)
     }

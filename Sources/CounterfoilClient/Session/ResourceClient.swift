@@ -108,7 +108,7 @@ public struct ResourceClient: Sendable {
         do {
             return try await APIRedirects.send(authorized) { request throws(TransportFailure) in
                 guard let key = credentials.proofKey else { return try await exchange(request) }
-                return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: exchange)
+                return try await DPoPProver(key).send(request, presenting: credentials.accessToken, through: exchange)
             }
         } catch { throw .noResponse(error) }
     }

@@ -27,7 +27,7 @@ public actor TokenSession {
     private let now: @Sendable () -> Date
     nonisolated let broadcast = EventBroadcast<Event>()
     /// The record that is in use, and the state of the store in which it was read.
-    private var known: Known?
+    private var known: CachedRecord?
     private var unsaved: SessionRefresh.Unsaved?
     /// The reason why the API of the first call could not be stored; nil if it is stored, or if there was no such call.
     package internal(set) var originSaveError: TokenStoreError?
@@ -39,7 +39,7 @@ public actor TokenSession {
     /// The sign-in that is in progress, and the number of tasks that wait for it.
     private var signIn: (work: SharedWork<Result<Credentials, SessionError>>, waiting: Int)?
 
-    private struct Known {
+    private struct CachedRecord {
         let record: TokenRecord
         /// Nil if the record must be read again before it is used.
         let stamp: TokenStoreStamp?
@@ -238,26 +238,26 @@ public actor TokenSession {
         if case .failed(_, let failure) = outcome { lastFailure = failure ?? lastFailure } else { lastFailure = nil }
         switch outcome {
         case .refreshed(let record, let unused):
-            (known, unsaved) = (Known(record: record, stamp: nil), nil)
+            (known, unsaved) = (CachedRecord(record: record, stamp: nil), nil)
             broadcast.send(.refreshed(expires: record.credentials.cached(for: target)?.expires))
             tell(of: unused)
         case .refreshedElsewhere(let record):
             announce(record)
-            (known, unsaved) = (Known(record: record, stamp: nil), nil)
+            (known, unsaved) = (CachedRecord(record: record, stamp: nil), nil)
         case .refreshedButNotSaved(let fresh, let unused):
-            (known, unsaved) = (Known(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
+            (known, unsaved) = (CachedRecord(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
             let expires = fresh.credentials.cached(for: target)?.expires
             broadcast.send(.refreshedButNotSaved(expires: expires, fresh.reason))
             tell(of: unused)
         case .withheldButNotSaved(let kept, let error):
-            (known, unsaved) = (Known(record: TokenRecord(kept.credentials), stamp: nil), kept)
+            (known, unsaved) = (CachedRecord(record: TokenRecord(kept.credentials), stamp: nil), kept)
             broadcast.send(.refreshFailed(error))
         case .failed(.ended(let error, _), _):
             forget()
             broadcast.send(.ended(error))
         case .failed(.unavailable(let error), _): broadcast.send(.refreshFailed(error))
         // The next call reads the record and says what has changed.
-        case .failed: known = known.map { Known(record: $0.record, stamp: nil) }
+        case .failed: known = known.map { CachedRecord(record: $0.record, stamp: nil) }
         }
     }
 
@@ -293,7 +293,7 @@ public actor TokenSession {
                 let isSame = replacing.sending.revision == unsaved.sending.revision
                 let latest = (isSame ? known?.record : nil) ?? TokenRecord(replacing.credentials)
                 self.unsaved = replacing
-                known = Known(record: latest, stamp: stamp)
+                known = CachedRecord(record: latest, stamp: stamp)
                 return latest
             }
             self.unsaved = nil
@@ -310,7 +310,7 @@ public actor TokenSession {
             throw ending?.error ?? error
         }
         announce(record)
-        known = Known(record: record, stamp: stamp)
+        known = CachedRecord(record: record, stamp: stamp)
         return record
     }
 

@@ -65,7 +65,7 @@ public struct UserInfoRequest: Sendable {
         do {
             response =
                 if let key = credentials.proofKey {
-                    try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: transport)
+                    try await DPoPProver(key).send(request, presenting: credentials.accessToken, through: transport)
                 } else {
                     try await transport.send(request)
                 }

@@ -28,9 +28,9 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
             case .missingEntitlement: "the program is not signed with an app identifier"
             default: words.map(\.strippingControlCharacters) ?? "the system returned the status \(rawValue)"
             }
-        return .unavailable(place: Self.place, reason: reason)
+        return .unavailable(location: Self.location, reason: reason)
     }
 
     /// The name of the keychain in messages.
-    static let place = "the Keychain"
+    static let location = "the Keychain"
 }

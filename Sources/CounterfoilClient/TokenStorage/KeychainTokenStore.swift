@@ -8,8 +8,8 @@
     /// Each profile is a generic password item in the data protection keychain. The item is readable after the
     /// first unlock of the device and is never copied to another device
     /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). Before that, each access throws
-    /// ``TokenStoreError/unavailable(place:reason:)``. The item stays if the user deletes the app. On macOS only signed
-    /// apps with an application identifier can use this keychain; see ``isUsable(application:)``.
+    /// ``TokenStoreError/unavailable(location:reason:)``. The item stays if the user deletes the app. On macOS only
+    /// signed apps with an application identifier can use this keychain; see ``isUsable(application:)``.
     ///
     /// A session reads the item before each use of a token, which is one call of the system, so it notices that
     /// another process signed the user in or out.
@@ -50,7 +50,7 @@
         /// Returns the record of a profile, or nil if there is none.
         public func record(of profile: ProfileName) throws(TokenStoreError) -> TokenRecord? {
             guard let bytes = try bytes(of: query(profile)) else { return nil }
-            return try TokenRecord(stored: bytes, at: Self.place)
+            return try TokenRecord(stored: bytes, at: Self.location)
         }
 
         /// Returns every profile that has a record, sorted by name.
@@ -80,7 +80,7 @@
             case .keep: break
             case .put(let record):
                 try write(
-                    try record.stored(at: Self.place), as: query(profile),
+                    try record.stored(at: Self.location), as: query(profile),
                     label: "\(application.label): profile \(profile)")
             case .remove: try remove(query(profile))
             }
@@ -99,7 +99,7 @@
             lock.release()
         }
 
-        private static let place = KeychainStatus.place
+        private static let location = KeychainStatus.location
 
         private func bytes(of item: [CFString: Any]) throws(TokenStoreError) -> Data? {
             var query = item
@@ -109,7 +109,7 @@
             let status = KeychainStatus(rawValue: SecItemCopyMatching(query as CFDictionary, &found))
             if status == .itemNotFound { return nil }
             guard status == .success else { throw Self.failure(status) }
-            guard let bytes = found as? Data else { throw .damaged(place: Self.place) }
+            guard let bytes = found as? Data else { throw .damaged(location: Self.location) }
             return bytes
         }
 
@@ -170,7 +170,7 @@
         /// Stores a registration and replaces an earlier one at the same server.
         public func save(_ registration: ClientRegistration) throws(TokenStoreError) {
             try write(
-                try registration.stored(at: Self.place), as: query(registration.issuer),
+                try registration.stored(at: Self.location), as: query(registration.issuer),
                 label: "\(application.label): registration at \(registration.issuer)")
         }
 

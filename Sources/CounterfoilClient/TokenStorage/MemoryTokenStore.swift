@@ -60,7 +60,7 @@ public final class MemoryTokenStore: TokenStore {
         leavingWith leave: @escaping @Sendable (RefreshFailure?) -> Void = { _ in }
     ) async throws(TokenStoreError) -> TokenStoreLock {
         _ = try await PollingWait(limit: limit).value {
-            .busy(place: "memory", holder: nil)
+            .busy(location: "memory", holder: nil)
         } _: { () throws(TokenStoreError) -> Bool? in
             state.value.withLock { $0.locks.insert(name).inserted } ? true : nil
         }

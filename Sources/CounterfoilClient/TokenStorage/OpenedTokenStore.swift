@@ -5,12 +5,12 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
     /// The store of tokens and client registrations.
     public let store: any TokenStore & ClientRegistrationStore
     /// The location of the tokens, which apps can show to the user.
-    public let place: Place
+    public let location: Location
     /// The reason for the choice of the location, as a clause without a full stop, such as `it was requested`.
     public let reason: String
 
     /// The storage that was opened; for ``TokenStoreChoice/automatic``, the storage that it selected.
-    public enum Place: Sendable, Hashable, CustomStringConvertible {
+    public enum Location: Sendable, Hashable, CustomStringConvertible {
         /// The Keychain of an Apple device.
         case keychain
         /// The Secret Service of a Linux desktop.
@@ -31,15 +31,15 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         }
     }
 
-    init(_ store: any TokenStore & ClientRegistrationStore, in place: Place, because reason: String) {
+    init(_ store: any TokenStore & ClientRegistrationStore, in location: Location, because reason: String) {
         self.store = store
-        self.place = place
+        self.location = location
         self.reason = reason
     }
 
     /// The location and the reason, without a full stop, such as `tokens are stored in the Keychain: it is available`.
     public var description: String {
-        "tokens are stored in \(place)" + (keyLocation.map { ", with its key in \($0)" } ?? "") + ": \(reason)"
+        "tokens are stored in \(location)" + (keyLocation.map { ", with its key in \($0)" } ?? "") + ": \(reason)"
     }
 
     #if os(Windows)

@@ -85,23 +85,23 @@ extension TokenRecord: Codable {
 
     /// Decodes a record from the bytes in a store.
     ///
-    /// `place` names the store in errors.
-    init(stored bytes: Data, at place: String) throws(TokenStoreError) {
+    /// `location` names the store in errors.
+    init(stored bytes: Data, at location: String) throws(TokenStoreError) {
         do {
             self = try JSONDecoder().decode(TokenRecord.self, from: bytes)
         } catch is IsNewer {
-            throw .newer(place: place)
+            throw .newer(location: location)
         } catch {
-            throw .damaged(place: place)
+            throw .damaged(location: location)
         }
     }
 
     /// Encodes the record for a store.
     ///
-    /// `place` names the store in errors.
-    func stored(at place: String) throws(TokenStoreError) -> Data {
+    /// `location` names the store in errors.
+    func stored(at location: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
-            throw .failed(path: place, reason: "the credentials cannot be encoded")
+            throw .failed(path: location, reason: "the credentials cannot be encoded")
         }
         return bytes
     }

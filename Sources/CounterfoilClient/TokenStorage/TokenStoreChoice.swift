@@ -79,7 +79,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
                 return OpenedTokenStore(
                     KeychainTokenStore(application: application), in: .keychain, because: Self.asked)
             #else
-                throw .unavailable(place: "the Keychain", reason: "this system has none")
+                throw .unavailable(location: "the Keychain", reason: "this system has none")
             #endif
         case .secretService:
             #if os(Linux)
@@ -87,11 +87,11 @@ public enum TokenStoreChoice: Sendable, Hashable {
                     SecretServiceTokenStore(application: application, environment: environment), in: .secretService,
                     because: Self.asked)
             #else
-                throw .unavailable(place: "the Secret Service", reason: "this system has none")
+                throw .unavailable(location: "the Secret Service", reason: "this system has none")
             #endif
         case .file(let url):
             #if os(Windows)
-                throw .unavailable(place: url.path, reason: "encrypted files are not available on this system")
+                throw .unavailable(location: url.path, reason: "encrypted files are not available on this system")
             #else
                 return OpenedTokenStore(
                     EncryptedFileTokenStore(file: url, environment: environment), in: .file(url), because: Self.asked)

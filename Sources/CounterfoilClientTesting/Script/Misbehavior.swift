@@ -125,7 +125,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     /// The user denies access, and `state` belongs to an earlier request.
     case staleError = "stale-error"
     /// The authorization endpoint shows an error page with status 403 and does not redirect.
-    case strandsThePerson = "strands-the-person"
+    case strandsTheUser = "strands-the-person"
     /// Only the second server of the run can redeem the code; `accounts-server` in the response is its URL.
     case otherAccountsServer = "other-accounts-server"
     /// `accounts-server`, in which Zoho returns the URL of the user's data centre, names an unknown host.

@@ -78,7 +78,7 @@ extension Misbehavior {
         case .staleError:
             script.authorization.outcome = .error("access_denied", nil)
             script.authorization.state = .replaced("state-of-long-ago")
-        case .strandsThePerson: script.authorization.outcome = .page(403)
+        case .strandsTheUser: script.authorization.outcome = .page(403)
         case .otherAccountsServer:
             script.authorization.codesBelongToSibling = true
             script.authorization.extras += [

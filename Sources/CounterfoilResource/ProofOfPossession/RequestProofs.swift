@@ -31,11 +31,11 @@ struct RequestProofs: Sendable {
     ///
     /// RFC 9449 §4.3 and §7.1.
     func proof(
-        in request: HTTPRequest, carrying token: AccessToken, at now: Date
+        in request: HTTPRequest, presenting token: AccessToken, at now: Date
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         try verifier.verify(
             request.proofFields, method: request.method.rawValue, uris: uri(of: request).map { [$0] } ?? [],
-            carrying: token, at: now)
+            presenting: token, at: now)
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted.

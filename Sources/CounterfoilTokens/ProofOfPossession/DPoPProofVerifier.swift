@@ -40,7 +40,7 @@ public import Crypto
     ///   - now: The current time of the wall clock.
     ///   - nonceTime: The current time of the clock by which the nonces were made; nil if it is the wall clock.
     public func verify(
-        _ fields: [String], method: String, uris: [ProofURI], carrying token: AccessToken? = nil, at now: Date,
+        _ fields: [String], method: String, uris: [ProofURI], presenting token: AccessToken? = nil, at now: Date,
         nonceTime: Date? = nil
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         guard let text = fields.first else { return nil }

@@ -15,7 +15,7 @@ extension Examination {
         }
         var documents: [Document] = []
         var refusals: [Finding] = []
-        for place in issuer.metadataPlaces(forOpenID: subject.scope.contains(.openID)) {
+        for place in issuer.metadataCandidates(forOpenID: subject.scope.contains(.openID)) {
             guard let endpoint = try? EndpointURL(place.url) else { continue }
             guard let response = await ask(endpoint, as: "metadata") else { return nil }
             switch Self.document(in: response, at: place.url, issuer) {

@@ -13,7 +13,7 @@ extension Examination {
     ///   - named: The URL of the metadata in the challenge; nil if there is none.
     ///   - isFound: Whether a client finds the authorization server from these metadata.
     mutating func resourceDocuments(of endpoint: EndpointURL, named: String?, isFound: Bool) async {
-        guard let place = ResourceDiscovery.wellKnownPlaces(of: endpoint).first,
+        guard let place = ResourceDiscovery.wellKnownURLs(of: endpoint).first,
             let known = try? EndpointURL(place.url),
             let response = await ask(known, as: "metadata of the API")
         else { return }

@@ -33,7 +33,7 @@ extension Examination {
             ScriptAccess(
                 endpoint: endpoint, what: "the API", topic: "scripts-api",
                 preflight: (.post, ["authorization", "content-type", Self.version]), readsChallenge: true))
-        guard let place = ResourceDiscovery.wellKnownPlaces(of: endpoint).first, has("resource-metadata-path"),
+        guard let place = ResourceDiscovery.wellKnownURLs(of: endpoint).first, has("resource-metadata-path"),
             let known = try? EndpointURL(place.url)
         else { return }
         await scripts(

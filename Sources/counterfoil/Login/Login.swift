@@ -153,21 +153,21 @@ struct Login: AsyncParsableCommand {
         // A record that cannot be read is replaced.
         let former = try? await opened.store.credentials(of: common.profile)
         let session = TokenSession(ofAnyClientIn: opened.store, profile: common.profile)
-        if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
+        if common.store ?? .automatic == .automatic || opened.location == .memory || common.verbose {
             console.say("\(opened)".capitalizedSentence)
         }
-        let place = try await asked.place(issuer)
+        let target = try await asked.target(issuer)
         let credentials: Credentials
         do {
             credentials = try await runUntilInterrupted {
                 let fresh: Credentials
                 if grant == .clientCredentials {
-                    fresh = try await signInService(at: place)
+                    fresh = try await signInService(at: target)
                 } else {
-                    let client = try asked.client(at: place, keeping: opened.store)
+                    let client = try asked.client(at: target, keeping: opened.store)
                     fresh =
                         try await device
-                        ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
+                        ? signInOnDevice(at: target, as: client) : signIn(at: target, as: client, former: former)
                 }
                 return try await revokingUnstoredSignIn(in: session, replacing: former) {
                     try await session.adopt(fresh)
@@ -176,13 +176,13 @@ struct Login: AsyncParsableCommand {
         } catch let error as SignInError {
             // Most failed sign-ins at a vendor's own server are caused by a wrong registration of the client. Show the
             // vendor's advice for the registration.
-            if error != .cancelled, let profile = await place.vendor?.profileOfVendorsServer() {
+            if error != .cancelled, let profile = await target.vendor?.profileOfVendorsServer() {
                 for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
             }
             throw error
         }
-        if opened.place != .memory { remember(in: file) }
-        let result = SignInResult(credentials, requested: place.scope, profile: common.profile, replacing: former)
+        if opened.location != .memory { remember(in: file) }
+        let result = SignInResult(credentials, requested: target.scope, profile: common.profile, replacing: former)
         for message in result.messages { console.say(message) }
         if common.json { try console.result(result) } else { try console.result(result.line) }
     }
@@ -193,7 +193,7 @@ struct Login: AsyncParsableCommand {
     }
 
     private func signIn(
-        at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
+        at target: SignInOptions.Target, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
         let browser = browser ?? .open
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
@@ -201,8 +201,8 @@ struct Login: AsyncParsableCommand {
         // over SSH the response is pasted even without --browser paste.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
-            if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {
-                NativeSignIn(issuer: place.issuer, client: client, scope: place.scope)
+            if let vendor = target.vendor { NativeSignIn(at: vendor, client: client, scope: target.scope) } else {
+                NativeSignIn(issuer: target.issuer, client: client, scope: target.scope)
             }
         if let redirectURI {
             signIn.redirect = try Failure.usage { try .registered(redirectURI) }
@@ -210,26 +210,26 @@ struct Login: AsyncParsableCommand {
         signIn.options.loginHint = loginHint
         if !prompt.isEmpty { signIn.options.prompt = Set(prompt) }
         signIn.options.apiOrigins = try apiOrigins()
-        try asked.apply(to: &signIn.options, at: place, onDevice: false)
+        try asked.apply(to: &signIn.options, at: target, onDevice: false)
         signIn.par = asked.par?.option ?? .automatic
         signIn.checksClient = true
         signIn.options.hasRefreshToken =
-            former?.refreshToken != nil && former?.user != nil && former?.issuer == place.issuer
-            && former?.clientID == client.registered[place.issuer]
+            former?.refreshToken != nil && former?.user != nil && former?.issuer == target.issuer
+            && former?.clientID == client.registered[target.issuer]
         let timeout = timeout ?? SignInProgress.browserTimeout
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
-        let otherWays = SignInProgress.OtherWays(
+        let alternatives = SignInProgress.SignInAlternatives(
             canPaste: redirectURI.map { (try? LoopbackRedirectURI($0)) != nil } ?? true,
             device: redirectURI == nil ? "--device" : "--device in place of --redirect-uri")
         let progress = SignInProgress(
-            console: common.console, timeout: timeout, issuer: place.issuer, otherWays: otherWays)
+            console: common.console, timeout: timeout, issuer: target.issuer, alternatives: alternatives)
         if browser != .open || isPasted { signIn.browser = NoBrowser() }
         guard isPasted else { return try await signIn.run { progress.tell($0) } }
 
         let pasted = PastedLines()
         defer { pasted.stop() }
-        let uri = try pastedRedirectURI(at: place)
+        let uri = try pastedRedirectURI(at: target)
         signIn.redirect = .receiver { () throws(SignInError) in
             try PasteReceiver(at: uri, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
         }
@@ -249,12 +249,12 @@ struct Login: AsyncParsableCommand {
         return nil
     }
 
-    private func pastedRedirectURI(at place: SignInOptions.Place) throws(Failure) -> LoopbackRedirectURI {
-        let registered = place.vendor?.profile.redirect
+    private func pastedRedirectURI(at target: SignInOptions.Target) throws(Failure) -> LoopbackRedirectURI {
+        let registered = target.vendor?.profile.redirect
         guard let text = redirectURI ?? registered?.loopback else { return .standard }
         do {
             let uri = try LoopbackRedirectURI(text)
-            guard redirectURI == nil, let vendor = place.vendor, vendor.isVendorsOwn else { return uri }
+            guard redirectURI == nil, let vendor = target.vendor, vendor.isVendorsOwn else { return uri }
             return uri.tryingPorts(vendor.profile.redirect.ports)
         } catch {
             throw Failure(.usage, "a response can be pasted only for a loopback redirect URI; \(error)")
@@ -262,20 +262,20 @@ struct Login: AsyncParsableCommand {
     }
 
     private func signInOnDevice(
-        at place: SignInOptions.Place, as client: ClientIdentification
+        at target: SignInOptions.Target, as client: ClientIdentification
     ) async throws -> Credentials {
-        var signIn = DeviceSignIn(issuer: place.issuer, client: client, scope: place.scope)
-        signIn.vendor = place.vendor
+        var signIn = DeviceSignIn(issuer: target.issuer, client: client, scope: target.scope)
+        signIn.vendor = target.vendor
         signIn.options.apiOrigins = try apiOrigins()
-        try asked.apply(to: &signIn.options, at: place, onDevice: true)
+        try asked.apply(to: &signIn.options, at: target, onDevice: true)
         signIn.timeout = timeout.map { .seconds($0) }
-        let progress = SignInProgress(console: common.console, issuer: place.issuer)
+        let progress = SignInProgress(console: common.console, issuer: target.issuer)
         let instructions = DeviceInstructions(console: common.console, options: deviceOutput, timeout: timeout)
         return try await signIn.run(onEvent: { progress.tell($0) }, show: { await instructions.tell($0) })
     }
 
-    private func signInService(at place: SignInOptions.Place) async throws -> Credentials {
-        var service = try asked.service(at: place)
+    private func signInService(at target: SignInOptions.Target) async throws -> Credentials {
+        var service = try asked.service(at: target)
         service.onMembersIgnored = { [console = common.console] names in
             console.say(IgnoredMembers(names: names).clause.capitalizedSentence)
         }

@@ -93,7 +93,7 @@ struct SignInOptions: ParsableArguments {
     }
 
     /// The server at which the user signs in, and the scope and resources to request.
-    struct Place {
+    struct Target {
         var issuer: Issuer
         var vendor: VendorServer?
         var scope: Scope
@@ -104,17 +104,17 @@ struct SignInOptions: ParsableArguments {
     ///
     /// If the command line names no server, the function fetches the metadata of the API in the first --resource, which
     /// name the server.
-    func place(_ server: String?) async throws -> Place {
+    func target(_ server: String?) async throws -> Target {
         let resources = try resource.map { text in try Failure.usage { try Resource(text) } }
         let scope = try Failure.usage { try Scope(lenient: self.scope.joined(separator: " ")) }
         if let vendor, let profile = ServerProfile.named(vendor) {
             let there = try Failure.usage { try VendorServer(profile, at: server.map(Self.host)) }
             let usual = scope.isEmpty ? try? Scope(lenient: profile.defaultScope) : nil
-            return Place(issuer: there.issuer, vendor: there, scope: usual ?? scope, resources: resources)
+            return Target(issuer: there.issuer, vendor: there, scope: usual ?? scope, resources: resources)
         }
         if let server {
             let issuer = try Failure.usage("the issuer cannot be used: ") { try Issuer(ofServer: server) }
-            return Place(issuer: issuer, scope: scope, resources: resources)
+            return Target(issuer: issuer, scope: scope, resources: resources)
         }
         guard let api = resource.first else {
             throw Failure(.usage, "name the server, such as https://id.example.com, or the API with --resource")
@@ -123,7 +123,7 @@ struct SignInOptions: ParsableArguments {
         guard let issuer = found.authorizationServers.first else {
             throw Failure(.unsafe, "the metadata of \(api) names no authorization server")
         }
-        return Place(
+        return Target(
             issuer: issuer, scope: scope.isEmpty ? found.scope ?? scope : scope,
             resources: [found.resource] + resources.dropFirst())
     }
@@ -136,14 +136,14 @@ struct SignInOptions: ParsableArguments {
 
     /// Returns the ways to identify the client: the client ID and metadata document of the options, and registration.
     func client(
-        at place: Place, keeping store: any ClientRegistrationStore
+        at target: Target, keeping store: any ClientRegistrationStore
     ) throws(Failure) -> ClientIdentification {
         var client = ClientIdentification()
         if let clientID {
             guard let known = ClientIdentifier(clientID) else {
                 throw Failure(.usage, "the client ID is empty or contains invalid characters")
             }
-            client.registered[place.issuer] = known
+            client.registered[target.issuer] = known
         }
         if let clientMetadata {
             client.metadataDocument = try Failure.usage { try ClientMetadataDocument(clientMetadata) }
@@ -159,16 +159,16 @@ struct SignInOptions: ParsableArguments {
     ///
     /// Some vendors require a client secret, but not in the device flow. Therefore a missing secret is no error if
     /// `onDevice` is true.
-    func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
-        try clientAuthentication.authentication(at: place.vendor, requiresSecret: !onDevice)
+    func authentication(at target: Target, onDevice: Bool) throws(Failure) -> ClientAuthentication {
+        try clientAuthentication.authentication(at: target.vendor, requiresSecret: !onDevice)
     }
 
     /// Prepares the sign-in of a service, which has no user (RFC 6749 §4.4).
-    func service(at place: Place) throws(Failure) -> ServiceSignIn {
+    func service(at target: Target) throws(Failure) -> ServiceSignIn {
         guard let clientID, let client = ClientIdentifier(clientID) else {
             throw Failure(.usage, "a service has a registered client ID; pass it with --client-id")
         }
-        let authentication = try authentication(at: place, onDevice: false)
+        let authentication = try authentication(at: target, onDevice: false)
         guard authentication != .none else {
             throw Failure(
                 .usage, "a service authenticates with a secret or a key; pass --client-secret-file or --client-key")
@@ -177,18 +177,18 @@ struct SignInOptions: ParsableArguments {
             throw Failure(.usage, "--parameter belongs to a request in the browser, which a service does not send")
         }
         var service = ServiceSignIn(
-            issuer: place.issuer, clientID: client, authentication: authentication, scope: place.scope)
-        service.resources = place.resources
+            issuer: target.issuer, clientID: client, authentication: authentication, scope: target.scope)
+        service.resources = target.resources
         service.bindsTokens = dpop
-        service.vendor = place.vendor
+        service.vendor = target.vendor
         return service
     }
 
     /// Sets the options of a sign-in that this group determines.
-    func apply(to options: inout NativeSignIn.Options, at place: Place, onDevice: Bool) throws(Failure) {
-        options.resources = place.resources
+    func apply(to options: inout NativeSignIn.Options, at target: Target, onDevice: Bool) throws(Failure) {
+        options.resources = target.resources
         options.bindsTokens = dpop
-        options.authentication = try authentication(at: place, onDevice: onDevice)
+        options.authentication = try authentication(at: target, onDevice: onDevice)
         options.trustedAudiences = Set(trustedAudience)
         for text in parameter {
             let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

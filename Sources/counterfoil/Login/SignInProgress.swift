@@ -12,10 +12,10 @@ struct SignInProgress: Sendable {
     /// The issuer to name in messages about the client identifier; nil suppresses these messages.
     var issuer: Issuer?
     /// The other ways to sign in, to name if no browser opens; nil if the command has none.
-    var otherWays: OtherWays?
+    var alternatives: SignInAlternatives?
 
     /// The ways to sign in if the browser is on another device.
-    final class OtherWays: Sendable {
+    final class SignInAlternatives: Sendable {
         private let canPaste: Bool
         private let device: String
         private let serverOffersDevice = Mutex(false)
@@ -61,9 +61,9 @@ struct SignInProgress: Sendable {
         case .browser(.failed(let reason)):
             console.say(
                 "The browser could not be opened (\(reason)); open the URL yourself in a browser on this device."
-                    + (otherWays?.advice ?? ""))
+                    + (alternatives?.advice ?? ""))
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
-        case .discovered(let server): otherWays?.learn(from: server)
+        case .discovered(let server): alternatives?.learn(from: server)
         case .membersIgnored(let names): console.say(IgnoredMembers(names: names).clause.capitalizedSentence)
         case .browser, .answered, .exchanged, .notPushed, .pushed: break
         }

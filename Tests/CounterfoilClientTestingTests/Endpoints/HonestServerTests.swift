@@ -107,9 +107,9 @@ struct HonestServerTests {
                 request: IDTokenVerifier.Request(nonce: try #require(Nonce("the-nonce"))),
                 accessToken: accessToken, at: Date())
             #expect(verified.subject == "alice")
-            let person = try await client.get(
+            let userInfo = try await client.get(
                 server.url(of: .userInfo), fields: ["Authorization": "Bearer \(tokens.text("access_token") ?? "")"])
-            #expect(person.text("sub") == "alice")
+            #expect(userInfo.text("sub") == "alice")
         }
     }
 

@@ -31,7 +31,7 @@ struct CallbackMisbehaviorTests {
     }
 
     @Test func `the authorization endpoint can stop at an error page`() async throws {
-        try await ScriptedAuthorizationServer.run(ServerScript(.strandsThePerson)) { server in
+        try await ScriptedAuthorizationServer.run(ServerScript(.strandsTheUser)) { server in
             let answer = try await PlainClient(server: server).authorize()
             #expect(answer.status == 403)
             #expect(answer.field("Location") == nil)

@@ -83,18 +83,18 @@ struct IdentityMisbehaviorTests {
             try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
                 let client = PlainClient(server: server)
                 let token = try await client.signIn().text("access_token") ?? ""
-                let person = try await client.get(
+                let userInfo = try await client.get(
                     server.url(of: .userInfo), fields: ["Authorization": "Bearer \(token)"])
-                #expect(person.status == 200)
-                #expect(person.json?["sub"] == subject)
+                #expect(userInfo.status == 200)
+                #expect(userInfo.json?["sub"] == subject)
             }
         }
         try await ScriptedAuthorizationServer.run(ServerScript(.signedUserInfo)) { server in
             let client = PlainClient(server: server)
             let token = try await client.signIn().text("access_token") ?? ""
-            let person = try await client.get(server.url(of: .userInfo), fields: ["Authorization": "Bearer \(token)"])
-            #expect(person.field("Content-Type") == "application/jwt")
-            #expect(person.text.split(separator: ".").count == 3)
+            let userInfo = try await client.get(server.url(of: .userInfo), fields: ["Authorization": "Bearer \(token)"])
+            #expect(userInfo.field("Content-Type") == "application/jwt")
+            #expect(userInfo.text.split(separator: ".").count == 3)
         }
         try await ScriptedAuthorizationServer.run(ServerScript(.omitsIDToken)) { server in
             let tokens = try await PlainClient(server: server).signIn()

@@ -17,13 +17,13 @@ struct DeviceFallbackTests {
     }
 
     /// The values that a program shows during a sign-in.
-    private final class Told: Sendable {
+    private final class ShownValues: Sendable {
         let codes = Mutex<[String]>([])
         let urls = Mutex<[BrowserURL]>([])
     }
 
     private static func signIn(
-        at server: ScriptedAuthorizationServer, by launcher: some BrowserLauncher, told: Told = Told()
+        at server: ScriptedAuthorizationServer, by launcher: some BrowserLauncher, told: ShownValues = ShownValues()
     ) async throws -> Credentials {
         var signIn = try NativeSignIn(
             issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid", apiOrigins: [server.origin])
@@ -31,7 +31,7 @@ struct DeviceFallbackTests {
         return try await run(signIn, told)
     }
 
-    private static func run(_ signIn: NativeSignIn, _ told: Told) async throws -> Credentials {
+    private static func run(_ signIn: NativeSignIn, _ told: ShownValues) async throws -> Credentials {
         try await signIn.runWithDeviceFallback { event in
             if case .opening(let url) = event { told.urls.withLock { $0.append(url) } }
         } show: { instructions in
@@ -45,7 +45,7 @@ struct DeviceFallbackTests {
     ])
     func `without a browser the user signs in on another device`(launcher: Launcher) async throws {
         try await ScriptedAuthorizationServer.run { server in
-            let told = Told()
+            let told = ShownValues()
             let credentials = try await Self.signIn(at: server, by: launcher, told: told)
             #expect(credentials.user?.subject == "alice")
             #expect(credentials.apiOrigins == [try APIOrigin(server.origin)])
@@ -58,7 +58,7 @@ struct DeviceFallbackTests {
 
     @Test func `with a browser no code is shown`() async throws {
         try await ScriptedAuthorizationServer.run { server in
-            let told = Told()
+            let told = ShownValues()
             let credentials = try await Self.signIn(at: server, by: ScriptedBrowser(), told: told)
             #expect(credentials.user?.subject == "alice")
             #expect(told.codes.withLock { $0.isEmpty })
@@ -70,7 +70,7 @@ struct DeviceFallbackTests {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid")
             signIn.redirect = .receiver { () throws(SignInError) in throw .cannotListen("the port is in use") }
-            let told = Told()
+            let told = ShownValues()
             #expect(try await Self.run(signIn, told).user?.subject == "alice")
             #expect(told.codes.withLock { $0.count } == 1)
         }
@@ -80,7 +80,7 @@ struct DeviceFallbackTests {
         var script = ServerScript()
         script.metadata.absent.insert(.deviceAuthorization)
         try await ScriptedAuthorizationServer.run(script) { server in
-            let told = Told()
+            let told = ShownValues()
             async let credentials = Self.signIn(at: server, by: Launcher(), told: told)
             let url = try await Waiting.until("the URL") { told.urls.withLock { $0.first } }
             _ = await ScriptedBrowser().open(url)
@@ -91,7 +91,7 @@ struct DeviceFallbackTests {
 
     @Test func `a cancelled sign-in does not continue on another device`() async throws {
         try await ScriptedAuthorizationServer.run { server in
-            let told = Told()
+            let told = ShownValues()
             let signIn = Task { try await Self.signIn(at: server, by: Launcher(outcome: .launched), told: told) }
             _ = try await Waiting.until("the URL") { told.urls.withLock { $0.first } }
             signIn.cancel()

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct StepUpTests {
     /// Runs the prepared sign-in in place of the user.
-    private static let person: @Sendable (NativeSignIn) async throws -> Credentials = { prepared in
+    private static let signInAgain: @Sendable (NativeSignIn) async throws -> Credentials = { prepared in
         var signIn = prepared
         signIn.browser = ScriptedBrowser()
         signIn.timeout = .seconds(60)
@@ -39,7 +39,8 @@ struct StepUpTests {
     // RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
     @Test func `a step-up requests the scope of the API in addition to the granted one`() async throws {
         try await Self.withReader { server, store, session in
-            let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
+            let answer = try await session.send(
+                TransportRequest(api: server.url(of: .api)), steppingUp: Self.signInAgain)
             #expect(answer.statusCode == 200)
             #expect(
                 server.requests(to: .authorization).last?.query["scope"] == "openid photos.read photos.write")
@@ -64,7 +65,8 @@ struct StepUpTests {
             signIn.browser = ScriptedBrowser()
             let session = TokenSession(for: signIn, store: store)
             let first = try await session.signedIn()
-            let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
+            let answer = try await session.send(
+                TransportRequest(api: server.url(of: .api)), steppingUp: Self.signInAgain)
             #expect(answer.statusCode == 200)
             let later = try await TokenSession(for: signIn, store: store).credentials()
             #expect(later.clientID == first.clientID)
@@ -80,7 +82,7 @@ struct StepUpTests {
                 try await session.send(
                     TransportRequest(api: server.url(of: .api)),
                     steppingUp: { prepared in
-                        let fresh = try await Self.person(prepared)
+                        let fresh = try await Self.signInAgain(prepared)
                         _ = try await session.signOut()
                         return fresh
                     })
@@ -102,7 +104,7 @@ struct StepUpTests {
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid", in: store)
             let answer = try await TokenSession(ofAnyClientIn: store).send(
-                TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
+                TransportRequest(api: server.url(of: .api)), steppingUp: Self.signInAgain)
             #expect(answer.statusCode == 200)
             let asked = try #require(server.requests(to: .authorization).last?.query)
             #expect(asked["acr_values"] == "phr mfa")
@@ -130,7 +132,7 @@ struct StepUpTests {
                         return count
                     }
                     if grows { server.change { $0.api.requiredScope = "photos.write photos.\(number)" } }
-                    return try await Self.person(signIn)
+                    return try await Self.signInAgain(signIn)
                 }
                 #expect(answer.statusCode == 403)
                 #expect(count.withLock { $0 } == (grows ? 2 : 1))
@@ -147,7 +149,7 @@ struct StepUpTests {
             server.change { $0.authorization.subject = "mallory" }
             await #expect(throws: SignInError.self) {
                 try await TokenSession(ofAnyClientIn: store).send(
-                    TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
+                    TransportRequest(api: server.url(of: .api)), steppingUp: Self.signInAgain)
             }
             #expect(try await store.credentials(of: .standard) == alice)
         }

@@ -28,7 +28,7 @@ struct DamagedRecordTests {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         let work = try #require(ProfileName("work"))
-        let damaged = TokenStoreError.damaged(place: file.path)
+        let damaged = TokenStoreError.damaged(location: file.path)
         for replaces in [true, false] {
             try Self.write(to: file)
             let store = EncryptedFileTokenStore(file: file, placement: .besideTheFile)
@@ -167,6 +167,6 @@ struct DamagedRecordTests {
 
     @Test func `a built-in profile that this version does not know makes only its own record unreadable`() {
         let server = #","server":{"name":"vendor-of-the-future","host":"id.example.com"}"#
-        #expect(throws: TokenStoreError.damaged(place: "test")) { try Self.decoded(Self.record(server)) }
+        #expect(throws: TokenStoreError.damaged(location: "test")) { try Self.decoded(Self.record(server)) }
     }
 }

@@ -169,7 +169,7 @@ struct EncryptedFileTokenStoreTests {
         let file = directory.file("tokens")
         try write(Self.laterRecord, to: file)
         let store = Self.store(file)
-        let newer = TokenStoreError.newer(place: file.path)
+        let newer = TokenStoreError.newer(location: file.path)
         await #expect(throws: newer) { try await store.record(of: .standard) }
         let work = try #require(ProfileName("work"))
         try await store.save(Self.credentials(), as: work)
@@ -191,7 +191,7 @@ struct EncryptedFileTokenStoreTests {
         let file = directory.file("tokens")
         try write(Data(text.utf8).base64EncodedString(), to: file)
         let path = file.path
-        await #expect(throws: isNewer ? TokenStoreError.newer(place: path) : .unreadable(path: path)) {
+        await #expect(throws: isNewer ? TokenStoreError.newer(location: path) : .unreadable(path: path)) {
             try await Self.store(file).save(Self.credentials(), as: .standard)
         }
         #expect(try Data(contentsOf: file) == Data(text.utf8))
@@ -251,9 +251,9 @@ struct EncryptedFileTokenStoreTests {
     @Test func `the errors say what to do`() {
         let errors: [(TokenStoreError, String)] = [
             (.unreadable(path: "/t"), "sign in again"), (.keyMissing(path: "/t", key: "/t.key"), "restore it"),
-            (.damaged(place: "x"), "sign out to delete it"), (.newer(place: "/t"), "use that version"),
-            (.busy(place: "/t", holder: nil), "try again later"),
-            (.unavailable(place: "x", reason: "because"), "because"),
+            (.damaged(location: "x"), "sign out to delete it"), (.newer(location: "/t"), "use that version"),
+            (.busy(location: "/t", holder: nil), "try again later"),
+            (.unavailable(location: "x", reason: "because"), "because"),
         ]
         for (error, words) in errors { #expect("\(error)".contains(words)) }
     }

@@ -112,7 +112,7 @@
             let attributes = SecretService.Attributes(kind: .credentials, of: .commandLine, ["profile": "default"])
             try await service.store(text, as: attributes, label: "x")
             let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
-            let damaged = TokenStoreError.damaged(place: "the Secret Service (profile default)")
+            let damaged = TokenStoreError.damaged(location: "the Secret Service (profile default)")
             await #expect(throws: damaged) { try await store.record(of: .standard) }
             #expect(try await store.profiles() == [StoredProfile(.standard, .failure(damaged))])
             #expect(try await service.lookup(attributes) == text)
@@ -129,7 +129,7 @@
                 as: SecretService.Attributes(kind: .credentials, of: .commandLine, ["profile": "default"]),
                 label: "x")
             let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
-            await #expect(throws: TokenStoreError.newer(place: "the Secret Service (profile default)")) {
+            await #expect(throws: TokenStoreError.newer(location: "the Secret Service (profile default)")) {
                 try await store.record(of: .standard)
             }
             #expect(try await store.remove(.standard))

@@ -25,7 +25,7 @@ struct TokenStoreChoiceTests {
     }
 
     @Test func `a store that this system lacks is reported as unavailable`() async {
-        await #expect(throws: TokenStoreError.unavailable(place: "the Keychain", reason: "this system has none")) {
+        await #expect(throws: TokenStoreError.unavailable(location: "the Keychain", reason: "this system has none")) {
             try await TokenStoreChoice.keychain.open(application: .commandLine)
         }
     }
@@ -40,7 +40,7 @@ struct TokenStoreChoiceTests {
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
         let opened = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: environment)
         let file = directory.file(".local/share/counterfoil/tokens")
-        #expect(opened.place == .file(file))
+        #expect(opened.location == .file(file))
         #expect(opened.reason.hasPrefix("the Secret Service is not used, because "))
         try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
         let store = try await TokenStoreChoice.defaultStore(for: .commandLine, environment: environment)
@@ -69,7 +69,7 @@ struct TokenStoreChoiceTests {
             var elsewhere = session.environment
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
             let again = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: elsewhere)
-            #expect(again.place == .secretService)
+            #expect(again.location == .secretService)
             #expect(again.reason == "it already contains tokens")
             await #expect(throws: TokenStoreError.self) { try await again.store.record(of: .standard) }
             // When the last profile is deleted, the choice is open again.
@@ -77,7 +77,7 @@ struct TokenStoreChoiceTests {
             guard
                 case .file = try await TokenStoreChoice.automatic.open(
                     application: .commandLine, environment: elsewhere
-                ).place
+                ).location
             else {
                 Issue.record("nothing is in the Secret Service any more")
                 return
@@ -100,7 +100,7 @@ struct TokenStoreChoiceTests {
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
             let again = try await TokenStoreChoice.automatic.open(
                 application: .commandLine, environment: session.environment)
-            #expect(again.place == opened.place)
+            #expect(again.location == opened.location)
             #expect(try await again.store.record(of: .standard) != nil)
         }
 

@@ -12,7 +12,7 @@ struct AccessTokenTests {
         let verified = try authority.verifyAccessToken(try authority.key.sign(claims)).get()
 
         #expect(verified.issuer == authority.issuer)
-        #expect(verified.subject == Authority.person)
+        #expect(verified.subject == Authority.subject)
         #expect(verified.clientID == authority.clientID)
         #expect(verified.scope.description == "openid photos.read")
         #expect(verified.audience == [Authority.audience])
@@ -33,7 +33,7 @@ struct AccessTokenTests {
         #expect(parts.first == authority.header)
         #expect(
             parts.dropFirst().first == """
-                {"iss":"https://id.example.com","sub":"\(Authority.person)","aud":"https://api.example.com",\
+                {"iss":"https://id.example.com","sub":"\(Authority.subject)","aud":"https://api.example.com",\
                 "client_id":"lightbox","exp":1800003600,"iat":1800000000,"jti":"kPrK_qmxVWaYVA9w",\
                 "scope":"openid photos.read","auth_time":1799999940,"grant_id":"grant-1"}
                 """

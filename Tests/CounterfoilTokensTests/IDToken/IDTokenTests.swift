@@ -19,7 +19,7 @@ struct IDTokenTests {
         ).get()
 
         #expect(verified.issuer == authority.issuer)
-        #expect(verified.subject == Authority.person)
+        #expect(verified.subject == Authority.subject)
         #expect(verified.audience == [authority.clientID.rawValue])
         #expect(verified.expires == claims.expires)
         #expect(verified.issuedAt == Authority.now)
@@ -39,7 +39,7 @@ struct IDTokenTests {
         #expect(parts.first == authority.header.replacing("at+jwt", with: "JWT"))
         #expect(
             parts.dropFirst().first == """
-                {"iss":"https://id.example.com","sub":"\(Authority.person)","aud":"lightbox","exp":1800000600,\
+                {"iss":"https://id.example.com","sub":"\(Authority.subject)","aud":"lightbox","exp":1800000600,\
                 "iat":1800000000,"nonce":"n-0S6_WzA2Mj"}
                 """
         )

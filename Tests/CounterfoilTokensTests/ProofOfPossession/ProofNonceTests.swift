@@ -70,7 +70,7 @@ struct ProofNonceTests {
         let uri = try #require(ProofURI(Prover.url))
         for nonce in made + [nonces.nonce(at: Authority.now)] {
             let verified = try verifier.verify(
-                [proof(nonce: nonce)], method: "GET", uris: [uri], carrying: prover.token, at: Authority.now)
+                [proof(nonce: nonce)], method: "GET", uris: [uri], presenting: prover.token, at: Authority.now)
             #expect(verified?.containsNonce == true)
         }
     }
@@ -86,7 +86,8 @@ struct ProofNonceTests {
         let verifier = DPoPProofVerifier(nonces: nil, requiresNonce: false)
         let uri = try #require(ProofURI(Prover.url))
         let verified = try verifier.verify(
-            [proof(nonce: "of another server")], method: "GET", uris: [uri], carrying: prover.token, at: Authority.now)
+            [proof(nonce: "of another server")], method: "GET", uris: [uri], presenting: prover.token, at: Authority.now
+        )
         #expect(verified?.containsNonce == false)
     }
 }

@@ -61,7 +61,7 @@ struct Prover {
         let verifier = DPoPProofVerifier(nonces: ProofNonces(key: Self.nonceKey), requiresNonce: requiresNonce)
         let uri = try #require(ProofURI(url))
         return Result { () throws(DPoPProofRefusal) in
-            try verifier.verify(fields, method: "GET", uris: [uri], carrying: token, at: now)
+            try verifier.verify(fields, method: "GET", uris: [uri], presenting: token, at: now)
         }
     }
 }

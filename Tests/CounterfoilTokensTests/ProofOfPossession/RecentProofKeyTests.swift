@@ -9,7 +9,7 @@ struct RecentProofKeyTests {
 
     private func thumbprint(of proof: String, by prover: Prover) throws -> KeyThumbprint? {
         let uri = try #require(ProofURI(Prover.url))
-        return try verifier.verify([proof], method: "GET", uris: [uri], carrying: prover.token, at: Authority.now)?
+        return try verifier.verify([proof], method: "GET", uris: [uri], presenting: prover.token, at: Authority.now)?
             .thumbprint
     }
 

@@ -131,13 +131,13 @@ extension Site {
     }
 
     /// Creates an account.
-    package func add(_ person: Account) async throws {
+    package func add(_ account: Account) async throws {
         _ = try await succeed(
             [
-                "user", "create", person.name, "--email", person.email, "--display-name", person.fullName,
+                "user", "create", account.name, "--email", account.email, "--display-name", account.fullName,
                 "--password-stdin",
             ],
-            input: person.password + "\n")
+            input: account.password + "\n")
     }
 
     /// Creates a scope.
@@ -155,10 +155,10 @@ extension Site {
         let created = try await succeed(
             ["app", "create", "--type", "native", "--name", name, "--json"]
                 + redirectURIs.flatMap { ["--redirect-uri", $0] } + scopes.flatMap { ["--scope", $0] } + options)
-        struct Application: Decodable {
+        struct Client: Decodable {
             let client_id: String
         }
-        return try JSONDecoder().decode(Application.self, from: Data(created.output.utf8)).client_id
+        return try JSONDecoder().decode(Client.self, from: Data(created.output.utf8)).client_id
     }
 
     private func succeed(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {

@@ -1,4 +1,4 @@
-/// `application/x-www-form-urlencoded`, as far as a load generator needs it.
+/// `client/x-www-form-urlencoded`, as far as a load generator needs it.
 enum Form {
     static func encode(_ fields: [(String, String)]) -> String {
         fields.map { "\(escape($0))=\(escape($1))" }.joined(separator: "&")

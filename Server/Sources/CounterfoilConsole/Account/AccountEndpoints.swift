@@ -7,21 +7,21 @@ import HTTPTypes
 /// The pages of a user's own account.
 struct AccountEndpoints: Sendable {
     let console: Console
-    let applications: ConnectedApps
+    let clients: ConnectedClients
     let browsers: SignedInBrowsers
     let password: PasswordChange
 
-    init(console: Console, hasher: PasswordHasher, people: SignIn) {
+    init(console: Console, hasher: PasswordHasher, users: SignIn) {
         self.console = console
-        applications = ConnectedApps(console: console)
+        clients = ConnectedClients(console: console)
         browsers = SignedInBrowsers(console: console)
-        password = PasswordChange(console: console, hasher: hasher, people: people)
+        password = PasswordChange(console: console, hasher: hasher, users: users)
     }
 
     var handlers: [EndpointHandler] {
         [
-            console.handler(.account, show: applications.list),
-            console.handler(.connectedApp, show: applications.show, change: applications.change),
+            console.handler(.account, show: clients.list),
+            console.handler(.connectedClient, show: clients.show, change: clients.change),
             console.handler(.sessions, show: browsers.show, change: browsers.end),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.signOut, change: signOut),
@@ -29,17 +29,17 @@ struct AccountEndpoints: Sendable {
     }
 
     @Sendable
-    private func signOut(_ visit: Console.Visit) async throws -> Reply {
-        _ = try console.form(visit)
-        return try await console.signOut(visit)
+    private func signOut(_ exchange: Console.Exchange) async throws -> Reply {
+        _ = try console.form(exchange)
+        return try await console.signOut(exchange)
     }
 }
 
 extension Console {
     /// Ends the session of this browser and redirects to the sign-in page.
-    func signOut(_ visit: Visit) async throws -> Reply {
+    func signOut(_ exchange: Exchange) async throws -> Reply {
         let cookie = try await sessions.end(
-            visit.session, recording: event(.signOut, by: visit), now: visit.now)
+            exchange.session, recording: event(.signOut, by: exchange), now: exchange.now)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 

@@ -7,10 +7,10 @@ package struct AccountPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
-    package var person: AccountHolder
-    package var paths: AccountPaths = AccountPaths(at: .applications)
+    package var user: AccountHolder
+    package var paths: AccountPaths = AccountPaths(at: .clients)
     /// The apps, most recently allowed first.
-    package var applications: [ConnectedApp]
+    package var clients: [ConnectedClient]
 }
 
 /// The user on the account pages.
@@ -33,7 +33,7 @@ package struct AccountHolder: Sendable, Hashable {
 /// The paths of the account pages, with the current one marked.
 package struct AccountPaths: Sendable, Hashable {
     package enum Part: Sendable, Hashable, CaseIterable {
-        case applications
+        case clients
         case sessions
         case password
     }
@@ -41,7 +41,7 @@ package struct AccountPaths: Sendable, Hashable {
     package var account: String
     package var sessions: String
     package var password: String
-    package var isAtApps: Bool
+    package var isAtClients: Bool
     package var isAtSessions: Bool
     package var isAtPassword: Bool
 
@@ -52,14 +52,14 @@ package struct AccountPaths: Sendable, Hashable {
         self.account = account
         self.sessions = sessions
         self.password = password
-        isAtApps = part == .applications
+        isAtClients = part == .clients
         isAtSessions = part == .sessions
         isAtPassword = part == .password
     }
 }
 
 /// An app that a user has allowed, for lists and headings.
-package struct ConnectedApp: Sendable, Hashable {
+package struct ConnectedClient: Sendable, Hashable {
     /// A client that no person registered.
     package struct Unregistered: Sendable, Hashable {
         /// The host of the client's document; nil if the client registered itself.

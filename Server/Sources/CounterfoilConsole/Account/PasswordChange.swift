@@ -9,95 +9,95 @@ import Logging
 struct PasswordChange: Sendable {
     let console: Console
     let hasher: PasswordHasher
-    let people: SignIn
+    let users: SignIn
 
-    func show(_ visit: Console.Visit) -> Reply { Reply(.ok, .page(page(visit))) }
+    func show(_ exchange: Console.Exchange) -> Reply { Reply(.ok, .page(page(exchange))) }
 
-    func change(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _) = try console.form(visit)
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _) = try console.form(exchange)
         let typed = try form.value(PasswordPage.currentField)
         let chosen = try form.value(PasswordPage.newField)
         guard !typed.isEmpty else {
-            return again(visit, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
+            return again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
         }
         let password: Password
         do {
-            password = try Password(choosing: chosen, for: visit.person.username)
+            password = try Password(choosing: chosen, for: exchange.user.username)
         } catch {
-            return again(visit, error, at: PasswordPage.newField)
+            return again(exchange, error, at: PasswordPage.newField)
         }
         guard chosen != typed else {
-            return again(visit, PasswordChangeError.unchanged, at: PasswordPage.newField)
+            return again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
         // This check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
         // stolen session therefore cannot guess the password here.
-        let outcome = try await people.confirm(
-            visit.person, password: typed, in: visit.request, now: visit.now)
+        let outcome = try await users.confirm(
+            exchange.user, password: typed, in: exchange.request, now: exchange.now)
         switch outcome {
         case .refused(let cause):
-            await console.refuse(.passwordChange, because: cause, visit)
-            return again(visit, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
+            await console.refuse(.passwordChange, because: cause, exchange)
+            return again(exchange, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
         case .tooEarly(let seconds, let cause):
-            await console.refuse(.throttled, because: cause, visit, for: "password change")
-            return wait(visit, seconds: seconds)
-        case .signedIn(let person):
-            guard person.id == visit.person.id else { throw Console.SignInNeeded(path: visit.path) }
-            return try await replace(person, with: try await hasher.hash(password), visit)
+            await console.refuse(.throttled, because: cause, exchange, for: "password change")
+            return wait(exchange, seconds: seconds)
+        case .signedIn(let user):
+            guard user.id == exchange.user.id else { throw Console.SignInNeeded(path: exchange.path) }
+            return try await replace(user, with: try await hasher.hash(password), exchange)
         }
     }
 
     /// Replaces the password and, in the same transaction, ends all other sessions of the user.
     ///
     /// The session of this browser continues with a new session token.
-    private func replace(_ person: Person, with hash: PasswordHash, _ visit: Console.Visit) async throws -> Reply {
+    private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
         let begun = try await console.sessions.begin(
-            for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)
-        guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: visit.path) }
-        let event = console.event(.passwordChange, by: visit, detail: "ended all other sessions")
+            for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
+        guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
+        let event = console.event(.passwordChange, by: exchange, detail: "ended all other sessions")
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
-                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest, at: visit.now,
+                of: user.id, from: user.passwordHash, to: hash, keeping: session.digest, at: exchange.now,
                 recording: [event])
         } catch {
-            _ = try? await console.store.endSession(session.digest, at: visit.now, recording: [])
+            _ = try? await console.store.endSession(session.digest, at: exchange.now, recording: [])
             throw error
         }
         switch outcome {
         case .changed:
             console.logger.notice(
-                "changed a password", metadata: ["user": "\(person.id)", "request": "\(visit.request.id)"])
+                "changed a password", metadata: ["user": "\(user.id)", "request": "\(exchange.request.id)"])
             console.auditor.countRecorded(event)
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
-            try await console.store.endSession(session.digest, at: visit.now, recording: [])
-            return again(visit, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
-        case .personNotActive:
-            throw Console.SignInNeeded(path: visit.path)
+            try await console.store.endSession(session.digest, at: exchange.now, recording: [])
+            return again(exchange, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
+        case .userNotActive:
+            throw Console.SignInNeeded(path: exchange.path)
         }
     }
 
-    private func again(_ visit: Console.Visit, _ problem: some Localized, at field: String) -> Reply {
-        let page = page(visit, problems: [FormProblem(visit.words(problem), field: field)])
+    private func again(_ exchange: Console.Exchange, _ problem: some Localized, at field: String) -> Reply {
+        let page = page(exchange, problems: [FormProblem(exchange.words(problem), field: field)])
         return Reply(.badRequest, .page(page))
     }
 
-    private func wait(_ visit: Console.Visit, seconds: Int) -> Reply {
-        let words = visit.words
+    private func wait(_ exchange: Console.Exchange, seconds: Int) -> Reply {
+        let words = exchange.words
         let problem = words(SignInMessage.tooManyAttempts) + " " + words(.wait(seconds: seconds))
-        let page = page(visit, problems: [FormProblem(problem, field: PasswordPage.currentField)])
+        let page = page(exchange, problems: [FormProblem(problem, field: PasswordPage.currentField)])
         return Reply(.tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
     }
 
-    private func page(_ visit: Console.Visit, problems: [FormProblem] = []) -> PasswordPage {
+    private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) -> PasswordPage {
         let action = console.path(.password)
         return PasswordPage(
-            console: console.head(visit, in: .account),
+            console: console.head(exchange, in: .account),
             problems: problems,
             paths: console.accountPaths(at: .password),
-            username: visit.person.username.rawValue,
+            username: exchange.user.username.rawValue,
             action: action,
-            ticket: console.ticket(visit, for: action)
+            ticket: console.ticket(exchange, for: action)
         )
     }
 }

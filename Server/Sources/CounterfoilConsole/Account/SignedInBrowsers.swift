@@ -14,42 +14,42 @@ struct SignedInBrowsers: Sendable {
         case endOthers = "end-others"
     }
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
-        let live = try await console.store.sessions(of: visit.person.id).filter { session in
-            let facts = SessionFacts(session: session, person: visit.person)
-            return SessionRules.live(facts, now: visit.now, settings: console.settings) != nil
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        let live = try await console.store.sessions(of: exchange.user.id).filter { session in
+            let facts = SessionFacts(session: session, user: exchange.user)
+            return SessionRules.live(facts, now: exchange.now, settings: console.settings) != nil
         }
-        let current = live.filter { $0.digest == visit.session.digest }
-        let others = live.filter { $0.digest != visit.session.digest }
+        let current = live.filter { $0.digest == exchange.session.digest }
+        let others = live.filter { $0.digest != exchange.session.digest }
         let action = console.path(.sessions)
         let page = SessionsPage(
-            console: console.head(visit, in: .account),
-            notice: visit.notice(AccountNotice.self),
+            console: console.head(exchange, in: .account),
+            notice: exchange.notice(AccountNotice.self),
             paths: console.accountPaths(at: .sessions),
-            rows: (current + others).map { row($0, visit) },
+            rows: (current + others).map { row($0, exchange) },
             action: action,
-            ticket: console.ticket(visit, for: action)
+            ticket: console.ticket(exchange, for: action)
         )
         return Reply(.ok, .page(page))
     }
 
-    func end(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _) = try console.form(visit)
+    func end(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _) = try console.form(exchange)
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
-            let event = console.event(.signOut, by: visit, detail: "all other sessions")
+            let event = console.event(.signOut, by: exchange, detail: "all other sessions")
             try await console.store.signOutEverywhere(
-                visit.person.id, except: visit.session.digest, at: visit.now, recording: [event])
+                exchange.user.id, except: exchange.session.digest, at: exchange.now, recording: [event])
             console.auditor.countRecorded(event)
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
-            guard digest != visit.session.digest else { return try await console.signOut(visit) }
+            guard digest != exchange.session.digest else { return try await console.signOut(exchange) }
             // A session of another user gets the same response as a session that does not exist, so the response does
             // not reveal whether it exists.
-            let event = console.event(.signOut, by: visit, detail: "another session")
+            let event = console.event(.signOut, by: exchange, detail: "another session")
             guard let digest,
-                try await console.store.endSession(digest, of: visit.person.id, at: visit.now, recording: [event])
+                try await console.store.endSession(digest, of: exchange.user.id, at: exchange.now, recording: [event])
             else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }
@@ -59,14 +59,14 @@ struct SignedInBrowsers: Sendable {
         }
     }
 
-    private func row(_ session: Session, _ visit: Console.Visit) -> SessionsPage.Row {
-        let isCurrent = session.digest == visit.session.digest
+    private func row(_ session: Session, _ exchange: Console.Exchange) -> SessionsPage.Row {
+        let isCurrent = session.digest == exchange.session.digest
         return SessionsPage.Row(
             id: Base64URL.encode(session.digest.bytes),
-            device: visit.words(Device(userAgent: session.userAgent).text),
+            device: exchange.words(Device(userAgent: session.userAgent).text),
             source: session.source.isEmpty ? nil : session.source,
-            signedIn: visit.words.ago(session.authenticatedAt, now: visit.now),
-            lastSeen: visit.words.ago(isCurrent ? visit.now : session.lastSeenAt, now: visit.now),
+            signedIn: exchange.words.ago(session.authenticatedAt, now: exchange.now),
+            lastSeen: exchange.words.ago(isCurrent ? exchange.now : session.lastSeenAt, now: exchange.now),
             isCurrent: isCurrent
         )
     }

@@ -31,33 +31,33 @@ struct AdministrationEndpoints: Sendable {
     }
 
     @Sendable
-    private func firstSteps(_ visit: Console.Visit) -> Reply {
+    private func firstSteps(_ exchange: Console.Exchange) -> Reply {
         let page = FirstStepsPage(
-            console: console.head(visit, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
-            newPath: console.path(.newApp))
+            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
+            newPath: console.path(.newClient))
         return Reply(.ok, .page(page))
     }
 
     @Sendable
-    private func list(_ visit: Console.Visit) async throws -> Reply {
-        var owners: [PersonIdentifier: Person] = [:]
+    private func list(_ exchange: Console.Exchange) async throws -> Reply {
+        var owners: [UserIdentifier: User] = [:]
         let clients = try await console.store.clients()
-        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.person(owner) }
+        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.user(owner) }
         let summaries = clients.map { client in
-            AppSummary(
-                client, words: visit.words, issuer: console.settings.issuer,
+            ClientSummary(
+                client, words: exchange.words, issuer: console.settings.issuer,
                 owner: client.owner.flatMap { owners[$0] })
         }
         // Clients that need attention come first: PKCE exceptions, pending scopes, then unknown publishers.
-        func rank(_ application: AppSummary) -> Int {
-            application.hasPKCEException ? 0 : application.hasPendingScopes ? 1 : application.isVouchedFor ? 3 : 2
+        func rank(_ client: ClientSummary) -> Int {
+            client.hasPKCEException ? 0 : client.hasPendingScopes ? 1 : client.isVouchedFor ? 3 : 2
         }
         let ordered = (0...3).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
-            console: console.head(visit, in: .administration),
-            notice: visit.notice(AppNotice.self) ?? visit.notice(BrandingNotice.self),
-            applications: ordered,
-            newPath: console.path(.newApp),
+            console: console.head(exchange, in: .administration),
+            notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
+            clients: ordered,
+            newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))

@@ -9,7 +9,7 @@ package struct AdministrationPage: ConsolePage, Hashable {
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
     /// The clients, those that need attention first.
-    package var applications: [AppSummary]
+    package var clients: [ClientSummary]
     /// The path of the registration form.
     package var newPath: String
     package var paths: AdministrationPaths

@@ -15,7 +15,7 @@ struct AuditLog: Sendable {
     private struct Question {
         var kind = ""
         var outcome = ""
-        var person = ""
+        var user = ""
         var client = ""
         var source = ""
         var request = ""
@@ -39,7 +39,7 @@ struct AuditLog: Sendable {
 
         private static var conditions: [(name: String, value: WritableKeyPath<Question, String>)] {
             [
-                ("kind", \.kind), ("outcome", \.outcome), ("person", \.person), ("client", \.client),
+                ("kind", \.kind), ("outcome", \.outcome), ("person", \.user), ("client", \.client),
                 ("source", \.source), ("request", \.request), ("since", \.since), ("until", \.until),
             ]
         }
@@ -58,23 +58,23 @@ struct AuditLog: Sendable {
         }
     }
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
         var problems: [Mistake] = []
         var question = Question()
-        do { question = try Question(visit.request.query) } catch { problems.append(Mistake(.noFilter)) }
+        do { question = try Question(exchange.request.query) } catch { problems.append(Mistake(.noFilter)) }
         let query = try await query(question, &problems)
         // A filter that is not understood must not widen the answer.
         let entries = problems.isEmpty ? try await console.store.audit(query) : []
         func said(_ field: String) -> String? {
-            problems.first { $0.field == field }.map { visit.words($0.message) }
+            problems.first { $0.field == field }.map { exchange.words($0.message) }
         }
         var page = AuditPage(
-            console: console.head(visit, in: .administration),
+            console: console.head(exchange, in: .administration),
             paths: AdministrationPaths(console, at: .audit),
-            problems: problems.map { FormProblem(visit.words($0.message), field: $0.field) },
-            kind: Self.choices(question.kind, visit.words, problem: said("kind")),
-            outcome: Self.outcomes(question.outcome, visit.words, problem: said("outcome")),
-            person: FormField("person", question.person, problem: said("person")),
+            problems: problems.map { FormProblem(exchange.words($0.message), field: $0.field) },
+            kind: Self.choices(question.kind, exchange.words, problem: said("kind")),
+            outcome: Self.outcomes(question.outcome, exchange.words, problem: said("outcome")),
+            user: FormField("person", question.user, problem: said("person")),
             client: FormField("client", question.client, problem: said("client")),
             source: FormField("source", question.source, problem: said("source")),
             request: FormField("request", question.request, problem: said("request")),
@@ -82,7 +82,7 @@ struct AuditLog: Sendable {
             until: FormField("until", Self.field(query.until, question.until), problem: said("until")),
             action: console.path(.audit),
             isFiltered: question.isFilter || !problems.isEmpty,
-            rows: try await rows(entries, visit)
+            rows: try await rows(entries, exchange)
         )
         if entries.count == query.limit, let last = entries.last {
             page.older = page.action + "?" + question.before(last.position)
@@ -113,7 +113,7 @@ struct AuditLog: Sendable {
         }
         return AuditQuery(
             kind: read(question.kind, "kind", .noChoice, as: AuditEvent.Kind.init(known:)),
-            personID: try await person(question.person, &problems),
+            userID: try await user(question.user, &problems),
             clientID: read(question.client, "client", .noClient) { ClientIdentifier($0) },
             outcome: read(question.outcome, "outcome", .noChoice) { name in
                 AuditEvent.Outcome.allCases.first { $0.rawValue == name }
@@ -125,11 +125,11 @@ struct AuditLog: Sendable {
             before: read(question.before, nil, .noFilter) { AuditPosition($0) }, limit: Self.limit)
     }
 
-    private func person(_ typed: String, _ problems: inout [Mistake]) async throws -> PersonIdentifier? {
+    private func user(_ typed: String, _ problems: inout [Mistake]) async throws -> UserIdentifier? {
         guard !typed.isEmpty else { return nil }
-        if let pseudonym = PersonIdentifier(typed), pseudonym.isPseudonym { return pseudonym }
-        if let name = Username(typed), let person = try await console.store.person(named: name) { return person.id }
-        problems.append(Mistake(.noPerson, in: "person"))
+        if let pseudonym = UserIdentifier(typed), pseudonym.isPseudonym { return pseudonym }
+        if let name = Username(typed), let user = try await console.store.user(named: name) { return user.id }
+        problems.append(Mistake(.noUser, in: "person"))
         return nil
     }
 
@@ -157,23 +157,23 @@ struct AuditLog: Sendable {
         return FormChoices("kind", [every] + kinds, problem: problem)
     }
 
-    private func rows(_ entries: [AuditEntry], _ visit: Console.Visit) async throws -> [AuditPage.Row] {
-        var people: [PersonIdentifier: DisplayName] = [:]
-        for id in Set(entries.compactMap(\.event.personID)) {
-            let person = try await StoreFault.supported { () async throws(StoreFault) in
-                try await console.store.person(id)
+    private func rows(_ entries: [AuditEntry], _ exchange: Console.Exchange) async throws -> [AuditPage.Row] {
+        var users: [UserIdentifier: DisplayName] = [:]
+        for id in Set(entries.compactMap(\.event.userID)) {
+            let user = try await StoreFault.supported { () async throws(StoreFault) in
+                try await console.store.user(id)
             }
-            people[id] = person.map { DisplayName($0.username.rawValue) }
+            users[id] = user.map { DisplayName($0.username.rawValue) }
         }
-        var applications: [ClientIdentifier: DisplayName] = [:]
+        var clients: [ClientIdentifier: DisplayName] = [:]
         let registry = try await console.registry.atArrival()
         for id in Set(entries.compactMap(\.event.clientID)) {
             let client = try await StoreFault.supported { () async throws(StoreFault) in
                 try await registry.client(id)
             }
-            applications[id] = client?.displayName
+            clients[id] = client?.displayName
         }
-        let words = visit.words
+        let words = exchange.words
         return entries.map { entry in
             let event = entry.event
             return AuditPage.Row(
@@ -181,8 +181,8 @@ struct AuditLog: Sendable {
                 what: event.kind.label.map { words($0) } ?? event.kind.rawValue,
                 outcome: event.outcome.label.map { words($0) } ?? event.outcome.rawValue,
                 isRefused: event.outcome == .refused,
-                person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
-                application: event.clientID.flatMap { applications[$0] },
+                user: event.userID.map { users[$0] ?? DisplayName($0.rawValue) },
+                client: event.clientID.flatMap { clients[$0] },
                 clientID: event.clientID?.rawValue,
                 source: event.source
                     ?? (event.isFromCommand
@@ -203,7 +203,7 @@ private enum AuditMessage: String, LocalizationKey {
     case refused = "audit.refused"
     case terminal = "audit.terminal"
     case server = "audit.server"
-    case noPerson = "audit.no-person"
+    case noUser = "audit.no-person"
     case noClient = "audit.no-client"
     case noTime = "audit.no-time"
     case noChoice = "audit.no-choice"

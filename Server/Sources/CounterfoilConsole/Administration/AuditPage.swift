@@ -12,7 +12,7 @@ package struct AuditPage: ConsolePage, Hashable {
     /// The field `outcome`: the outcome of the events.
     package var outcome: FormChoices
     /// The field `person`: a username.
-    package var person: FormField
+    package var user: FormField
     /// The field `client`: a `client_id`.
     package var client: FormField
     /// The field `source`: an IP address.
@@ -39,9 +39,9 @@ package struct AuditPage: ConsolePage, Hashable {
         package var outcome: String
         package var isRefused: Bool
         /// The username, or the identifier if the user does not exist; nil if the event concerns no user.
-        package var person: DisplayName?
+        package var user: DisplayName?
         /// The name of the client; nil if the event concerns none or the client was deleted.
-        package var application: DisplayName?
+        package var client: DisplayName?
         package var clientID: String?
         package var source: String
         /// The reason of a refusal (``AuditEvent/Reason``); nil for an event without one.
@@ -58,24 +58,24 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the first steps.
     package let firstSteps: String
     /// The path of the list of all clients.
-    package let applications: String
+    package let clients: String
     package let unregistered: String
     package let branding: String
     package let audit: String
     package let isAtFirstSteps: Bool
-    package let isAtApps: Bool
+    package let isAtClients: Bool
     package let isAtUnregistered: Bool
     package let isAtBranding: Bool
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
         firstSteps = console.path(.firstSteps)
-        applications = console.path(.administration)
+        clients = console.path(.administration)
         unregistered = console.path(.unregisteredClients)
         branding = console.path(.branding)
         audit = console.path(.audit)
         isAtFirstSteps = endpoint == .firstSteps
-        isAtApps = endpoint == .administration
+        isAtClients = endpoint == .administration
         isAtUnregistered = endpoint == .unregisteredClients
         isAtBranding = endpoint == .branding
         isAtAudit = endpoint == .audit

@@ -14,23 +14,23 @@ struct BrandingForm: Sendable {
     let console: Console
     let encoder: LogoEncoder
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
         let branding = try await console.registry.atArrival().branding()
-        return page(visit, BrandingDraft(branding), of: branding)
+        return page(exchange, BrandingDraft(branding), of: branding)
     }
 
-    func change(_ visit: Console.Visit) async throws -> Reply {
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
         let branding = try await console.registry.atArrival().branding()
-        let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
-        let (_, delay) = try await console.check(form, of: visit)
+        let form = try PageForm(uploading: exchange.request, issuer: console.settings.issuer)
+        let (_, delay) = try await console.check(form, of: exchange)
         var draft = try BrandingDraft(form)
         var typed = draft
         var logo = LogoChange.keep
-        var problems: [BrandingDraft.Problem] = []
+        var problems: [BrandingDraft.FieldProblem] = []
         let decision = try form.value("decision")
         switch decision {
         case "standard":
-            try console.requireRecentSignIn(visit)
+            try console.requireRecentSignIn(exchange)
             typed = BrandingDraft(branding)
             draft = BrandingDraft()
             // The reset applies to the name, logo, color and support URL, but not to the statements of the service.
@@ -41,7 +41,7 @@ struct BrandingForm: Sendable {
             do {
                 if let chosen = try await chosenLogo(form, keepsEarlier: logo == .keep) { logo = .replace(chosen) }
             } catch let refusal as LogoRefusal {
-                problems.append(BrandingDraft.Problem(.logo, refusal))
+                problems.append(BrandingDraft.FieldProblem(.logo, refusal))
             }
         default:
             throw PageProblem.noDecision
@@ -51,28 +51,28 @@ struct BrandingForm: Sendable {
             let (previewed, mistakes) = draft.checked(revision: branding.revision, formats: console.formats)
             problems += mistakes
             guard problems.isEmpty else {
-                return page(visit, draft, of: branding, logo: typedLogo, problems: problems)
+                return page(exchange, draft, of: branding, logo: typedLogo, problems: problems)
             }
-            return preview(visit, draft, of: branding, logo: logo, as: previewed)
+            return preview(exchange, draft, of: branding, logo: logo, as: previewed)
         }
         if Int(try form.value("revision")) != branding.revision {
-            problems.append(BrandingDraft.Problem(nil, .changedMeanwhile))
+            problems.append(BrandingDraft.FieldProblem(nil, .changedMeanwhile))
         } else if let delay {
-            problems.append(BrandingDraft.Problem(nil, delay))
+            problems.append(BrandingDraft.FieldProblem(nil, delay))
         }
         let (changed, mistakes) = draft.checked(revision: branding.revision, formats: console.formats)
         problems += mistakes
         guard problems.isEmpty else {
-            return page(visit, typed, of: branding, logo: typedLogo, problems: problems)
+            return page(exchange, typed, of: branding, logo: typedLogo, problems: problems)
         }
-        let event = console.event(.setting, by: visit, detail: changed.difference(from: branding))
+        let event = console.event(.setting, by: exchange, detail: changed.difference(from: branding))
         switch try await console.store.updateBranding(changed, logo: logo, recording: [event]) {
         case .updated:
             console.auditor.countRecorded(event)
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
-            let problem = BrandingDraft.Problem(nil, .changedMeanwhile)
-            return page(visit, typed, of: branding, logo: typedLogo, problems: [problem])
+            let problem = BrandingDraft.FieldProblem(nil, .changedMeanwhile)
+            return page(exchange, typed, of: branding, logo: typedLogo, problems: [problem])
         }
     }
 
@@ -91,12 +91,13 @@ struct BrandingForm: Sendable {
 
     /// Shows the form with the typed branding, without saving it.
     private func preview(
-        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange, as previewed: Branding
+        _ exchange: Console.Exchange, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange,
+        as previewed: Branding
     ) -> Reply {
         var shown = previewed
         shown.logo = logo == .keep ? branding.logo : nil
-        var reply = page(visit, draft, of: branding, logo: logo, preview: shown)
-        let language = visit.request.language
+        var reply = page(exchange, draft, of: branding, logo: logo, preview: shown)
+        let language = exchange.request.language
         var site = Site(shown, settings: console.settings, language: language)
         if case .replace(let chosen) = logo { site.logo = chosen.dataURL }
         reply.frame = Frame(site: site, language: language)
@@ -104,18 +105,18 @@ struct BrandingForm: Sendable {
     }
 
     private func page(
-        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange = .keep,
-        problems: [BrandingDraft.Problem] = [], preview: Branding? = nil
+        _ exchange: Console.Exchange, _ draft: BrandingDraft, of branding: Branding, logo: LogoChange = .keep,
+        problems: [BrandingDraft.FieldProblem] = [], preview: Branding? = nil
     ) -> Reply {
         func field(_ field: BrandingDraft.Field, _ value: String = "") -> FormField {
-            let said = problems.first { $0.field == field }.map { visit.words($0.text) }
+            let said = problems.first { $0.field == field }.map { exchange.words($0.text) }
             return FormField(field.name, value, problem: said)
         }
         let action = console.path(.branding)
         let page = BrandingPage(
-            console: console.head(visit, in: .administration),
-            notice: visit.notice(BrandingNotice.self),
-            problems: problems.map { FormProblem(visit.words($0.text), field: $0.field?.name) },
+            console: console.head(exchange, in: .administration),
+            notice: exchange.notice(BrandingNotice.self),
+            problems: problems.map { FormProblem(exchange.words($0.text), field: $0.field?.name) },
             siteName: field(.siteName, draft.siteName),
             standardName: console.settings.siteName,
             accent: field(.accent, draft.accent),
@@ -136,7 +137,7 @@ struct BrandingForm: Sendable {
             isPreview: preview != nil,
             paths: AdministrationPaths(console, at: .branding),
             action: action,
-            ticket: console.ticket(visit, for: action),
+            ticket: console.ticket(exchange, for: action),
             revision: branding.revision
         )
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))

@@ -11,17 +11,17 @@ enum LogoCodec {
         guard upload.count <= LogoEncoder.uploadLimit else { throw .tooLarge }
         let picture =
             switch Logo.Format(ofFile: upload) {
-            case .png: try PNGPicture.decode(upload)
-            case .jpeg: try JPEGPicture.decode(upload)
-            case nil: throw LogoRefusal.notAPicture
+            case .png: try PNGImage.decode(upload)
+            case .jpeg: try JPEGImage.decode(upload)
+            case nil: throw LogoRefusal.notAnImage
             }
         let square = picture.fitted(intoSquareOf: LogoEncoder.side)
-        if let png = PNGPicture.encode(square), png.count <= Logo.byteLimit {
+        if let png = PNGImage.encode(square), png.count <= Logo.byteLimit {
             return Logo(format: .png, bytes: png)
         }
         let opaque = square.onWhite()
         for quality in stride(from: 90, through: 2, by: -8) {
-            guard let jpeg = JPEGPicture.encode(opaque, quality: quality), jpeg.count <= Logo.byteLimit else {
+            guard let jpeg = JPEGImage.encode(opaque, quality: quality), jpeg.count <= Logo.byteLimit else {
                 continue
             }
             return Logo(format: .jpeg, bytes: jpeg)

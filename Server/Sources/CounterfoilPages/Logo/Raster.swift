@@ -17,13 +17,13 @@ struct Raster: Sendable {
     /// Returns the image scaled to a square without cropping; transparent margins fill the rest of the square.
     func fitted(intoSquareOf side: Int) -> Raster {
         let longer = max(width, height)
-        let picture = scaled(
+        let image = scaled(
             width: max(1, (width * side + longer / 2) / longer), height: max(1, (height * side + longer / 2) / longer))
         var square = [UInt8](repeating: 0, count: side * side * 4)
-        let left = (side - picture.width) / 2
-        let top = (side - picture.height) / 2
-        for y in 0..<picture.height {
-            let row = picture.pixels[y * picture.width * 4..<(y + 1) * picture.width * 4]
+        let left = (side - image.width) / 2
+        let top = (side - image.height) / 2
+        for y in 0..<image.height {
+            let row = image.pixels[y * image.width * 4..<(y + 1) * image.width * 4]
             let start = ((top + y) * side + left) * 4
             square.replaceSubrange(start..<start + row.count, with: row)
         }

@@ -28,12 +28,12 @@ struct ConsentTextWriter {
     /// Whether the HTML has reached its maximum size.
     var isFull: Bool { html.count > Self.byteLimit }
 
-    private var open: [Frame] = []
+    private var open: [OpenNode] = []
     private var depth = 0
     private var link: OpenLink?
 
     /// A node whose beginning has been written, but not its end.
-    private struct Frame {
+    private struct OpenNode {
         /// The element of the node; nil if it is written without one.
         var tag: String?
         /// The positions at which the element and its content begin.
@@ -62,7 +62,7 @@ struct ConsentTextWriter {
 
     private mutating func enter(_ node: MarkdownNode) {
         switch node {
-        case .document, .image: open.append(Frame())
+        case .document, .image: open.append(OpenNode())
         case .blockQuote: beginLevel("blockquote", end: "\n")
         case .list(first: nil): beginLevel("ul", end: "\n")
         case .list(let first?): beginLevel("ol", first == 1 ? "" : " start=\"\(first)\"", end: "\n")
@@ -110,7 +110,7 @@ struct ConsentTextWriter {
     private mutating func begin(_ tag: String?, _ attributes: String = "", end: String = "") {
         let start = html.count
         if let tag { html += "<\(tag)\(attributes)>".utf8 }
-        open.append(Frame(tag: tag, start: start, contentStart: html.count, end: end))
+        open.append(OpenNode(tag: tag, start: start, contentStart: html.count, end: end))
     }
 
     private mutating func beginLevel(_ tag: String, _ attributes: String = "", end: String = "") {

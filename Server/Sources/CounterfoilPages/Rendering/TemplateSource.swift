@@ -35,8 +35,8 @@ struct TemplateSource: Sendable {
         message.pieces.map { piece in
             switch piece {
             case .text(let text): HTMLText().escapeText(text)
-            case .place("client-host"): clientHost
-            case .place(let name): "<bdi>{{\(path(of: name))}}</bdi>"
+            case .placeholder("client-host"): clientHost
+            case .placeholder(let name): "<bdi>{{\(path(of: name))}}</bdi>"
             case .boldBegins: "<b>"
             case .boldEnds: "</b>"
             }
@@ -53,7 +53,7 @@ struct TemplateSource: Sendable {
         message.pieces.map { piece in
             switch piece {
             case .text(let text): HTMLText().escapeText(text)
-            case .place(let name): "{{\(path(of: name))}}"
+            case .placeholder(let name): "{{\(path(of: name))}}"
             case .boldBegins, .boldEnds: ""
             }
         }.joined()
@@ -62,12 +62,12 @@ struct TemplateSource: Sendable {
     /// Returns the template variable for a placeholder of a message, such as `site.name` for `site`.
     ///
     /// A placeholder without a short name is itself the name of the variable.
-    private static func path(of place: String) -> String {
-        switch place {
+    private static func path(of placeholder: String) -> String {
+        switch placeholder {
         case "site": "site.name"
-        case "application": "page.applicationName"
-        case "person": "page.personName"
-        default: place
+        case "application": "page.clientName"
+        case "person": "page.userDisplayName"
+        default: placeholder
         }
     }
 }

@@ -73,7 +73,7 @@ extension PostgreSQLStore {
             result = .success(
                 try await withConnection(to: string, rights: .create) { connection, _ throws(OpeningRefusal) in
                     Result {
-                        let outcome = try store.handOver(to: "\(string)") { reader in
+                        let outcome = try store.withExclusiveRead(to: "\(string)") { reader in
                             try Move(
                                 reader: reader, connection: connection, database: "\(string)", settings: settings,
                                 report: report

@@ -42,9 +42,9 @@ package struct EndingTrigger: Sendable {
     }
 
     /// Every trigger.
-    package static let all = people + grants + clients + settings
+    package static let all = users + grants + clients + settings
 
-    private static let people = [
+    private static let users = [
         EndingTrigger(
             .session, "sessions",
             .deletionBefore(

@@ -102,15 +102,15 @@ package struct EndingsHistory: Sendable, Hashable {
 
         /// Begins with a file, which continues the journal if it is one of its files.
         mutating func enter(_ path: String) {
-            let next = Self.place(of: path).journal
+            let next = Self.sortKey(of: path).journal
             if next != journal { endings = [:] }
             journal = next
         }
 
         /// Returns true if a file is before another one, as the former files of a journal are before its current one.
-        static func precedes(_ path: String, _ other: String) -> Bool { place(of: path) < place(of: other) }
+        static func precedes(_ path: String, _ other: String) -> Bool { sortKey(of: path) < sortKey(of: other) }
 
-        private static func place(of path: String) -> (journal: String, number: Int64) {
+        private static func sortKey(of path: String) -> (journal: String, number: Int64) {
             guard let number = JournalFiles.number(ofFormerFileAt: path), path.hasSuffix(".\(number)") else {
                 return (path, .max)
             }

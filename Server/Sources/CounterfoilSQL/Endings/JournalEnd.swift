@@ -10,7 +10,7 @@ struct JournalEnd: Sendable, Hashable {
     /// The last ending of the sequence; nil if the files have none of it yet.
     let ending: Ending?
     /// Whether the current file is empty or missing, so that this is the end of the newest former one.
-    var isOfFormerFile = false
+    var isOfPreviousFile = false
 
     /// Returns true if two are the same end.
     func isSame(as other: JournalEnd) -> Bool {
@@ -21,7 +21,7 @@ struct JournalEnd: Sendable, Hashable {
 
     /// Returns nil for the end of a former file that has nothing to do with a store: a new file begins its journal.
     func relevant(to position: EndingsPosition) -> JournalEnd? {
-        isOfFormerFile && ![position.identity, position.former].contains(identity) ? nil : self
+        isOfPreviousFile && ![position.identity, position.former].contains(identity) ? nil : self
     }
 }
 
@@ -38,7 +38,7 @@ extension JournalEnd {
     static func readFormer(ofJournalAt path: String) throws(JournalFailure) -> JournalEnd? {
         guard let former = try JournalFile.former(ofJournalAt: path).last else { return nil }
         var end = try read(ofFileAt: former)
-        end?.isOfFormerFile = true
+        end?.isOfPreviousFile = true
         return end
     }
 

@@ -93,7 +93,7 @@ package struct RestoredStore: Sendable {
             switch kind {
             case .userDeleted:
                 try await apply(&batch)
-                try await removePerson(repetition, &report)
+                try await removeUser(repetition, &report)
             case .client:
                 try await apply(&batch)
                 if let client = ClientIdentifier(ending.subject) {
@@ -201,13 +201,13 @@ package struct RestoredStore: Sendable {
         }
     }
 
-    private func removePerson(_ repetition: Repetition, _ report: inout RestoreReport) async throws(StoreFault) {
+    private func removeUser(_ repetition: Repetition, _ report: inout RestoreReport) async throws(StoreFault) {
         let found = try await store.read { connection in
             try connection.first(
                 "SELECT id FROM people WHERE \(SQLConnection.isUser)", repetition.user, repetition.latestUser
             ) { try $0.text() }
         }
-        guard let id = found, let person = PersonIdentifier(id) else { return }
+        guard let id = found, let user = UserIdentifier(id) else { return }
         let time = now.microseconds
         // Apps that went with the user have endings of their own. Others had got another owner, who is unknown.
         try await store.commit(ending: .any) { connection in
@@ -216,10 +216,10 @@ package struct RestoredStore: Sendable {
                 time)
         }
         let terms: RemovalTerms
-        do { terms = try RemovalTerms(of: person, with: serverKey, ownedClients: .refuse) } catch {
+        do { terms = try RemovalTerms(of: user, with: serverKey, ownedClients: .refuse) } catch {
             throw .damaged("cannot compute the pseudonym of a deleted user")
         }
-        let outcome = try await store.beginRemoval(of: person, by: terms, recording: { _ in [] }, at: now)
+        let outcome = try await store.beginRemoval(of: user, by: terms, recording: { _ in [] }, at: now)
         guard case .lastAdministrator = outcome else { return }
         let hash = unusable.exposed
         try await store.commit(ending: .any) { connection in
@@ -368,8 +368,8 @@ extension SQLConnection {
             SELECT people.id, grants.client_id FROM grants JOIN people ON people.number = grants.person_number
             WHERE grants.id = ?
             """, grant
-        ) { columns in (person: try columns.text(), client: try columns.text()) }
-        if let pair { try followConsent(of: pair.person, to: pair.client) }
+        ) { columns in (user: try columns.text(), client: try columns.text()) }
+        if let pair { try followConsent(of: pair.user, to: pair.client) }
     }
 
     /// Returns the scopes of the first text that the second one has, too.

@@ -1,6 +1,6 @@
 extension StoreSchema {
     /// Users and sessions.
-    static let people = """
+    static let users = """
         CREATE TABLE people (
             number INTEGER NOT NULL PRIMARY KEY,
             id TEXT COLLATE BINARY NOT NULL UNIQUE,

@@ -40,7 +40,7 @@ struct Migration: Sendable {
 
     /// Returns the number of steps that a database lacks.
     private static func pending(of steps: [Migration], in database: Database) throws -> Int {
-        switch try FileIdentity(of: database) {
+        switch try DatabaseFileKind(of: database) {
         case .empty, .missing:
             return steps.count
         case .sqlite(SQLiteStore.applicationID, let version) where (0...steps.count).contains(version):

@@ -17,7 +17,7 @@ final class AuditRateLimiter: Sendable {
     /// The maximum number of refusals of one kind for one grant that are recorded in a minute.
     static let limitPerGrant = 10
     /// The number of refusals of one kind for one user that are recorded in a minute beside those of unknown users.
-    static let limitPerPerson = 5
+    static let limitPerUser = 5
 
     private static let shared = SharedLimit(perSource: limitPerSource, total: limitPerKind)
 
@@ -26,7 +26,7 @@ final class AuditRateLimiter: Sendable {
         case network(AuditEvent.Kind, String)
         case allOfKnownUsers(AuditEvent.Kind)
         case networkOfKnownUsers(AuditEvent.Kind, String)
-        case person(AuditEvent.Kind, PersonIdentifier)
+        case user(AuditEvent.Kind, UserIdentifier)
         case grant(AuditEvent.Kind, GrantIdentifier)
     }
 
@@ -74,13 +74,13 @@ final class AuditRateLimiter: Sendable {
                 return recorded.admit([.init(.grant(kind, grant), limitPerGrant)], at: event.at) == nil
             }
             let source = CountedSource(event.source ?? "")
-            if let person = event.personID.map({ RateLimiter.Limit(Key.person(kind, $0), limitPerPerson) }),
-                recorded.wait([person], at: event.at) == nil,
+            if let user = event.userID.map({ RateLimiter.Limit(Key.user(kind, $0), limitPerUser) }),
+                recorded.wait([user], at: event.at) == nil,
                 recorded.admit(
                     within: shared, from: source, all: .allOfKnownUsers(kind),
                     of: { .networkOfKnownUsers(kind, $0.name) }, at: event.at) == nil
             {
-                recorded.note([person], at: event.at)
+                recorded.note([user], at: event.at)
                 return true
             }
             return recorded.admit(

@@ -36,14 +36,14 @@ package struct Auditor: Sendable {
         _ kind: AuditEvent.Kind,
         because reason: AuditEvent.Reason? = nil,
         by request: IncomingRequest,
-        person: PersonIdentifier? = nil,
+        user: UserIdentifier? = nil,
         client: ClientIdentifier? = nil,
         grant: GrantIdentifier? = nil,
         detail: String? = nil,
         now: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: now, kind, reason == nil ? .done : .refused, personID: person, clientID: client, grantID: grant,
+            at: now, kind, reason == nil ? .done : .refused, userID: user, clientID: client, grantID: grant,
             source: request.source, requestID: request.id,
             detail: reason.map { AuditEvent.detail($0, detail) } ?? detail)
     }
@@ -63,13 +63,13 @@ package struct Auditor: Sendable {
         _ kind: AuditEvent.Kind,
         because reason: AuditEvent.Reason,
         _ request: IncomingRequest,
-        person: PersonIdentifier? = nil,
+        user: UserIdentifier? = nil,
         client: ClientIdentifier? = nil,
         detail: String? = nil,
         now: Date
     ) async {
         await note(
-            event(kind, because: reason, by: request, person: person, client: client, detail: detail, now: now),
+            event(kind, because: reason, by: request, user: user, client: client, detail: detail, now: now),
             because: reason, by: request)
     }
 

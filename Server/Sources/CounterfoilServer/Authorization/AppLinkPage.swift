@@ -4,10 +4,10 @@
 /// The page shows no part of the request, because the query may contain an authorization response for the app.
 package struct AppLinkPage: Sendable, Hashable {
     /// The name of the client that owns the redirect URI.
-    package var applicationName: DisplayName
+    package var clientName: DisplayName
 
-    package init(applicationName: DisplayName) {
-        self.applicationName = applicationName
+    package init(clientName: DisplayName) {
+        self.clientName = clientName
     }
 }
 

@@ -8,7 +8,7 @@ enum ApprovalError: Error {
     /// the request again.
     case clientChanged(askAgain: String)
     case clientDeleted
-    case personNotActive
+    case userNotActive
     /// Only administrators may allow something to the client with this name, and the user is none.
     case needsAdministrator(DisplayName)
     /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
@@ -23,9 +23,9 @@ extension ApprovalError: Refusing {
         case .clientChanged(let askAgain):
             Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
         case .clientDeleted: Refusal(.badRequest, .invalidRequest, .clientDeleted)
-        case .personNotActive: Refusal(.forbidden, .accessDenied, .personNotActive)
-        case .needsAdministrator(let application):
-            Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(application)])
+        case .userNotActive: Refusal(.forbidden, .accessDenied, .userNotActive)
+        case .needsAdministrator(let client):
+            Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(client)])
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }

@@ -12,7 +12,7 @@ struct AuthorizationEndpoint: Sendable {
     /// The maximum size in bytes of the authorization request, which the pages carry in a hidden field.
     ///
     /// The endpoints of the forms accept a field of this size.
-    private static let carriedLimit = 28 * 1024
+    private static let pendingRequestLimit = 28 * 1024
 
     var handlers: [EndpointHandler] { [EndpointHandler(.authorization, of: flow, respond)] }
 
@@ -27,39 +27,41 @@ struct AuthorizationEndpoint: Sendable {
                     .invalidRequest, "response_mode=form_post is not possible in a frame; use response_mode=query")
             }
             return try await proceed(
-                AuthorizationVisit(authorization: authorization, request: request, now: now), asking: form)
+                AuthorizationExchange(authorization: authorization, request: request, now: now), asking: form)
         }
     }
 
     private func proceed(
-        _ visit: AuthorizationVisit, asking form: FormParameters
+        _ exchange: AuthorizationExchange, asking form: FormParameters
     ) async throws -> AuthorizationOutcome {
-        let session = try await sessions.current(visit.request, now: visit.now)
-        guard form.pairs.count < FormParameters.pairLimit, visit.carried.utf8.count <= Self.carriedLimit else {
-            throw visit.ending(
+        let session = try await sessions.current(exchange.request, now: exchange.now)
+        guard form.pairs.count < FormParameters.pairLimit,
+            exchange.pendingRequest.utf8.count <= Self.pendingRequestLimit
+        else {
+            throw exchange.ending(
                 ResponseTargetError.target(
-                    .parameters(.tooLong(limit: Self.carriedLimit)), clientID: visit.client.id.rawValue),
-                toClient: OAuthError(.invalidRequest, "the request is longer than \(Self.carriedLimit) bytes"))
+                    .parameters(.tooLong(limit: Self.pendingRequestLimit)), clientID: exchange.client.id.rawValue),
+                toClient: OAuthError(.invalidRequest, "the request is longer than \(Self.pendingRequestLimit) bytes"))
         }
         // OpenID Connect Core §3.1.2.1: a request can be posted. If a page of another site posts it, the browser leaves
         // out the session cookie because of `SameSite=Lax`. It sends the cookie with the GET request after a redirect.
-        if session == nil, visit.request.head.method == .post {
-            return .page(.seeOther(flow.settings.issuer.authorizationURL(carried: visit.carried)))
+        if session == nil, exchange.request.head.method == .post {
+            return .page(.seeOther(flow.settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)))
         }
         let step = try await flow.next(
-            for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
-        if step.showsPage { try pages.checkWebView(visit) }
+            for: exchange, session: session, signedInForThis: signedIn(form, exchange, session: session))
+        if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
-            return .page(pages.signIn(visit))
+            return .page(pages.signIn(exchange))
         case .askConsent(let session, let earlier):
-            return .page(try await pages.consent(visit, session: session, earlier: earlier))
+            return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):
-            return .page(pages.confirmation(visit, session: session))
+            return .page(pages.confirmation(exchange, session: session))
         case .needsAdministrator:
-            throw ApprovalError.needsAdministrator(visit.client.displayName)
+            throw ApprovalError.needsAdministrator(exchange.client.displayName)
         case .answer(let session, _):
-            return try await flow.approve(visit, by: session)
+            return try await flow.approve(exchange, by: session)
         case .refuse(let error):
             throw error
         }
@@ -81,10 +83,10 @@ struct AuthorizationEndpoint: Sendable {
         return form
     }
 
-    private func signedIn(_ form: FormParameters, _ visit: AuthorizationVisit, session: LiveSession?) -> Bool {
+    private func signedIn(_ form: FormParameters, _ exchange: AuthorizationExchange, session: LiveSession?) -> Bool {
         guard let session, let ticket = try? form.single(AuthorizationPages.signedInParameter) else { return false }
         let checked = try? pages.tickets.check(
-            ticket, .signedIn, of: session.holder, request: visit.carried, now: visit.now)
+            ticket, .signedIn, of: session.holder, request: exchange.pendingRequest, now: exchange.now)
         return checked != nil
     }
 }

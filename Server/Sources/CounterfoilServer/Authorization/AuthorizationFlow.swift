@@ -41,13 +41,13 @@ struct AuthorizationFlow: Sendable {
     ) async throws -> VerifiedResponseTarget {
         let parsed = try await parse(form, now: now)
         guard let client = try await client(of: parsed, in: request, now: now) else {
-            throw ErrorOfClient(ApprovalError.clientDeleted, clientID: parsed.target.clientID)
+            throw ClientRequestError(ApprovalError.clientDeleted, clientID: parsed.target.clientID)
         }
         guard shown?.isAbout(client) ?? true,
             let target = try? AuthorizationValidation.target(of: parsed, client: client, settings: settings)
         else {
-            let again = settings.issuer.authorizationURL(carried: parsed.carried)
-            throw ErrorOfClient(ApprovalError.clientChanged(askAgain: again), clientID: client.id)
+            let again = settings.issuer.authorizationURL(pendingRequest: parsed.pendingRequest)
+            throw ClientRequestError(ApprovalError.clientChanged(askAgain: again), clientID: client.id)
         }
         return target
     }
@@ -107,12 +107,12 @@ struct AuthorizationFlow: Sendable {
 
     /// Decides the next step; reads the remembered consent only if the step depends on it.
     func next(
-        for visit: AuthorizationVisit, session: LiveSession?, signedInForThis: Bool
+        for exchange: AuthorizationExchange, session: LiveSession?, signedInForThis: Bool
     ) async throws -> InteractionPolicy.Step {
-        let authorization = visit.authorization
+        let authorization = exchange.authorization
         let sufficient = InteractionPolicy.sufficient(
-            session, for: authorization.request, signedInForThis: signedInForThis, now: visit.now)
-        let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
+            session, for: authorization.request, signedInForThis: signedInForThis, now: exchange.now)
+        let session = isMeant(sufficient?.user, by: authorization) ? sufficient : nil
         if session == nil, sufficient != nil, signedInForThis {
             // OpenID Connect Core §3.1.2.1: the user has just signed in, but is not the user whom the request
             // requires.
@@ -121,7 +121,7 @@ struct AuthorizationFlow: Sendable {
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
-            earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
+            earlier = try await store.consent(of: session.user.id, to: authorization.client.id)
         }
         return InteractionPolicy.next(
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
@@ -133,15 +133,15 @@ struct AuthorizationFlow: Sendable {
     ///
     /// A hint whose signing key was deleted identifies no user, so it is ignored. With `prompt=none`, where the
     /// user cannot be asked, a request with such a hint accepts no user.
-    private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
-        if let person, let meant = authorization.request.claims?.requiredSubjects {
-            let subject = Array(hints.subjects.subject(for: person.id, client: authorization.client).utf8)
+    private func isMeant(_ user: User?, by authorization: ValidatedAuthorization) -> Bool {
+        if let user, let meant = authorization.request.claims?.requiredSubjects {
+            let subject = Array(hints.subjects.subject(for: user.id, client: authorization.client).utf8)
             guard meant.contains(where: { Array($0.utf8) == subject }) else { return false }
         }
         return switch authorization.hinted {
         case nil: true
         case .unknownUser: !authorization.request.prompt.contains(.none)
-        case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true
+        case .user(let hint): user.map { hints.mean(hint, $0, at: authorization.client) } ?? true
         }
     }
 }

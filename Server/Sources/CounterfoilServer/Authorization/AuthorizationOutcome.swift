@@ -56,7 +56,7 @@ extension AuthorizationFlow {
             let error = target.parsed.explaining(fault.authorizationError)
             return .redirect(AuthorizationRedirect(.refused(error, because: fault), to: target))
         } catch {
-            return .problem(ErrorOfClient(error, clientID: target.client.id))
+            return .problem(ClientRequestError(error, clientID: target.client.id))
         }
     }
 

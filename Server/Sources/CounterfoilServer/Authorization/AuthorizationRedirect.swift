@@ -63,8 +63,8 @@ struct AuthorizationRedirect: Sendable {
             return .seeOther(destination).setting(cookies)
         }
         let page = ReturnPage(
-            applicationName: target.client.displayName(at: .init(uri, of: target.client.type)),
-            applicationLogo: settings.issuer.logoPath(of: target.client), destination: destination,
+            clientName: target.client.displayName(at: .init(uri, of: target.client.type)),
+            clientLogo: settings.issuer.logoPath(of: target.client), destination: destination,
             fields: mode == .formPost ? response.parameters.pairs.map { .init(name: $0.name, value: $0.value) } : [],
             kind: kind, host: host)
         return Reply(host == nil ? .ok : .badRequest, .page(page)).setting(cookies)

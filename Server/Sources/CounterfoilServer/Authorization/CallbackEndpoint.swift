@@ -17,6 +17,6 @@ struct CallbackEndpoint: Sendable {
         guard let id = request.parameters.clientID, let client = try await registry.atArrival().client(id),
             client.type == .native
         else { throw NotFoundError() }
-        return Reply(.ok, .page(AppLinkPage(applicationName: client.displayName)))
+        return Reply(.ok, .page(AppLinkPage(clientName: client.displayName)))
     }
 }

@@ -20,7 +20,7 @@ struct ConsentEndpoint: Sendable {
 
     private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let form = try PageForm(request, issuer: flow.settings.issuer)
-        let again = flow.settings.issuer.authorizationURL(carried: try form.value("request"))
+        let again = flow.settings.issuer.authorizationURL(pendingRequest: try form.value("request"))
         guard let session = try await sessions.current(request, now: now) else {
             // The session has ended since the page was shown: the user signs in and is asked again.
             return .page(.seeOther(again))
@@ -28,21 +28,21 @@ struct ConsentEndpoint: Sendable {
         let ticket = try form.ticket(of: session, with: pages.tickets(of: question), again: again, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         if decision == .switchAccount {
-            let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
+            let event = flow.auditor.event(.signOut, by: request, user: session.user.id, now: now)
             let cookie = try await sessions.end(session, recording: event, now: now)
             return .page(.seeOther(again).setting(cookie).setting(pages.cookies.noEarlierUser))
         }
         let target = try await flow.receiveAgain(
-            try form.carriedRequest(), in: request, shown: ticket.shown, now: now)
+            try form.pendingRequestParameters(), in: request, shown: ticket.shown, now: now)
         return await flow.outcome(at: target) {
-            let visit = AuthorizationVisit(
+            let exchange = AuthorizationExchange(
                 authorization: try await flow.validate(target, now: now), request: request, now: now)
-            let access = visit.authorization.access
+            let access = exchange.authorization.access
             // Even if the client is unchanged, the scopes of an API can have changed.
             guard ticket.shown == ConsentSnapshot(access) else { throw ApprovalError.clientChanged(askAgain: again) }
-            try pages.checkWebView(visit)
+            try pages.checkWebView(exchange)
             guard decision == .allow else {
-                return await deny(visit, by: session, because: "the user denied the request")
+                return await deny(exchange, by: session, because: "the user denied the request")
             }
             let granted =
                 switch question {
@@ -53,20 +53,20 @@ struct ConsentEndpoint: Sendable {
             guard !granted.isEmpty || access.asked.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one token, so a user who deselects every permission
                 // denies the request.
-                return await deny(visit, by: session, because: "the user allowed none of the requested scopes")
+                return await deny(exchange, by: session, because: "the user allowed none of the requested scopes")
             }
-            return try await flow.approve(visit, granting: granted, by: session, interaction: ticket.interaction)
+            return try await flow.approve(exchange, granting: granted, by: session, interaction: ticket.interaction)
         }
     }
 
     private func deny(
-        _ visit: AuthorizationVisit, by session: LiveSession, because reason: String
+        _ exchange: AuthorizationExchange, by session: LiveSession, because reason: String
     ) async -> AuthorizationOutcome {
         await flow.auditor.refuse(
-            .consent, because: .denied, visit.request, person: session.person.id, client: visit.client.id,
-            now: visit.now)
+            .consent, because: .denied, exchange.request, user: session.user.id, client: exchange.client.id,
+            now: exchange.now)
         return .redirect(
-            AuthorizationRedirect(.denied(OAuthError(.accessDenied, reason)), to: visit.authorization.target))
+            AuthorizationRedirect(.denied(OAuthError(.accessDenied, reason)), to: exchange.authorization.target))
     }
 }
 

@@ -11,7 +11,7 @@ struct IDTokenHints: Sendable {
     /// The user whom a hint names.
     enum Hinted: Sendable, Hashable {
         /// The hint is an ID token of this server, which identifies a user and, with `sid`, a session.
-        case person(IDTokenHint)
+        case user(IDTokenHint)
         /// The user is unknown: the signing key of the token was deleted, or never belonged to this server.
         case unknownUser
     }
@@ -27,7 +27,7 @@ struct IDTokenHints: Sendable {
     /// If the signing key is unknown, the result is ``Hinted/unknownUser`` instead of an error.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
         do {
-            return .person(try verifier.verify(token, keys: keys.publicKeys))
+            return .user(try verifier.verify(token, keys: keys.publicKeys))
         } catch .unknownKey {
             return .unknownUser
         }
@@ -39,7 +39,7 @@ struct IDTokenHints: Sendable {
     }
 
     /// Returns true if the `sub` of a hint is the subject identifier of a user for the client.
-    func mean(_ hint: IDTokenHint, _ person: Person, at client: RegisteredClient) -> Bool {
-        Array(hint.subject.utf8) == Array(subjects.subject(for: person.id, client: client).utf8)
+    func mean(_ hint: IDTokenHint, _ user: User, at client: RegisteredClient) -> Bool {
+        Array(hint.subject.utf8) == Array(subjects.subject(for: user.id, client: client).utf8)
     }
 }

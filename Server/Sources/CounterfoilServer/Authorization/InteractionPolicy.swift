@@ -88,7 +88,7 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
-        guard mayApprove(session.person, approvers) else {
+        guard mayApprove(session.user, approvers) else {
             return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
         }
         let isFirstParty = isFirstParty(authorization)
@@ -107,10 +107,10 @@ enum InteractionPolicy {
     }
 
     /// Returns true if a user may allow something to a client, however often the user has done so before.
-    static func mayApprove(_ person: Person, _ approvers: UnregisteredClientPolicy.Approvers) -> Bool {
+    static func mayApprove(_ user: User, _ approvers: UnregisteredClientPolicy.Approvers) -> Bool {
         switch approvers {
         case .everyone: true
-        case .administrators: person.isAdministrator
+        case .administrators: user.isAdministrator
         }
     }
 

@@ -17,7 +17,7 @@ struct ParsedAuthorizationRequest: Sendable {
     /// The request as a query, which the pages carry in a hidden field.
     ///
     /// It contains all parameters, but for a pushed request only `client_id` and `request_uri`.
-    let carried: String
+    let pendingRequest: String
     /// The parameter `audience`, if the request has it and no `resource`.
     let audience: AudienceParameter?
     /// The pushed request that contains the parameters; nil if the browser brought them.
@@ -29,7 +29,7 @@ struct ParsedAuthorizationRequest: Sendable {
 
     /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {
-        try self.init(form, carried: AuthorizationPages.carried(form), pushed: nil)
+        try self.init(form, pendingRequest: AuthorizationPages.pendingRequest(form), pushed: nil)
     }
 
     /// Parses the parameters of a pushed request that a browser opened with its `request_uri` (RFC 9126 §4).
@@ -41,17 +41,18 @@ struct ParsedAuthorizationRequest: Sendable {
         } catch {
             throw .target(.parameters(error), clientID: pushed.clientID.rawValue)
         }
-        let carried = FormParameters(["client_id": pushed.clientID.rawValue, "request_uri": uri.rawValue]).encoded
-        try self.init(form, carried: carried, pushed: pushed)
+        let pendingRequest = FormParameters(["client_id": pushed.clientID.rawValue, "request_uri": uri.rawValue])
+            .encoded
+        try self.init(form, pendingRequest: pendingRequest, pushed: pushed)
     }
 
-    private init(_ form: FormParameters, carried: String, pushed: PushedRequest?) throws(ResponseTargetError) {
+    private init(_ form: FormParameters, pendingRequest: String, pushed: PushedRequest?) throws(ResponseTargetError) {
         do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch {
             throw .target(error, clientID: try? form.single("client_id"))
         }
         asksForOpenID = form.all("scope").contains { $0.split(separator: " ").contains("openid") }
         forbidsPages = form.all("prompt").contains { $0.split(separator: " ").contains("none") }
-        self.carried = carried
+        self.pendingRequest = pendingRequest
         self.pushed = pushed
         audience = AudienceParameter(form)
         var object: UnverifiedRequestObject?

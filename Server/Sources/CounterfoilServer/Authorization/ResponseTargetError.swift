@@ -54,7 +54,7 @@ extension ResponseTargetError: Refusing {
                 refusedBecause: reason, client: named)
         }
         return Refusal(
-            .badRequest, .invalidRequest, .applicationUnanswered,
+            .badRequest, .invalidRequest, .clientUnanswered,
             ["application": .name(client.displayName), "reason": .nested(text)], details: details,
             refusedBecause: reason, client: named)
     }
@@ -83,7 +83,7 @@ extension ResponseTargetError: Refusing {
 
 extension PageForm {
     /// Returns the authorization request that the form contains in its field `request`.
-    func carriedRequest() throws -> FormParameters {
+    func pendingRequestParameters() throws -> FormParameters {
         do { return try FormParameters(parsing: try value("request")) } catch let refusal as FormParameters.Refusal {
             throw ResponseTargetError.target(.parameters(refusal))
         }

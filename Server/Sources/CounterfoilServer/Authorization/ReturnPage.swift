@@ -15,11 +15,11 @@ package struct ReturnPage: Sendable, Hashable {
         case refused
     }
 
-    package var applicationName: DisplayName
+    package var clientName: DisplayName
     /// The initials shown if the client has no logo.
-    package var applicationInitials: String
+    package var clientInitials: String
     /// The path of the client's logo; nil if it has none.
-    package var applicationLogo: String?
+    package var clientLogo: String?
     /// The URL to go to: the redirect URI, with the authorization response in it unless ``fields`` hold the
     /// response.
     package var destination: String
@@ -44,12 +44,12 @@ package struct ReturnPage: Sendable, Hashable {
     }
 
     package init(
-        applicationName: DisplayName, applicationLogo: String? = nil, destination: String, fields: [Field] = [],
+        clientName: DisplayName, clientLogo: String? = nil, destination: String, fields: [Field] = [],
         kind: Kind, host: String? = nil
     ) {
-        self.applicationName = applicationName
-        applicationInitials = applicationName.initials
-        self.applicationLogo = applicationLogo
+        self.clientName = clientName
+        clientInitials = clientName.initials
+        self.clientLogo = clientLogo
         self.destination = destination
         self.fields = fields
         self.kind = kind

@@ -32,7 +32,7 @@ extension AuthorizationValidation {
     ) throws(OAuthError) -> Scope {
         guard let asked else {
             return switch rule {
-            case .exact: Scope(client.scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
+            case .exact: Scope(client.scope.tokens.filter { !ScopeDefinition.ofUsers.contains($0) })
             case .narrowed(let byDefault): byDefault.intersection(client.scope)
             }
         }

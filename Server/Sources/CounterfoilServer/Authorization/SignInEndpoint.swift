@@ -12,27 +12,27 @@ struct SignInEndpoint: Sendable {
 
     private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let submission = try pages.signInForm.receive(
-            request, now: now, at: flow.settings.issuer.authorizationURL(carried:))
-        let target = try await flow.receiveAgain(try submission.form.carriedRequest(), in: request, now: now)
+            request, now: now, at: flow.settings.issuer.authorizationURL(pendingRequest:))
+        let target = try await flow.receiveAgain(try submission.form.pendingRequestParameters(), in: request, now: now)
         return await flow.outcome(at: target) {
-            let visit = AuthorizationVisit(
+            let exchange = AuthorizationExchange(
                 authorization: try await flow.validate(target, now: now), request: request, now: now)
-            try pages.checkWebView(visit)
-            switch try await pages.signInForm.attempt(submission, for: visit.client.id) {
+            try pages.checkWebView(exchange)
+            switch try await pages.signInForm.attempt(submission, for: exchange.client.id) {
             case .again(let again):
-                return .page(pages.signIn(visit, again: again))
+                return .page(pages.signIn(exchange, again: again))
             case .signedIn(let session, let cookies):
-                return try await proceed(visit, session: session).setting(cookies)
+                return try await proceed(exchange, session: session).setting(cookies)
             }
         }
     }
 
-    private func proceed(_ visit: AuthorizationVisit, session: LiveSession) async throws -> AuthorizationOutcome {
-        switch try await flow.next(for: visit, session: session, signedInForThis: true) {
+    private func proceed(_ exchange: AuthorizationExchange, session: LiveSession) async throws -> AuthorizationOutcome {
+        switch try await flow.next(for: exchange, session: session, signedInForThis: true) {
         case .signIn, .askConsent, .confirm, .needsAdministrator:
-            return .page(pages.afterSignIn(visit, session: session))
+            return .page(pages.afterSignIn(exchange, session: session))
         case .answer(let session, _):
-            return try await flow.approve(visit, by: session)
+            return try await flow.approve(exchange, by: session)
         case .refuse(let error):
             throw error
         }

@@ -14,8 +14,8 @@ extension RegisteredClient {
         if let address = documentAddress {
             return ownName(beside: address.name)?.of(address.text) ?? DisplayName(host: address.text)
         }
-        let places = redirectURIs.compactMap { RedirectDestination($0, of: type).place }
-        let text = Set(places).sorted().joined(separator: ", ")
+        let hosts = redirectURIs.compactMap { RedirectDestination($0, of: type).host }
+        let text = Set(hosts).sorted().joined(separator: ", ")
         // A long text would lose its beginning, which may be the host that gets the response.
         guard !text.isEmpty, text.count <= DisplayName.maximumLength, !declaresDeviceGrant else {
             return claimedName.of(id.rawValue)
@@ -28,7 +28,7 @@ extension RegisteredClient {
     /// A client that registered itself can have redirect URIs at several hosts, and only this one gets the response.
     func displayName(at destination: RedirectDestination) -> DisplayName {
         guard case .registration = source else { return displayName }
-        return claimedName.of(destination.place ?? id.rawValue)
+        return claimedName.of(destination.host ?? id.rawValue)
     }
 
     /// The name for a place that shows the host of the document beside it.

@@ -56,7 +56,7 @@ extension RedirectDestination {
 
 extension RedirectDestination {
     /// The host or the scheme that gets the response; nil for a device, which gets none.
-    var place: String? {
+    var host: String? {
         switch self {
         case .thisComputer(let host), .development(let host), .website(let host): host
         case .thisComputerByName: "localhost"

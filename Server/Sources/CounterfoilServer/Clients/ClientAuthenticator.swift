@@ -31,25 +31,27 @@ struct ClientAuthenticator: Sendable {
     /// the request identifies no client.
     ///
     /// - Parameters:
-    ///   - leg: The part of the protocol to which the request belongs. The client can be one of which the server knows
-    ///     only the document (``ClientDirectory``).
+    ///   - phase: The part of the protocol to which the request belongs. The client can be one of which the server
+    ///     knows only the document (``ClientDirectory``).
     ///   - requesting: The client that the request names, which is recorded before its credentials are checked.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, on leg: ClientDirectory.Leg = .continuing, now: Date,
+        _ request: IncomingRequest, form: FormParameters, on phase: ClientDirectory.RequestPhase = .continuing,
+        now: Date,
         client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         guard let claim = try PresentedClientCredentials(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, on: leg, now: now, client: &requesting)
+        return try await authenticate(claim, by: request, on: phase, now: now, client: &requesting)
     }
 
     func authenticate(
-        _ claim: PresentedClientCredentials, by request: IncomingRequest, on leg: ClientDirectory.Leg = .continuing,
+        _ claim: PresentedClientCredentials, by request: IncomingRequest,
+        on phase: ClientDirectory.RequestPhase = .continuing,
         now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await self.client(of: claim, in: request, on: leg, now: now)
+            let client = try await self.client(of: claim, in: request, on: phase, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
@@ -65,13 +67,14 @@ struct ClientAuthenticator: Sendable {
     }
 
     private func client(
-        of claim: PresentedClientCredentials, in request: IncomingRequest, on leg: ClientDirectory.Leg, now: Date
+        of claim: PresentedClientCredentials, in request: IncomingRequest, on phase: ClientDirectory.RequestPhase,
+        now: Date
     ) async throws -> RegisteredClient? {
         do {
-            return try await directory.client(claim.clientID, on: leg, of: request, now: now)
+            return try await directory.client(claim.clientID, on: phase, of: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             guard refusal.mayPass else { throw claim.refusal("\(refusal)") }
-            throw ErrorOfClient(refusal, clientID: claim.clientID)
+            throw ClientRequestError(refusal, clientID: claim.clientID)
         }
     }
 
@@ -99,7 +102,7 @@ struct ClientAuthenticator: Sendable {
                     await auditor.refuse(
                         .throttled, because: .throttledSource, request, client: claim.clientID,
                         detail: "client authentication", now: now)
-                    throw ErrorOfClient(error, clientID: claim.clientID)
+                    throw ClientRequestError(error, clientID: claim.clientID)
                 }
             }
             await auditor.refuse(

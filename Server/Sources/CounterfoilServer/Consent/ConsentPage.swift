@@ -64,21 +64,21 @@ package struct ConsentPage: Sendable, Hashable {
     }
 
     /// The name of the client; for an unregistered client its host, or its name with the host of the redirect URI.
-    package var applicationName: DisplayName
+    package var clientName: DisplayName
     /// The statements about an unregistered client; nil for a client that a person registered.
     package var unregisteredClient: UnregisteredClient?
     /// The publisher of the client, if known.
     package var publisher: DisplayName?
     /// The initials shown if the client has no logo.
-    package var applicationInitials: String
+    package var clientInitials: String
     /// The path of the client's logo; nil if it has none.
-    package var applicationLogo: String?
+    package var clientLogo: String?
     /// Whether the client is trusted: an administrator has verified its publisher, or it belongs to the owner
     /// of this server.
     package var isVouchedFor: Bool
     package var redirectDestination: RedirectDestination
-    package var personName: DisplayName
-    package var personEmail: MaskedEmail?
+    package var userDisplayName: DisplayName
+    package var userEmail: MaskedEmail?
     /// The path that the form posts to.
     package var action: String
     /// The path that "Use another account" posts to, with `decision=switch`.
@@ -99,7 +99,7 @@ package struct ConsentPage: Sendable, Hashable {
     /// The privacy policy of the service.
     package var sitePrivacy: Link?
     /// The text of the developer of the client, which the page marks as such.
-    package var applicationWords: SafeHTML?
+    package var clientText: SafeHTML?
     /// The privacy policy of the publisher.
     package var privacy: Link?
     /// The terms of service of the client.
@@ -116,27 +116,27 @@ package struct ConsentPage: Sendable, Hashable {
     /// Whether the user can deselect at least one permission.
     package var hasChoice: Bool { permissions.contains { !$0.required } }
 
-    /// Creates the page; if `applicationInitials` is nil, the initials are derived from the name.
+    /// Creates the page; if `clientInitials` is nil, the initials are derived from the name.
     package init(
-        applicationName: DisplayName, unregisteredClient: UnregisteredClient? = nil, publisher: DisplayName? = nil,
-        applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,
+        clientName: DisplayName, unregisteredClient: UnregisteredClient? = nil, publisher: DisplayName? = nil,
+        clientInitials: String? = nil, clientLogo: String? = nil, isVouchedFor: Bool = true,
         redirectDestination: RedirectDestination,
-        personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
+        userDisplayName: DisplayName, userEmail: MaskedEmail?, action: String, switchAccountAction: String,
         request: String, ticket: String, permissions: [Permission], allowedBefore: [Permission] = [],
         siteWords: SafeHTML? = nil, siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil,
-        applicationWords: SafeHTML? = nil,
+        clientText: SafeHTML? = nil,
         privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
         earlierConsent: String? = nil, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
-        self.applicationName = applicationName
+        self.clientName = clientName
         self.unregisteredClient = unregisteredClient
         self.publisher = publisher
-        self.applicationInitials = applicationInitials ?? applicationName.initials
-        self.applicationLogo = applicationLogo
+        self.clientInitials = clientInitials ?? clientName.initials
+        self.clientLogo = clientLogo
         self.isVouchedFor = isVouchedFor
         self.redirectDestination = redirectDestination
-        self.personName = personName
-        self.personEmail = personEmail
+        self.userDisplayName = userDisplayName
+        self.userEmail = userEmail
         self.action = action
         self.switchAccountAction = switchAccountAction
         self.request = request
@@ -146,7 +146,7 @@ package struct ConsentPage: Sendable, Hashable {
         self.siteWords = siteWords
         self.siteWordsLanguage = siteWordsLanguage
         self.sitePrivacy = sitePrivacy
-        self.applicationWords = applicationWords
+        self.clientText = clientText
         self.privacy = privacy
         self.terms = terms
         self.resources = resources

@@ -5,7 +5,7 @@ import CounterfoilStore
 struct ConsentPresenter: Sendable {
     let access: RequestedAccess
     let redirectDestination: RedirectDestination
-    let person: Person
+    let user: User
     /// The remembered consent of the user for the client.
     let earlier: Consent?
     /// Whether the user is asked about every scope again, also about those that the user allowed earlier.
@@ -39,18 +39,18 @@ struct ConsentPresenter: Sendable {
         let allowed = allowedBefore
         let others = access.asked.tokens.filter { !allowed.contains($0) }
         // Users could take a text of a client that introduces itself for one of this service.
-        let applicationWords = introduction == nil ? presentation.consentText : nil
+        let clientText = introduction == nil ? presentation.consentText : nil
         return ConsentPage(
-            applicationName: applicationName,
+            clientName: clientName,
             unregisteredClient: introduction?.section(of: client, at: redirectDestination, in: words),
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
-            applicationInitials: client.claimedName.initials,
-            applicationLogo: introduction?.logo.map { settings.issuer.path(of: $0) }
+            clientInitials: client.claimedName.initials,
+            clientLogo: introduction?.logo.map { settings.issuer.path(of: $0) }
                 ?? settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
             redirectDestination: redirectDestination,
-            personName: DisplayName(of: person),
-            personEmail: MaskedEmail(of: person),
+            userDisplayName: DisplayName(of: user),
+            userEmail: MaskedEmail(of: user),
             action: action,
             switchAccountAction: action,
             request: request,
@@ -60,7 +60,7 @@ struct ConsentPresenter: Sendable {
             siteWords: statement.text.flatMap { try? ConsentText(markdown: $0, formats: formats).html },
             siteWordsLanguage: language == words.language ? nil : language.rawValue,
             sitePrivacy: statement.privacyURI.flatMap { .init($0) },
-            applicationWords: applicationWords.flatMap { try? ConsentText(markdown: $0, formats: formats).html },
+            clientText: clientText.flatMap { try? ConsentText(markdown: $0, formats: formats).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },
             terms: presentation.termsURI.flatMap { .init($0) },
             resources: resources,
@@ -72,7 +72,7 @@ struct ConsentPresenter: Sendable {
     /// The name in the texts of the page.
     ///
     /// A client with a document is known by the host of the document, and its own name is a claim.
-    private var applicationName: DisplayName {
+    private var clientName: DisplayName {
         access.client.documentAddress.map { DisplayName(host: $0.text) }
             ?? access.client.displayName(at: redirectDestination)
     }
@@ -83,7 +83,7 @@ struct ConsentPresenter: Sendable {
     /// 8252 §8.6), or has `prompt=consent`. A client that looks different is asked about as a new one.
     private var allowedBefore: [Scope.Token] {
         guard let earlier, !asksAgain, earlier.appearance == ClientAppearance(of: access.client) else { return [] }
-        let allowed = access.asked.tokens.filter { earlier.remembers($0, at: access.place) }
+        let allowed = access.asked.tokens.filter { earlier.remembers($0, at: access.consentTarget) }
         return allowed.count < access.asked.tokens.count ? allowed : []
     }
 
@@ -93,13 +93,13 @@ struct ConsentPresenter: Sendable {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
         return tokens.map { token in
             let definition = definitions[token]
-            let wasAllowed = earlier?.remembers(token, at: access.place)
+            let wasAllowed = earlier?.remembers(token, at: access.consentTarget)
             return ConsentPage.Permission(
                 scope: token.rawValue,
                 title: definition.map { words($0) } ?? token.rawValue,
                 required: !access.client.optionalScope.contains(token),
                 isTicked: isTicked(definition, wasAllowed: wasAllowed),
-                isNew: earlier?.knows(token, at: access.place) == false
+                isNew: earlier?.knows(token, at: access.consentTarget) == false
             )
         }
     }
@@ -119,14 +119,14 @@ struct ConsentPresenter: Sendable {
 
     private var lifetime: String {
         let client = access.client
-        let application = LocalizedText.Value.name(applicationName)
+        let name = LocalizedText.Value.name(clientName)
         guard !RefreshTokenTerms.areIssued(to: client, for: access.scope) else {
             let terms = RefreshTokenTerms(of: client, settings: settings)
             return words(
                 LocalizedText(
                     "consent.lifetime-refreshed",
                     [
-                        "application": application, "idle": .nested(.duration(seconds: Int(terms.idleLifetime))),
+                        "application": name, "idle": .nested(.duration(seconds: Int(terms.idleLifetime))),
                         "duration": .nested(.duration(seconds: Int(terms.lifetime))),
                     ]))
         }
@@ -134,7 +134,7 @@ struct ConsentPresenter: Sendable {
         return words(
             LocalizedText(
                 "consent.lifetime",
-                ["application": application, "duration": .nested(.duration(seconds: seconds))]))
+                ["application": name, "duration": .nested(.duration(seconds: seconds))]))
     }
 
     /// The APIs that accept the tokens: those that the request names, or that follow from its scope.
@@ -168,7 +168,7 @@ struct ConsentPresenter: Sendable {
             return words(LocalizedText("consent.changed-since", date))
         }
         if earlier.remembers(access) { return words(LocalizedText("consent.allowed-before", date)) }
-        return access.asked.tokens.contains { earlier.knows($0, at: access.place) }
+        return access.asked.tokens.contains { earlier.knows($0, at: access.consentTarget) }
             ? words(LocalizedText("consent.allowed-less-before", date))
             : words(LocalizedText("consent.allowed-other-before", date))
     }

@@ -5,14 +5,14 @@
 /// gets the response (RFC 8252 §8.6). `decision` is `allow`, `deny` or `switch`. `switch` ends the session, so that
 /// the user can sign in with another account.
 package struct ContinuePage: Sendable, Hashable {
-    package var applicationName: DisplayName
+    package var clientName: DisplayName
     /// The initials shown if the client has no logo.
-    package var applicationInitials: String
+    package var clientInitials: String
     /// The path of the client's logo; nil if it has none.
-    package var applicationLogo: String?
+    package var clientLogo: String?
     package var redirectDestination: RedirectDestination
-    package var personName: DisplayName
-    package var personEmail: MaskedEmail?
+    package var userDisplayName: DisplayName
+    package var userEmail: MaskedEmail?
     /// The path that the form posts to.
     package var action: String
     /// The pending authorization request as a query; the hidden field `request`.
@@ -23,16 +23,16 @@ package struct ContinuePage: Sendable, Hashable {
     package var openInBrowserLink: OpenInBrowserLink?
 
     package init(
-        applicationName: DisplayName, applicationLogo: String? = nil,
-        redirectDestination: RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
+        clientName: DisplayName, clientLogo: String? = nil,
+        redirectDestination: RedirectDestination, userDisplayName: DisplayName, userEmail: MaskedEmail?,
         action: String, request: String, ticket: String, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
-        self.applicationName = applicationName
-        applicationInitials = applicationName.initials
-        self.applicationLogo = applicationLogo
+        self.clientName = clientName
+        clientInitials = clientName.initials
+        self.clientLogo = clientLogo
         self.redirectDestination = redirectDestination
-        self.personName = personName
-        self.personEmail = personEmail
+        self.userDisplayName = userDisplayName
+        self.userEmail = userEmail
         self.action = action
         self.request = request
         self.ticket = ticket

@@ -17,7 +17,7 @@ struct RequestedAccess: Sendable {
     let named: NamedResources
 
     /// The APIs in ``named``, all of which are registered.
-    var apis: [NamedResources.Known] { named.known }
+    var apis: [NamedResources.NamedResource] { named.known }
 
     /// Every scope that the user is asked to allow: ``scope`` and ``claimScope``.
     var asked: Scope { scope.union(claimScope) }
@@ -25,7 +25,7 @@ struct RequestedAccess: Sendable {
     /// The APIs for which a consent remembers the answer of the user.
     ///
     /// The server itself is none of them: its scopes concern the user, and a consent remembers them once.
-    var place: ConsentPlace {
+    var consentTarget: ConsentTarget {
         let own = apis.filter { !$0.isServer }.map(\.resource)
         guard let first = own.first else { return .service }
         return named.followFromScope ? .apiOfScope(first) : .apis(own)
@@ -35,6 +35,6 @@ struct RequestedAccess: Sendable {
 extension Consent {
     /// Returns true if the user has already allowed every scope of a request for its APIs.
     func remembers(_ access: RequestedAccess) -> Bool {
-        access.asked.tokens.allSatisfy { remembers($0, at: access.place) }
+        access.asked.tokens.allSatisfy { remembers($0, at: access.consentTarget) }
     }
 }

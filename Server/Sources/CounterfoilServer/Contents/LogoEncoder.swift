@@ -25,7 +25,7 @@ package struct LogoEncoder: Sendable {
     package func logo(from upload: [UInt8]) async throws(LogoRefusal) -> Logo {
         // A file that is too large or not an image is refused here, so that it takes no place in the queue.
         guard upload.count <= Self.uploadLimit else { throw .tooLarge }
-        guard Logo.Format(ofFile: upload) != nil else { throw .notAPicture }
+        guard Logo.Format(ofFile: upload) != nil else { throw .notAnImage }
         let outcome: Result<Logo, LogoRefusal>
         do {
             outcome = try await queue.run { [formats] in

@@ -2,7 +2,7 @@ package enum LogoRefusal: Error, Localized, Hashable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge
     /// The content of the file is neither PNG nor JPEG; the name of the file does not count.
-    case notAPicture
+    case notAnImage
     /// The image exceeds ``LogoEncoder/sideLimit`` or ``LogoEncoder/pixelLimit``.
     case tooManyPixels
     /// The file begins like a PNG or JPEG but cannot be decoded.
@@ -16,7 +16,7 @@ package enum LogoRefusal: Error, Localized, Hashable {
     package var text: LocalizedText {
         switch self {
         case .tooLarge: LocalizedText("logo.too-large", ["limit": .number(LogoEncoder.uploadLimit / 1024)])
-        case .notAPicture: LocalizedText("logo.not-a-picture")
+        case .notAnImage: LocalizedText("logo.not-a-picture")
         case .tooManyPixels:
             LocalizedText(
                 "logo.too-many-pixels",

@@ -38,7 +38,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
             request, form: form, on: .beginning, now: now, client: &client)
         let audience = AudienceParameter(form)
         audiences.note(audience, of: authenticated.client.id, at: .deviceAuthorization, now: now)
-        return try await ErrorOfClient.attributing(to: authenticated.client.id) {
+        return try await ClientRequestError.attributing(to: authenticated.client.id) {
             do {
                 return try await answer(form, of: authenticated.client, request, now: now)
             } catch let error as OAuthError {
@@ -95,7 +95,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
             case .clientDeleted: throw OAuthError(.invalidClient, "the client was deleted")
             }
         }
-        throw PassingFailure(reason: "\(Self.attempts) random user codes were taken")
+        throw TransientFailure(reason: "\(Self.attempts) random user codes were taken")
     }
 
     /// The error when too many device authorizations are pending: 429 with `Retry-After`.

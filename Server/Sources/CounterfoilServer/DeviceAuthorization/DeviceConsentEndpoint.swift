@@ -20,7 +20,7 @@ struct DeviceConsentEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
-        guard let code = try? UserCode(typed: try form.carriedRequest().single("user_code") ?? "") else {
+        guard let code = try? UserCode(typed: try form.pendingRequestParameters().single("user_code") ?? "") else {
             throw PageProblem.fromElsewhere
         }
         let again = flow.settings.issuer.deviceURL(with: code)
@@ -31,28 +31,28 @@ struct DeviceConsentEndpoint: Sendable {
         let ticket = try form.ticket(of: session, with: pages.questionTickets, again: again, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         if decision == .switchAccount {
-            let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
+            let event = flow.auditor.event(.signOut, by: request, user: session.user.id, now: now)
             let cookie = try await sessions.end(session, recording: event, now: now)
             return .seeOther(again).setting(cookie).setting(sessions.cookies.noEarlierUser)
         }
-        guard let visit = try await flow.pending(code, on: request, now: now) else {
+        guard let exchange = try await flow.pending(code, on: request, now: now) else {
             return await over(request, session, now: now)
         }
-        let client = visit.access.client
-        guard ticket.shown == ConsentSnapshot(visit.access) else {
+        let client = exchange.access.client
+        guard ticket.shown == ConsentSnapshot(exchange.access) else {
             throw ApprovalError.clientChanged(askAgain: again)
         }
-        try pages.checkWebView(visit)
-        let granted = try decision == .allow ? form.granted(of: visit.access) : Scope()
+        try pages.checkWebView(exchange)
+        let granted = try decision == .allow ? form.granted(of: exchange.access) : Scope()
         // RFC 6749 §3.3: a user who deselects every permission denies the request.
-        guard decision == .allow, !granted.isEmpty || visit.access.asked.isEmpty else {
-            let isDenied = try await flow.deny(visit, by: session)
+        guard decision == .allow, !granted.isEmpty || exchange.access.asked.isEmpty else {
+            let isDenied = try await flow.deny(exchange, by: session)
             return isDenied
                 ? pages.afterAnswer(.denied, to: client, session: session, now: now)
                 : await over(request, session, now: now)
         }
         let isApproved = try await flow.approve(
-            visit, granting: granted, by: session, interaction: ticket.interaction)
+            exchange, granting: granted, by: session, interaction: ticket.interaction)
         return isApproved
             ? pages.afterAnswer(.allowed, to: client, session: session, now: now)
             : await over(request, session, now: now)
@@ -61,7 +61,7 @@ struct DeviceConsentEndpoint: Sendable {
     /// Returns the page for a code that is not pending any more.
     private func over(_ request: IncomingRequest, _ session: LiveSession, now: Date) async -> Reply {
         await flow.auditor.refuse(
-            .browserRequest, because: .alreadyAnswered, request, person: session.person.id, now: now)
+            .browserRequest, because: .alreadyAnswered, request, user: session.user.id, now: now)
         return pages.over()
     }
 }

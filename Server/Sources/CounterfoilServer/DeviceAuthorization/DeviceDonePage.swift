@@ -11,13 +11,13 @@ package struct DeviceDonePage: Sendable, Hashable {
 
     package var kind: Kind
     /// The name of the client; nil if the code is not pending any more.
-    package var applicationName: DisplayName?
+    package var clientName: DisplayName?
     /// The path of the page on which the user types another code.
     package var codePath: String
 
-    package init(kind: Kind, applicationName: DisplayName? = nil, codePath: String) {
+    package init(kind: Kind, clientName: DisplayName? = nil, codePath: String) {
         self.kind = kind
-        self.applicationName = applicationName
+        self.clientName = clientName
         self.codePath = codePath
     }
 }

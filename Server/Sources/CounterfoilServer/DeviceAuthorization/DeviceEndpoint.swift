@@ -38,7 +38,8 @@ struct DeviceEndpoint: Sendable {
         guard let session = try await sessions.current(request, now: now),
             let ticket = try? query?.single(DevicePages.signedInParameter),
             (try? pages.tickets.check(
-                ticket, .deviceSignedIn, of: session.holder, request: DevicePages.carried(code), now: now)) != nil
+                ticket, .deviceSignedIn, of: session.holder, request: DevicePages.pendingRequest(code), now: now))
+                != nil
         else { return pages.code(code.description, on: request, now: now) }
         return try await ask(code, session: session, on: request, now: now)
     }
@@ -55,13 +56,13 @@ struct DeviceEndpoint: Sendable {
         do { code = try UserCode(typed: typed) } catch {
             // Everyone can send a malformed code. So it is not of the kind with the guesses of signed-in users.
             await flow.auditor.refuse(
-                .browserRequest, because: .userCode, request, person: await sessions.owner(of: request),
+                .browserRequest, because: .userCode, request, user: await sessions.owner(of: request),
                 detail: "malformed", now: now)
             return pages.code(String(typed.prefix(64)), again: .malformed(error), on: request, now: now)
         }
         guard let session = try await sessions.current(request, now: now) else {
             // The code is looked up after the sign-in only, so that every guess counts for a user.
-            return pages.signIn(DevicePages.carried(code), on: request, now: now)
+            return pages.signIn(DevicePages.pendingRequest(code), on: request, now: now)
         }
         return try await ask(code, session: session, on: request, now: now)
     }
@@ -69,10 +70,10 @@ struct DeviceEndpoint: Sendable {
     private func ask(
         _ code: UserCode, session: LiveSession, on request: IncomingRequest, now: Date
     ) async throws -> Reply {
-        switch try await flow.find(code, for: session.person, on: request, now: now) {
-        case .found(let visit):
-            try await flow.checkApprover(of: visit, session.person)
-            return try await pages.consent(visit, session: session)
+        switch try await flow.find(code, for: session.user, on: request, now: now) {
+        case .found(let exchange):
+            try await flow.checkApprover(of: exchange, session.user)
+            return try await pages.consent(exchange, session: session)
         case .refused(let again):
             return pages.code(code.description, again: again, on: request, now: now)
         }
@@ -81,9 +82,9 @@ struct DeviceEndpoint: Sendable {
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let submission = try pages.signInForm.receive(request, now: now, at: pages.address)
         switch try await pages.signInForm.attempt(submission) {
-        case .again(let again): return pages.signIn(submission.carried, again: again, on: request, now: now)
+        case .again(let again): return pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
         case .signedIn(let session, let cookies):
-            return pages.afterSignIn(submission.carried, session: session, now: now).setting(cookies)
+            return pages.afterSignIn(submission.pendingRequest, session: session, now: now).setting(cookies)
         }
     }
 }

@@ -15,40 +15,40 @@ struct DeviceFlow: Sendable {
 
     /// The result of looking up a code that a user has typed.
     enum Finding: Sendable {
-        case found(DeviceVisit)
+        case found(DeviceExchange)
         case refused(DevicePages.Again)
     }
 
     /// Looks up a code that a signed-in user has typed, within the rate limits of wrong codes.
     func find(
-        _ code: UserCode, for person: Person, on request: IncomingRequest, now: Date
+        _ code: UserCode, for user: User, on request: IncomingRequest, now: Date
     ) async throws -> Finding {
         let source = request.countedSource(settings.issuer)
         do throws(UserCodeThrottle.TooMany) {
-            try await guesses.admit(person.id, from: source, now: now)
+            try await guesses.admit(user.id, from: source, now: now)
         } catch {
             await auditor.refuse(
-                .throttled, because: error.isOfPerson ? .throttledUser : .throttledSource, request, person: person.id,
+                .throttled, because: error.isOfUser ? .throttledUser : .throttledSource, request, user: user.id,
                 detail: "user codes", now: now)
             return .refused(.tooMany(retryAfter: error.retryAfter))
         }
-        let visit: DeviceVisit?
-        do { visit = try await pending(code, on: request, now: now) } catch {
-            await guesses.withdraw(person.id, from: source, admittedAt: now)
+        let exchange: DeviceExchange?
+        do { exchange = try await pending(code, on: request, now: now) } catch {
+            await guesses.withdraw(user.id, from: source, admittedAt: now)
             throw error
         }
-        guard let visit else {
-            await auditor.refuse(.userCode, because: .userCode, request, person: person.id, now: now)
+        guard let exchange else {
+            await auditor.refuse(.userCode, because: .userCode, request, user: user.id, now: now)
             return .refused(.unknown)
         }
-        await guesses.withdraw(person.id, from: source, admittedAt: now)
-        return .found(visit)
+        await guesses.withdraw(user.id, from: source, admittedAt: now)
+        return .found(exchange)
     }
 
     /// Reads the pending device authorization of a code; nil if there is none.
     ///
     /// The request was valid when the device sent it, but the client or an API can have changed since.
-    func pending(_ code: UserCode, on request: IncomingRequest, now: Date) async throws -> DeviceVisit? {
+    func pending(_ code: UserCode, on request: IncomingRequest, now: Date) async throws -> DeviceExchange? {
         guard
             let authorization = try await store.deviceAuthorization(
                 userCode: ArtefactDigest(of: code), at: now),
@@ -57,7 +57,7 @@ struct DeviceFlow: Sendable {
         let registry = try await registry.fresh()
         let access = try await registry.access(
             to: authorization.scope, naming: authorization.resources, by: client, settings)
-        return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
+        return DeviceExchange(authorization: authorization, access: access, code: code, request: request, now: now)
     }
 
     /// Returns the client of a device; nil if it was deleted.
@@ -74,20 +74,20 @@ struct DeviceFlow: Sendable {
     }
 
     /// Throws ``ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
-    func checkApprover(of visit: DeviceVisit, _ person: Person) async throws {
-        let client = visit.access.client
+    func checkApprover(of exchange: DeviceExchange, _ user: User) async throws {
+        let client = exchange.access.client
         let approvers = try await registry.fresh().approvers(of: client, settings)
-        guard InteractionPolicy.mayApprove(person, approvers) else {
+        guard InteractionPolicy.mayApprove(user, approvers) else {
             throw ApprovalError.needsAdministrator(client.displayName)
         }
     }
 
     /// Denies the request of a device; returns false if it was answered before or has expired.
-    func deny(_ visit: DeviceVisit, by session: LiveSession) async throws -> Bool {
+    func deny(_ exchange: DeviceExchange, by session: LiveSession) async throws -> Bool {
         let event = auditor.event(
-            .consent, because: .denied, by: visit.request, person: session.person.id, client: visit.access.client.id,
-            detail: "device", now: visit.now)
-        let outcome = try await store.denyDevice(visit.authorization.digest, at: visit.now, recording: [event])
+            .consent, because: .denied, by: exchange.request, user: session.user.id, client: exchange.access.client.id,
+            detail: "device", now: exchange.now)
+        let outcome = try await store.denyDevice(exchange.authorization.digest, at: exchange.now, recording: [event])
         guard outcome == .denied else { return false }
         auditor.countRecorded(event)
         return true
@@ -98,37 +98,37 @@ struct DeviceFlow: Sendable {
     /// - Returns: False if the request was answered before or has expired.
     /// - Throws: ``ApprovalError`` if the client, user or session has changed.
     func approve(
-        _ visit: DeviceVisit, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
+        _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
-        try await checkApprover(of: visit, session.person)
-        try await count(visit, by: session)
-        let (access, now) = (visit.access, visit.now)
+        try await checkApprover(of: exchange, session.user)
+        try await count(exchange, by: session)
+        let (access, now) = (exchange.access, exchange.now)
         let grant = Grant(
-            id: GrantIdentifier(random: random), personID: session.person.id, clientID: access.client.id,
+            id: GrantIdentifier(random: random), userID: session.user.id, clientID: access.client.id,
             scope: granted, resources: access.apis.map(\.resource), sessionID: session.id,
             authenticatedAt: session.authenticatedAt, createdAt: now, lastUsedAt: now)
         let code = CodeRecord(
-            digest: visit.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
-            redirectURI: nil, requestedScope: visit.authorization.scope,
-            codeChallenge: visit.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
+            digest: exchange.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
+            redirectURI: nil, requestedScope: exchange.authorization.scope,
+            codeChallenge: exchange.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
             issuedAt: now,
             // The page says that the device is connected. So the device has the time of an authorization code for the
             // next poll, also if the user answered in the last second.
             expiresAt: max(
-                visit.authorization.expiresAt, now.addingTimeInterval(TimeInterval(settings.codeLifetime))))
+                exchange.authorization.expiresAt, now.addingTimeInterval(TimeInterval(settings.codeLifetime))))
         let approval = Approval(
-            grant: grant, code: code, asked: access.asked, place: access.place,
+            grant: grant, code: code, asked: access.asked, consentTarget: access.consentTarget,
             appearance: ClientAppearance(of: access.client),
-            clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
+            clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.user.passwordHash,
             basis: .answer, newClient: access.client.storedOnApproval,
             events: [
                 auditor.event(
-                    .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
+                    .consent, by: exchange.request, user: session.user.id, client: access.client.id, grant: grant.id,
                     detail: "device: \(granted)", now: now)
-            ], newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request))
-        let again = settings.issuer.deviceURL(with: visit.code)
-        let isFirst = try await directory.isFirst(approval, by: visit.request)
-        let outcome = try await RepeatedCommit.send(for: visit.request.context) { () async throws(StoreFault) in
+            ], newClientEvent: directory.firstApprovalEvent(of: grant, by: exchange.request))
+        let again = settings.issuer.deviceURL(with: exchange.code)
+        let isFirst = try await directory.isFirst(approval, by: exchange.request)
+        let outcome = try await RepeatedCommit.send(for: exchange.request.context) { () async throws(StoreFault) in
             try await store.recordConsent(approval)
         }
         switch outcome {
@@ -139,7 +139,7 @@ struct DeviceFlow: Sendable {
         case .alreadyAnswered, .deviceNotPending, .pushedRequestGone: return false
         case .clientDeleted: throw ApprovalError.clientDeleted
         case .clientChanged: throw ApprovalError.clientChanged(askAgain: again)
-        case .personNotActive: throw ApprovalError.personNotActive
+        case .userNotActive: throw ApprovalError.userNotActive
         case .sessionEnded, .consentWithdrawn:
             throw ApprovalError.outdated(
                 startAgain: again, OAuthError(.loginRequired, "the session ended while the request was processed"))
@@ -147,11 +147,11 @@ struct DeviceFlow: Sendable {
     }
 
     /// Counts an approval against the rate limit of its user.
-    private func count(_ visit: DeviceVisit, by session: LiveSession) async throws {
-        do { try approvals.note(session.person.id, now: visit.now) } catch {
+    private func count(_ exchange: DeviceExchange, by session: LiveSession) async throws {
+        do { try approvals.note(session.user.id, now: exchange.now) } catch {
             await auditor.refuse(
-                .throttled, because: .throttledUser, visit.request, person: session.person.id,
-                client: visit.access.client.id, detail: "approvals", now: visit.now)
+                .throttled, because: .throttledUser, exchange.request, user: session.user.id,
+                client: exchange.access.client.id, detail: "approvals", now: exchange.now)
             throw error
         }
     }

@@ -19,7 +19,7 @@ struct DevicePages: Sendable {
 
     /// The query parameters of the page with the result: the answer, the name of the app, and the ticket for both.
     private static let answerParameter = "answer"
-    private static let applicationParameter = "application"
+    private static let clientParameter = "application"
     static let answeredTicketParameter = "answer_ticket"
 
     /// The answer of a user to the request of a device.
@@ -33,7 +33,7 @@ struct DevicePages: Sendable {
 
     /// The reason why the page with the form for the code is shown again.
     enum Again: Sendable {
-        case malformed(UserCode.Problem)
+        case malformed(UserCode.TypingProblem)
         /// No pending device authorization has the code.
         case unknown
         case tooMany(retryAfter: Int)
@@ -43,7 +43,7 @@ struct DevicePages: Sendable {
     var questionTickets: QuestionTickets { QuestionTickets(tickets: tickets, purpose: .device) }
 
     /// Returns the parameters of the page as a query, which the sign-in page and the page with the permissions carry.
-    static func carried(_ code: UserCode) -> String { FormParameters(["user_code": code.description]).encoded }
+    static func pendingRequest(_ code: UserCode) -> String { FormParameters(["user_code": code.description]).encoded }
 
     /// Returns the page with the form for the code.
     ///
@@ -61,47 +61,50 @@ struct DevicePages: Sendable {
         return reply.setting(cookie)
     }
 
-    func signIn(_ carried: String, again: SignInForm.Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
+    func signIn(_ pendingRequest: String, again: SignInForm.Again? = nil, on request: IncomingRequest, now: Date)
+        -> Reply
+    {
         let content = SignInForm.Content(
-            carried: carried,
+            pendingRequest: pendingRequest,
             // The client is not known before the sign-in, so this page warns but never blocks.
-            openInBrowserLink: WebViewVerdict(on: request, under: .warn).openInBrowserLink(address(carried)))
+            openInBrowserLink: WebViewVerdict(on: request, under: .warn).openInBrowserLink(address(pendingRequest)))
         return signInForm.page(content, again: again, on: request, now: now)
     }
 
     /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
-    func afterSignIn(_ carried: String, session: LiveSession, now: Date) -> Reply {
+    func afterSignIn(_ pendingRequest: String, session: LiveSession, now: Date) -> Reply {
         let ticket = tickets.issue(
-            .deviceSignedIn, to: session.holder, request: carried,
+            .deviceSignedIn, to: session.holder, request: pendingRequest,
             // The browser requests the URL with this ticket at once, so 60 seconds are enough.
             interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60))
-        return .seeOther(address(carried) + "&\(Self.signedInParameter)=\(ticket)")
+        return .seeOther(address(pendingRequest) + "&\(Self.signedInParameter)=\(ticket)")
     }
 
     /// Returns the page with the permissions, the code to compare, and the place of the request.
     ///
     /// The user is always asked about every scope, whatever the user has allowed before: anyone can send the code of a
     /// device to the user (RFC 8628 §5.4).
-    func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
-        let (client, request) = (visit.access.client, visit.request)
-        try checkWebView(visit)
+    func consent(_ exchange: DeviceExchange, session: LiveSession) async throws -> Reply {
+        let (client, request) = (exchange.access.client, exchange.request)
+        try checkWebView(exchange)
         let registry = try await registry.fresh()
         let branding = try await registry.branding()
-        let carried = Self.carried(visit.code)
+        let pendingRequest = Self.pendingRequest(exchange.code)
         let question = ConsentPresenter(
-            access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
-            earlier: try await store.consent(of: session.person.id, to: client.id), asksAgain: true,
-            introduction: try await introductions.introduction(of: client, now: visit.now), branding: branding,
+            access: exchange.access, redirectDestination: .waitingDevice(exchange.shown), user: session.user,
+            earlier: try await store.consent(of: session.user.id, to: client.id), asksAgain: true,
+            introduction: try await introductions.introduction(of: client, now: exchange.now), branding: branding,
             defaultAPI: try await registry.defaultAPI(settings), settings: settings, formats: formats,
             words: request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
-            request: carried,
+            request: pendingRequest,
             ticket: questionTickets.issue(
-                to: session, for: visit.access, request: carried, interaction: InteractionIdentifier(random: random),
-                expires: settings.pageEnd(from: visit.now)))
+                to: session, for: exchange.access, request: pendingRequest,
+                interaction: InteractionIdentifier(random: random),
+                expires: settings.pageEnd(from: exchange.now)))
         page.openInBrowserLink = WebViewVerdict(on: request, under: client.policy.webViews)
-            .openInBrowserLink(address(carried))
+            .openInBrowserLink(address(pendingRequest))
         var reply = Reply(.ok, .page(page))
         // The branding was read above for the page, so the frame uses it too instead of reading it again.
         reply.frame = Frame(
@@ -110,16 +113,16 @@ struct DevicePages: Sendable {
     }
 
     /// Throws if the policy of the client forbids the web-view of the request.
-    func checkWebView(_ visit: DeviceVisit) throws(BlockedWebView) {
-        let client = visit.access.client
-        guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: client.policy.webViews) else {
+    func checkWebView(_ exchange: DeviceExchange) throws(BlockedWebView) {
+        let client = exchange.access.client
+        guard case .blocked(let webView) = WebViewVerdict(on: exchange.request, under: client.policy.webViews) else {
             return
         }
         throw BlockedWebView(
             client: client.id,
             page: WebViewPage(
-                applicationName: client.displayName, applicationLogo: settings.issuer.logoPath(of: client),
-                openInBrowserLink: OpenInBrowserLink(address(Self.carried(visit.code)), from: webView)))
+                clientName: client.displayName, clientLogo: settings.issuer.logoPath(of: client),
+                openInBrowserLink: OpenInBrowserLink(address(Self.pendingRequest(exchange.code)), from: webView)))
     }
 
     /// Returns the redirect to the page with the result, so that a reload shows the result again.
@@ -131,7 +134,7 @@ struct DevicePages: Sendable {
             .deviceAnswered, to: session.holder, request: answer.sentence(about: name),
             interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
         let query = FormParameters([
-            Self.answerParameter: answer.rawValue, Self.applicationParameter: name,
+            Self.answerParameter: answer.rawValue, Self.clientParameter: name,
             Self.answeredTicketParameter: ticket,
         ])
         return .seeOther(address(query.encoded))
@@ -140,7 +143,7 @@ struct DevicePages: Sendable {
     /// Returns the page with the result of an answer; nil if the query does not prove that the session gave it.
     func result(in query: FormParameters, session: LiveSession, now: Date) -> Reply? {
         guard let answer = (try? query.single(Self.answerParameter)).flatMap(Answer.init(rawValue:)),
-            let name = try? query.single(Self.applicationParameter),
+            let name = try? query.single(Self.clientParameter),
             let ticket = try? query.single(Self.answeredTicketParameter),
             (try? tickets.check(
                 ticket, .deviceAnswered, of: session.holder, request: answer.sentence(about: name), now: now)) != nil
@@ -153,12 +156,14 @@ struct DevicePages: Sendable {
 
     private func done(_ kind: DeviceDonePage.Kind, _ name: DisplayName?) -> Reply {
         let page = DeviceDonePage(
-            kind: kind, applicationName: name, codePath: settings.issuer.path + Endpoint.device.path)
+            kind: kind, clientName: name, codePath: settings.issuer.path + Endpoint.device.path)
         return Reply(kind == .over ? .conflict : .ok, .page(page))
     }
 
     /// Returns the URL of the page with a query.
-    func address(_ carried: String) -> String { settings.issuer.endpoint(Endpoint.device.path) + "?" + carried }
+    func address(_ pendingRequest: String) -> String {
+        settings.issuer.endpoint(Endpoint.device.path) + "?" + pendingRequest
+    }
 }
 
 extension DevicePages.Again {

@@ -2,7 +2,7 @@ import CounterfoilStore
 
 extension UserCode {
     /// The reason why a typed text is not a code.
-    enum Problem: String, LocalizationKey, Error {
+    enum TypingProblem: String, LocalizationKey, Error {
         /// The text contains no letter.
         case missing = "device-code.missing"
         /// The text contains letters of another alphabet, or with an accent.
@@ -17,7 +17,7 @@ extension UserCode {
     ///
     /// RFC 8628 §6.1: upper and lower case are equal, and everything that is neither a letter nor a digit is ignored.
     /// The full-width forms of letters, which some keyboards type, count as the letters.
-    init(typed text: String) throws(Problem) {
+    init(typed text: String) throws(TypingProblem) {
         var letters: [UInt8] = []
         var isOfOtherAlphabet = false
         var hasOtherCharacters = false

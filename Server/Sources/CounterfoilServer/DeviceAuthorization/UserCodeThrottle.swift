@@ -9,7 +9,7 @@ import Foundation
 /// the probability that a user hits a pending code is below 1 in 250,000.
 struct UserCodeThrottle: Sendable {
     /// The maximum number of wrong codes of one user within the window.
-    static let failuresPerPerson = 5
+    static let failuresPerUser = 5
     /// The maximum number of wrong codes from one IP address within the window.
     static let failuresPerSource = 50
     /// The length of the sliding window, in seconds.
@@ -22,38 +22,38 @@ struct UserCodeThrottle: Sendable {
         /// The time to wait, in seconds.
         let retryAfter: Int
         /// Whether the limit of the user is reached, and not that of the source.
-        let isOfPerson: Bool
+        let isOfUser: Bool
     }
 
     /// Counts a typed code as wrong before it is looked up, so that concurrent requests cannot exceed a limit.
     ///
     /// - Parameters:
-    ///   - person: The signed-in user.
+    ///   - user: The signed-in user.
     ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
     ///   - now: The time of the request.
     /// - Throws: ``TooMany`` if a limit has already been reached; the code must not be looked up then.
-    func admit(_ person: PersonIdentifier, from source: CountedSource?, now: Date) async throws(TooMany) {
-        let attempt = attempt(person, source)
+    func admit(_ user: UserIdentifier, from source: CountedSource?, now: Date) async throws(TooMany) {
+        let attempt = attempt(user, source)
         if case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) {
-            throw TooMany(retryAfter: seconds, isOfPerson: key == attempt.keys.first?.digest)
+            throw TooMany(retryAfter: seconds, isOfUser: key == attempt.keys.first?.digest)
         }
     }
 
     /// Removes a code from the count, because it was right or was not looked up.
-    func withdraw(_ person: PersonIdentifier, from source: CountedSource?, admittedAt time: Date) async {
-        await attempts.withdraw(attempt(person, source).keys, admittedAt: time)
+    func withdraw(_ user: UserIdentifier, from source: CountedSource?, admittedAt time: Date) async {
+        await attempts.withdraw(attempt(user, source).keys, admittedAt: time)
     }
 
-    private func attempt(_ person: PersonIdentifier, _ source: CountedSource?) -> CountedAttempt {
-        let ofPerson = CountedKey(
-            attempts.keys.digest(of: person.rawValue, as: .userCodePerson),
-            limit: AttemptLimit(failures: Self.failuresPerPerson, window: Self.window))
-        guard let source else { return CountedAttempt([ofPerson]) }
+    private func attempt(_ user: UserIdentifier, _ source: CountedSource?) -> CountedAttempt {
+        let ofUser = CountedKey(
+            attempts.keys.digest(of: user.rawValue, as: .userCodesOfUser),
+            limit: AttemptLimit(failures: Self.failuresPerUser, window: Self.window))
+        guard let source else { return CountedAttempt([ofUser]) }
         let ofSource = source.networks.map { network in
             CountedKey(
                 attempts.keys.digest(of: network.name, as: .userCodeSource),
                 limit: AttemptLimit(failures: network.limit(Self.failuresPerSource), window: Self.window))
         }
-        return CountedAttempt([ofPerson] + ofSource)
+        return CountedAttempt([ofUser] + ofSource)
     }
 }

@@ -80,11 +80,11 @@ struct RegisteredClientEndpoint: Sendable {
         try await limits.count(request, of: owner.client.id, now: now)
         try await sectors.check(registration, now: now)
         let event = auditor.event(
-            .application, by: request, client: owner.client.id, detail: "changed its own registration", now: now)
+            .client, by: request, client: owner.client.id, detail: "changed its own registration", now: now)
         switch try await store.updateClient(changed, logo: .keep, recording: [event]) {
         case .updated: auditor.countRecorded(event)
         case .changedMeanwhile: throw ChangedMeanwhile()
-        case .unknownScopes: throw PassingFailure(reason: "a scope was deleted during a registration")
+        case .unknownScopes: throw TransientFailure(reason: "a scope was deleted during a registration")
         case .notFound: throw Self.deleted
         }
         return try reply(changed, registration.members, owner.token)
@@ -93,7 +93,7 @@ struct RegisteredClientEndpoint: Sendable {
     /// Deletes the client with its secret, its grants and its tokens (RFC 7592 §2.3).
     private func delete(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
         let event = auditor.event(
-            .application, by: request, client: owner.client.id, detail: "deleted its own registration", now: now)
+            .client, by: request, client: owner.client.id, detail: "deleted its own registration", now: now)
         guard try await store.removeClient(owner.client.id, recording: [event]) else { throw Self.deleted }
         auditor.countRecorded(event)
         return Reply(.noContent)

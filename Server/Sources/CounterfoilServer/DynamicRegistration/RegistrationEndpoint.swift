@@ -71,7 +71,7 @@ struct RegistrationEndpoint: Sendable {
             ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: client.id, createdAt: now)
         }
         let event = auditor.event(
-            .application, by: request, client: client.id, detail: "registered itself, type \(client.type.rawValue)",
+            .client, by: request, client: client.id, detail: "registered itself, type \(client.type.rawValue)",
             now: now)
         let outcome = try await store.addSelfRegisteredClient(
             client, secret: record, unusedLimit: Self.unusedLimit, recording: [event])
@@ -81,9 +81,9 @@ struct RegistrationEndpoint: Sendable {
             await auditor.refuse(
                 .throttled, because: .throttledSource, request, detail: "unused registered clients", now: now)
             throw TooManyUnused()
-        case .unknownScopes: throw PassingFailure(reason: "a scope was deleted during a registration")
+        case .unknownScopes: throw TransientFailure(reason: "a scope was deleted during a registration")
         case .identifierTaken, .identifierBeingFreed:
-            throw PassingFailure(reason: "a random client identifier was taken")
+            throw TransientFailure(reason: "a random client identifier was taken")
         case .ownerNotFound: throw StoreFault.damaged("a client without an owner was refused for its owner")
         }
     }

@@ -18,7 +18,7 @@ struct RegistrationRequest: Sendable {
     /// `initiate_login_uri` (OpenID Connect Registration §2).
     let initiateLoginURI: AbsoluteURI?
 
-    /// Reads the body of a request; its content type must be `application/json`.
+    /// Reads the body of a request; its content type must be `client/json`.
     init(_ request: IncomingRequest) throws(Refusal) {
         let types = request.head.headerFields[values: .contentType]
         let type = types.first.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value

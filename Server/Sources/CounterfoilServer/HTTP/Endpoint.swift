@@ -16,7 +16,7 @@ public struct Endpoint: Sendable {
     /// The maximum size of a request body in bytes; a request with a larger body gets status 413.
     public let bodyLimit: Int
     /// Whether the endpoint is for users, who get errors as pages; if false, it is for programs, which get JSON.
-    public let answersPeople: Bool
+    public let answersUsers: Bool
     /// The scripts of other origins that may read the response.
     ///
     /// The authorization endpoint must not allow any (OAuth 2.1 §3.1).
@@ -70,7 +70,7 @@ public struct Endpoint: Sendable {
 
     /// The kind of the audit event of a refused request; nil for a request that begins no sign-in.
     var kindOfRefusals: AuditEvent.Kind? {
-        if answersPeople { return .browserRequest }
+        if answersUsers { return .browserRequest }
         return [.token, .pushedAuthorization, .deviceAuthorization].contains(self) ? .clientRequest : nil
     }
 
@@ -107,32 +107,32 @@ extension Endpoint {
         _ name: String, _ path: String, _ methods: [HTTPRequest.Method] = [.post], scriptAccess: ScriptAccess = .none
     ) -> Endpoint {
         Endpoint(
-            name: name, path: path, methods: methods, bodyLimit: 16 * 1024, answersPeople: false,
+            name: name, path: path, methods: methods, bodyLimit: 16 * 1024, answersUsers: false,
             scriptAccess: scriptAccess)
     }
 
     /// Creates an endpoint for programs that supports only GET and HEAD.
     static func reading(_ name: String, _ path: String, scriptAccess: ScriptAccess = .none) -> Endpoint {
         Endpoint(
-            name: name, path: path, methods: [.get, .head], bodyLimit: 0, answersPeople: false,
+            name: name, path: path, methods: [.get, .head], bodyLimit: 0, answersUsers: false,
             scriptAccess: scriptAccess)
     }
 
     /// Creates the endpoint of a page that supports only GET.
     package static func page(_ name: String, _ path: String) -> Endpoint {
-        Endpoint(name: name, path: path, methods: [.get], bodyLimit: 0, answersPeople: true)
+        Endpoint(name: name, path: path, methods: [.get], bodyLimit: 0, answersUsers: true)
     }
 
     /// Creates the endpoint of a page with a form that is posted to the same URL.
     package static func form(_ name: String, _ path: String, bodyLimit: Int = 128 * 1024) -> Endpoint {
-        Endpoint(name: name, path: path, methods: [.get, .post], bodyLimit: bodyLimit, answersPeople: true)
+        Endpoint(name: name, path: path, methods: [.get, .post], bodyLimit: bodyLimit, answersUsers: true)
     }
 
     /// Creates an endpoint that only receives the form of a page at another URL.
     package static func posting(
-        _ name: String, _ path: String, bodyLimit: Int = 32 * 1024, answersPeople: Bool = true
+        _ name: String, _ path: String, bodyLimit: Int = 32 * 1024, answersUsers: Bool = true
     ) -> Endpoint {
-        Endpoint(name: name, path: path, methods: [.post], bodyLimit: bodyLimit, answersPeople: answersPeople)
+        Endpoint(name: name, path: path, methods: [.post], bodyLimit: bodyLimit, answersUsers: answersUsers)
     }
 
     /// Returns a copy of the endpoint with the properties that the closure changes.

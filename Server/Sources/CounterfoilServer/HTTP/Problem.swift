@@ -23,7 +23,7 @@ package enum Problem: String, CaseIterable, Sendable {
     case requestUnanswered = "request-unanswered"
     /// An authorization request of a known client is invalid in such a way that no error response can be sent to
     /// the client; placeholders `application` and `reason`.
-    case applicationUnanswered = "application-unanswered"
+    case clientUnanswered = "application-unanswered"
     /// The pushed authorization request is unknown, was already answered, has expired or is of another client.
     case pushedRequestGone = "pushed-request-gone"
     /// The form was not submitted from a page of this server.
@@ -50,7 +50,7 @@ package enum Problem: String, CaseIterable, Sendable {
     /// The client was changed while the page was open.
     case clientChanged = "client-changed"
     /// The account was disabled while the page was open.
-    case personNotActive = "person-not-active"
+    case userNotActive = "person-not-active"
     /// Only administrators may allow something to the client, because no person has registered it; placeholder
     /// `application`.
     case needsAdministrator = "needs-administrator"
@@ -75,7 +75,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .notFound, .requestRefused, .unavailable, .unconfirmed, .fault: nil
         case .tooLarge, .tooSlow, .uriTooLong, .unreadableForm, .noDecision: .unreadable
         case .overloaded, .tooBusy: .overloaded
-        case .requestUnanswered, .applicationUnanswered: AuditEvent.Reason(.invalidRequest)
+        case .requestUnanswered, .clientUnanswered: AuditEvent.Reason(.invalidRequest)
         case .pushedRequestGone: .pushedRequest
         case .fromElsewhere: .foreignForm
         case .pageOutdated: .ticket
@@ -85,7 +85,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .alreadyAnswered: .alreadyAnswered
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged
-        case .personNotActive: .accountChanged
+        case .userNotActive: .accountChanged
         case .needsAdministrator: .notAdministrator
         case .registrationClosed: .registrationClosed
         case .tooManyApprovals: .throttledUser

@@ -12,7 +12,7 @@ extension Endpoint {
 
     /// The root of the server, which redirects every browser to the home page (``ServerPages``).
     public static let home = Endpoint(
-        name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
+        name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersUsers: true, location: .root)
 
     /// The health check of the process, which depends on nothing else.
     public static let liveness = reading("liveness", "/livez").with {
@@ -65,7 +65,7 @@ extension Endpoint {
     /// (RFC 9126 §2).
     public static let pushedAuthorization = Endpoint(
         name: "pushedAuthorization", path: "/oauth2/par", methods: [.post], bodyLimit: authorization.bodyLimit,
-        answersPeople: false, scriptAccess: .registered)
+        answersUsers: false, scriptAccess: .registered)
 
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
@@ -112,7 +112,7 @@ extension Endpoint {
     /// The URL at which password managers find the change of the password (W3C change-password URL).
     public static let passwordChange = Endpoint(
         name: "passwordChange", path: "/.well-known/change-password", methods: [.get, .head], bodyLimit: 0,
-        answersPeople: true, location: .host)
+        answersUsers: true, location: .host)
 
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")

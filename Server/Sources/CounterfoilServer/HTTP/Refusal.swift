@@ -61,7 +61,7 @@ package struct Refusal: Sendable {
     /// The identifier of the client for the log; it may be unverified, and no client may have it.
     var client: ClientIdentifier?
     /// The user of the grant that the request presented, for the log; nil if it presented none.
-    private(set) var person: PersonIdentifier?
+    private(set) var user: UserIdentifier?
     /// The reason in the audit log; nil for a fault, a missing page, and a request that is not at fault.
     var reason: AuditEvent.Reason?
     /// A response that is sent instead of the error page or JSON: a redirect, or a page other than the error page.
@@ -147,10 +147,10 @@ package struct Refusal: Sendable {
     /// Creates the refusal of a request at `endpoint`, from the error that its handler threw.
     init(_ thrown: any Error, at endpoint: Endpoint) {
         switch thrown {
-        case let error as ErrorOfClient:
+        case let error as ClientRequestError:
             self.init(error.error, at: endpoint)
             client = client ?? error.clientID
-            person = error.personID
+            user = error.userID
         case let refusing as any Refusing:
             self = refusing.refusal
         case let refusing as any RefusingAtEndpoint:
@@ -207,7 +207,7 @@ package struct Refusal: Sendable {
     var explanation: String? {
         switch (problem, values["reason"]) {
         case (.requestRefused, _): error.reason
-        case (.requestUnanswered, .nested(let text)), (.applicationUnanswered, .nested(let text)):
+        case (.requestUnanswered, .nested(let text)), (.clientUnanswered, .nested(let text)):
             reason == AuditEvent.Reason(.invalidRequest) ? Localizer.english(text) : nil
         default: nil
         }

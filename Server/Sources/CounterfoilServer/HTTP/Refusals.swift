@@ -83,7 +83,7 @@ extension RegistrationClosedError: Refusing {
 
 /// The failure of a request that a later one need not meet, while the store works: other requests changed what it
 /// needed, or its deadline has passed.
-struct PassingFailure: Refusing {
+struct TransientFailure: Refusing {
     /// The reason that the log shows.
     let reason: String
 

@@ -14,7 +14,7 @@ public struct Reply: Sendable {
         case none
         /// Encoded JSON.
         case json([UInt8])
-        /// A signed JWT; the content type is `application/` followed by the token type.
+        /// A signed JWT; the content type is `client/` followed by the token type.
         case signed(String, type: TokenType)
         /// A page, which the web layer renders as HTML.
         case page(any Page)

@@ -23,8 +23,8 @@ extension IncomingRequest {
             let form = try? FormParameters(parsing: body, byteLimit: Endpoint.consent.bodyLimit)
         else { return nil }
         if let asked = Self.uiLocales(in: form) { return asked }
-        guard let carried = try? form.single("request") else { return nil }
-        return Self.uiLocales(in: try? FormParameters(parsing: carried))
+        guard let pendingRequest = try? form.single("request") else { return nil }
+        return Self.uiLocales(in: try? FormParameters(parsing: pendingRequest))
     }
 
     private static func uiLocales(in form: FormParameters?) -> String? {

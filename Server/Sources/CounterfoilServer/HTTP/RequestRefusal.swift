@@ -7,9 +7,9 @@ import Logging
 /// A page shows the reference of the request only with such a refusal. Within the rate limit of the audit log, the
 /// reference leads to an event; beyond it, only to the log line, which then has the level `info`.
 final class RequestRefusal: Sendable {
-    struct Noted: Sendable {
+    struct Entry: Sendable {
         let reason: AuditEvent.Reason
-        let personID: PersonIdentifier?
+        let userID: UserIdentifier?
         let clientID: ClientIdentifier?
         /// Whether the rate limit of the audit log admitted the event; the log line then has the level `notice`.
         let isRecorded: Bool
@@ -17,23 +17,23 @@ final class RequestRefusal: Sendable {
         /// The fields of the log line.
         var metadata: Logger.Metadata {
             var metadata: Logger.Metadata = ["reason": "\(reason.rawValue)"]
-            if let personID { metadata["user"] = "\(personID)" }
+            if let userID { metadata["user"] = "\(userID)" }
             if let clientID { metadata["client_id"] = "\(EscapedText(clientID.rawValue))" }
             return metadata
         }
     }
 
-    private let state = Mutex<Noted?>(nil)
+    private let state = Mutex<Entry?>(nil)
 
-    var noted: Noted? { state.withLock(\.self) }
+    var entry: Entry? { state.withLock(\.self) }
 
     /// Keeps the refusal of an event if it is the first of the request, which says more than one that follows from it.
     ///
     /// - Parameter reason: The reason of the event; nil for the one in its detail.
     func note(_ event: AuditEvent, because reason: AuditEvent.Reason? = nil, isRecorded: Bool) {
         guard let reason = reason ?? event.reason else { return }
-        let noted = Noted(
-            reason: reason, personID: event.personID, clientID: event.clientID, isRecorded: isRecorded)
-        state.withLock { $0 = $0 ?? noted }
+        let entry = Entry(
+            reason: reason, userID: event.userID, clientID: event.clientID, isRecorded: isRecorded)
+        state.withLock { $0 = $0 ?? entry }
     }
 }

@@ -57,7 +57,7 @@ extension AuthorizationRequest.ResponseTarget.Refusal {
 }
 
 extension IncomingRequest {
-    /// Parses the body as a form of type `application/x-www-form-urlencoded` in UTF-8.
+    /// Parses the body as a form of type `client/x-www-form-urlencoded` in UTF-8.
     func readForm(
         byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
     ) throws(UnreadableForm) -> FormParameters {

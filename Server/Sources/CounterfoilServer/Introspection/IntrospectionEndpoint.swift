@@ -23,7 +23,7 @@ struct IntrospectionEndpoint: Sendable {
         // The caller is authenticated first. Without authentication, it does not even learn that its request is
         // malformed.
         let caller = try await callers.authenticate(request, form: form, now: now)
-        let answer = try await ErrorOfClient.attributing(to: caller.clientID) {
+        let answer = try await ClientRequestError.attributing(to: caller.clientID) {
             try await self.answer(about: try AnyToken(parsing: form), to: caller)
         }
         guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
@@ -100,8 +100,8 @@ struct IntrospectionEndpoint: Sendable {
         else { return nil }
         // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
         // a pairwise `sub` therefore has no `username`.
-        let isPublic = claims.subject == facts.person.id.rawValue
-        return Standing(scope: facts.grant.scope, username: isPublic ? facts.person.username.rawValue : nil)
+        let isPublic = claims.subject == facts.user.id.rawValue
+        return Standing(scope: facts.grant.scope, username: isPublic ? facts.user.username.rawValue : nil)
     }
 
     /// Returns the response as a signed JWT.

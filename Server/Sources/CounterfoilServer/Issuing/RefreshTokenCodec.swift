@@ -30,12 +30,12 @@ struct RefreshTokenCodec: Sendable {
         let family: Family
         let generation: Int
         /// The place in the list of server keys of the one that made the token; 0 for the current one.
-        let keyPlace: Int
+        let keyIndex: Int
 
-        fileprivate init(family: Family, generation: Int, keyPlace: Int) {
+        fileprivate init(family: Family, generation: Int, keyIndex: Int) {
             self.family = family
             self.generation = generation
-            self.keyPlace = keyPlace
+            self.keyIndex = keyIndex
         }
     }
 
@@ -66,12 +66,12 @@ struct RefreshTokenCodec: Sendable {
         else { return nil }
         let body = Array(bytes.prefix(Self.nameSize + Self.generationSize))
         let code = Array(bytes.dropFirst(body.count))
-        guard let place = keyed.firstIndex(where: { ConstantTime.equals(code, Self.code(for: body, $0)) }) else {
+        guard let index = keyed.firstIndex(where: { ConstantTime.equals(code, Self.code(for: body, $0)) }) else {
             return nil
         }
         let generation = body.dropFirst(Self.nameSize).reduce(0) { $0 << 8 | Int($1) }
         return Decoded(
-            family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation, keyPlace: place)
+            family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation, keyIndex: index)
     }
 
     private static func code(for body: [UInt8], _ keyed: HMAC<SHA256>) -> [UInt8] {

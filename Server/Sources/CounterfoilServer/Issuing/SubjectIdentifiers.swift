@@ -15,9 +15,9 @@ struct SubjectIdentifiers: Sendable {
     }
 
     /// Returns the user of a logout notification; nil if the identifier was not encrypted with this server key.
-    func person(of subject: LogoutSubject) -> PersonIdentifier? {
+    func user(of subject: LogoutSubject) -> UserIdentifier? {
         switch subject {
-        case .person(let person): person
+        case .user(let user): user
         case .removed(let sealed): serverKey.open(subject: sealed)
         }
     }
@@ -28,12 +28,12 @@ struct SubjectIdentifiers: Sendable {
     /// A pairwise identifier is computed from the user, the sector and a derived key. It is stable, never reassigned,
     /// and does not reveal the user (OpenID Connect Core §8.1). It begins with `per_` like every user identifier, so
     /// that it cannot be mistaken for a client identifier.
-    func subject(for person: PersonIdentifier, client: RegisteredClient) -> String {
+    func subject(for user: UserIdentifier, client: RegisteredClient) -> String {
         switch client.policy.subjectType {
         case .public:
-            return person.rawValue
+            return user.rawValue
         case .pairwise:
-            let text = client.subjectSector + "\0" + person.rawValue
+            let text = client.subjectSector + "\0" + user.rawValue
             let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: keys.subjects)
             return "per_" + Base64URL.encode(code.copiedBytes)
         }

@@ -6,7 +6,7 @@ import Foundation
 /// The input for the tokens of a grant, once a code or a refresh token was accepted.
 struct IssuingFacts: Sendable {
     let grant: Grant
-    let person: Person
+    let user: User
     let client: RegisteredClient
     /// The scope of this token request, which decides whether an ID token is issued and which claims it contains.
     let scope: Scope
@@ -40,7 +40,7 @@ struct TokenIssuer: Sendable {
     func issue(_ facts: IssuingFacts, refreshToken: RefreshToken?) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = facts.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
-        let subject = subjects.subject(for: facts.person.id, client: facts.client)
+        let subject = subjects.subject(for: facts.user.id, client: facts.client)
         let accessToken = try accessToken(
             AccessTokenClaims(
                 issuer: settings.issuer,
@@ -73,8 +73,8 @@ struct TokenIssuer: Sendable {
     /// token for an API does not carry it. The response states that it was granted all the same: some libraries fail
     /// if a requested scope is missing in the response.
     private func statedScope(of facts: IssuingFacts) -> Scope? {
-        let carried = facts.target.scope
-        let stated = Scope(facts.scope.tokens.filter { $0 == .offlineAccess || carried.contains($0) })
+        let coveredScope = facts.target.scope
+        let stated = Scope(facts.scope.tokens.filter { $0 == .offlineAccess || coveredScope.contains($0) })
         return stated.isEmpty ? nil : stated
     }
 
@@ -160,7 +160,7 @@ struct TokenIssuer: Sendable {
         if facts.client.policy.putsUserClaimsInIDToken {
             names.formUnion(UserClaims.names(for: facts.scope.intersection(Scope([.profile, .email]))))
         }
-        return names.isEmpty ? UserClaims() : UserClaims(of: facts.person).named(names)
+        return names.isEmpty ? UserClaims() : UserClaims(of: facts.user).named(names)
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

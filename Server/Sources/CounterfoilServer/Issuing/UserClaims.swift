@@ -4,21 +4,21 @@ import CounterfoilTokens
 
 extension UserClaims {
     /// Creates the claims of a user (OpenID Connect Core §5.1), without claims that have no value.
-    init(of person: Person) {
-        let profile = person.profile
+    init(of user: User) {
+        let profile = user.profile
         var values: [String: Value] = [
-            "name": .text(person.displayName), "preferred_username": .text(person.username.rawValue),
-            "updated_at": .time(person.changedAt),
+            "name": .text(user.displayName), "preferred_username": .text(user.username.rawValue),
+            "updated_at": .time(user.changedAt),
         ]
         let texts = [
             "given_name": profile.givenName, "family_name": profile.familyName, "middle_name": profile.middleName,
             "nickname": profile.nickname, "profile": profile.profile, "picture": profile.picture,
             "website": profile.website, "gender": profile.gender, "birthdate": profile.birthdate,
             "zoneinfo": profile.zoneInfo, "locale": profile.locale, "phone_number": profile.phoneNumber,
-            "email": person.email?.rawValue,
+            "email": user.email?.rawValue,
         ]
         for case (let name, let text?) in texts { values[name] = .text(text) }
-        if person.email != nil { values["email_verified"] = .flag(profile.isEmailVerified ?? false) }
+        if user.email != nil { values["email_verified"] = .flag(profile.isEmailVerified ?? false) }
         if profile.phoneNumber != nil {
             values["phone_number_verified"] = .flag(profile.isPhoneNumberVerified ?? false)
         }

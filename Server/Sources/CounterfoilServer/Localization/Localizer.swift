@@ -30,7 +30,7 @@ package struct Localizer: Sendable {
         for piece in template.pieces {
             switch piece {
             case .text(let plain): said += plain
-            case .place(let name): said += text.values[name].map(say) ?? ""
+            case .placeholder(let name): said += text.values[name].map(say) ?? ""
             case .boldBegins, .boldEnds: break
             }
         }

@@ -4,7 +4,7 @@ package struct MessageTemplate: Sendable, Hashable {
     package enum Piece: Sendable, Hashable {
         case text(String)
         /// A placeholder, `{name}`, which a value replaces.
-        case place(String)
+        case placeholder(String)
         /// The start of bold text: the first asterisk of a pair, before a letter, digit or placeholder.
         case boldBegins
         /// The end of bold text: the second asterisk of a pair.
@@ -14,14 +14,14 @@ package struct MessageTemplate: Sendable, Hashable {
     package enum Refusal: Error, Hashable {
         /// The text has an unmatched brace, or a placeholder whose name does not have 1 to 64 ASCII letters, digits,
         /// dots and hyphens.
-        case brokenPlace
+        case brokenPlaceholder
     }
 
     package let pieces: [Piece]
 
     /// The names of the placeholders in the text.
-    package var places: Set<String> {
-        Set(pieces.compactMap { if case .place(let name) = $0 { name } else { nil } })
+    package var placeholders: Set<String> {
+        Set(pieces.compactMap { if case .placeholder(let name) = $0 { name } else { nil } })
     }
 
     /// Parses a text with placeholders in braces and bold parts between asterisks.
@@ -41,12 +41,12 @@ package struct MessageTemplate: Sendable, Hashable {
         while let character = rest.popFirst() {
             switch character {
             case "{":
-                guard let end = rest.firstIndex(of: "}"), Self.isName(rest[..<end]) else { throw .brokenPlace }
+                guard let end = rest.firstIndex(of: "}"), Self.isName(rest[..<end]) else { throw .brokenPlaceholder }
                 endPlain()
-                pieces.append(.place(String(rest[..<end])))
+                pieces.append(.placeholder(String(rest[..<end])))
                 rest = rest[rest.index(after: end)...]
             case "}":
-                throw .brokenPlace
+                throw .brokenPlaceholder
             case "*" where isBold:
                 endPlain()
                 pieces.append(.boldEnds)

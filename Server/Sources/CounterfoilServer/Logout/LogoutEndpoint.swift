@@ -77,17 +77,19 @@ struct LogoutEndpoint: Sendable {
     /// Responds to the form of the sign-out page.
     func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
-        let carried = try form.carriedRequest()
-        let logout = try await validated(carried)
+        let pendingRequest = try form.pendingRequestParameters()
+        let logout = try await validated(pendingRequest)
         let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
             try await revokeDependentsOfEndedSession(logout, now: now)
             return signedOut(logout, on: decision == .ask ? .none : .confirmation, request, onPage: true, now: now)
         }
         if decision == .ask {
-            return try await answer(logout, carried, request, session: session, onPage: true, now: now)
+            return try await answer(logout, pendingRequest, request, session: session, onPage: true, now: now)
         }
-        guard isAnswered(form, by: session, now: now) else { return question(logout, carried, session, now: now) }
+        guard isAnswered(form, by: session, now: now) else {
+            return question(logout, pendingRequest, session, now: now)
+        }
         switch decision {
         case .signOut:
             let cookie = try await end(session, logout, request, now: now)
@@ -148,14 +150,14 @@ struct LogoutEndpoint: Sendable {
         case .none: .absent
         case .unreadable: .refused
         case .token(let token):
-            if case .person(let hint) = try? hints.read(token) { .genuine(hint) } else { .refused }
+            if case .user(let hint) = try? hints.read(token) { .genuine(hint) } else { .refused }
         }
     }
 
     /// Returns true if the hint names this session and its user, so that the user need not be asked.
     private func means(_ logout: ValidatedLogout, _ session: LiveSession) throws -> Bool {
         guard let hint = logout.hint, let client = logout.client else { return false }
-        return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.person, at: client)
+        return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.user, at: client)
     }
 
     // MARK: - The answer
@@ -164,7 +166,7 @@ struct LogoutEndpoint: Sendable {
         _ session: LiveSession, _ logout: ValidatedLogout, _ request: IncomingRequest, now: Date
     ) async throws -> String {
         let event = auditor.event(
-            .signOut, by: request, person: session.person.id, client: logout.client?.id, now: now)
+            .signOut, by: request, user: session.user.id, client: logout.client?.id, now: now)
         return try await sessions.end(session, recording: event, now: now)
     }
 
@@ -184,7 +186,7 @@ struct LogoutEndpoint: Sendable {
         _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
     ) -> Reply {
         var page = page(logout, form)
-        page.personName = DisplayName(of: session.person)
+        page.userDisplayName = DisplayName(of: session.user)
         page.ticket = tickets.issue(
             .signOut, to: session.holder, request: page.request,
             interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
@@ -198,7 +200,7 @@ struct LogoutEndpoint: Sendable {
 
     private func page(_ logout: ValidatedLogout, _ form: FormParameters) -> SignOutPage {
         SignOutPage(
-            personName: nil, applicationName: logout.client?.displayName,
+            userDisplayName: nil, clientName: logout.client?.displayName,
             action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
@@ -221,7 +223,7 @@ struct LogoutEndpoint: Sendable {
         if let destination = logout.destination, continuesAutomatically, !onPage { return .seeOther(destination.url) }
         let needsButton = !continuesAutomatically && logout.destination?.isReachedWithoutChoice == false
         let page = SignedOutPage(
-            applicationName: logout.client?.displayName, destination: logout.destination?.url,
+            clientName: logout.client?.displayName, destination: logout.destination?.url,
             continuesAutomatically: continuesAutomatically,
             host: needsButton ? logout.destination?.uri.uri.host : nil,
             signInPath: settings.issuer.path + pages.signIn.path,

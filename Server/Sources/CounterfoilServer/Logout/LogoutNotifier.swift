@@ -92,7 +92,7 @@ public struct LogoutNotifier: Sendable {
                 try await store.settleLogoutDelivery(delivery, .done)
                 return
             }
-            guard let person = subjects.person(of: delivery.subject) else {
+            guard let user = subjects.user(of: delivery.subject) else {
                 // The server key was replaced after the user was deleted, so no attempt can succeed.
                 metrics.add(try await store.settleLogoutDelivery(delivery, .refused(retryAt: nil)), to: .logoutGivenUp)
                 logger.error(
@@ -102,7 +102,7 @@ public struct LogoutNotifier: Sendable {
             }
             try await keys.follow(logger: logger)
             try await keys.prepare(recipient.client.policy.idTokenAlgorithm)
-            let outcome = await sender.send(try notice(of: delivery, about: person, to: recipient))
+            let outcome = await sender.send(try notice(of: delivery, about: user, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
@@ -141,7 +141,7 @@ public struct LogoutNotifier: Sendable {
     }
 
     private func notice(
-        of delivery: LogoutDelivery, about person: PersonIdentifier, to recipient: LogoutRecipient
+        of delivery: LogoutDelivery, about user: UserIdentifier, to recipient: LogoutRecipient
     ) throws -> LogoutNotice {
         let client = recipient.client
         let algorithm = client.policy.idTokenAlgorithm
@@ -150,7 +150,7 @@ public struct LogoutNotifier: Sendable {
         let token = try key.sign(
             LogoutTokenClaims(
                 issuer: settings.issuer,
-                subject: subjects.subject(for: person, client: client),
+                subject: subjects.subject(for: user, client: client),
                 clientID: client.id,
                 issuedAt: now,
                 expires: now.addingTimeInterval(Self.tokenLifetime),

@@ -8,23 +8,23 @@
 /// the cookie. A redirect instead would put the ID token of the request into a URL.
 package struct SignOutPage: Sendable, Hashable {
     /// The name of the signed-in user; nil if the browser sent no session cookie.
-    package var personName: DisplayName?
+    package var userDisplayName: DisplayName?
     /// The name of the client that sent the request, if known.
-    package var applicationName: DisplayName?
+    package var clientName: DisplayName?
     /// The path that the form posts to.
     package var action: String
     /// The parameters of the pending logout request, form-encoded; the value of the hidden field `request`.
     package var request: String
     /// The form ticket, which proves that the form came from this page.
     ///
-    /// It is the value of the hidden field `ticket`, and empty if ``personName`` is nil.
+    /// It is the value of the hidden field `ticket`, and empty if ``userDisplayName`` is nil.
     package var ticket: String
 
     package init(
-        personName: DisplayName?, applicationName: DisplayName? = nil, action: String, request: String, ticket: String
+        userDisplayName: DisplayName?, clientName: DisplayName? = nil, action: String, request: String, ticket: String
     ) {
-        self.personName = personName
-        self.applicationName = applicationName
+        self.userDisplayName = userDisplayName
+        self.clientName = clientName
         self.action = action
         self.request = request
         self.ticket = ticket
@@ -34,7 +34,7 @@ package struct SignOutPage: Sendable, Hashable {
 /// The page that confirms the sign-out.
 package struct SignedOutPage: Sendable, Hashable {
     /// The name of the client that sent the request, if known.
-    package var applicationName: DisplayName?
+    package var clientName: DisplayName?
     /// The redirect URL of the client; nil if the request has none that is registered.
     package var destination: String?
     /// Whether the page continues to ``destination`` automatically; if not, it has a button.
@@ -49,10 +49,10 @@ package struct SignedOutPage: Sendable, Hashable {
     package var developer: ProblemPage.DeveloperSection?
 
     package init(
-        applicationName: DisplayName? = nil, destination: String? = nil, continuesAutomatically: Bool = false,
+        clientName: DisplayName? = nil, destination: String? = nil, continuesAutomatically: Bool = false,
         host: String? = nil, signInPath: String, developer: ProblemPage.DeveloperSection? = nil
     ) {
-        self.applicationName = applicationName
+        self.clientName = clientName
         self.destination = destination
         self.continuesAutomatically = continuesAutomatically
         self.host = host
@@ -64,7 +64,7 @@ package struct SignedOutPage: Sendable, Hashable {
 extension SignOutPage: Page {
     package static let template = "sign-out"
 
-    package var script: PageScript? { personName == nil ? .proceed : nil }
+    package var script: PageScript? { userDisplayName == nil ? .proceed : nil }
 }
 
 extension SignedOutPage: Page {

@@ -10,7 +10,7 @@ import HTTPTypes
 final class ApprovalThrottle: Sendable {
     /// The limit when the throttle was created, which a reload of the settings can replace.
     private let limit: Mutex<Int>
-    private let approvals: Mutex<RateLimiter<PersonIdentifier>>
+    private let approvals: Mutex<RateLimiter<UserIdentifier>>
 
     /// The error for a user who has reached the limit of the window.
     struct TooMany: Refusing {
@@ -39,9 +39,9 @@ final class ApprovalThrottle: Sendable {
     /// Counts an approval.
     ///
     /// - Throws: ``TooMany`` if the user has reached the limit.
-    func note(_ person: PersonIdentifier, now: Date) throws(TooMany) {
+    func note(_ user: UserIdentifier, now: Date) throws(TooMany) {
         let limit = limit.withLock(\.self)
-        let wait = approvals.withLock { $0.admit([.init(person, limit)], at: now) }
+        let wait = approvals.withLock { $0.admit([.init(user, limit)], at: now) }
         if let wait { throw TooMany(retryAfter: wait) }
     }
 }

@@ -42,12 +42,12 @@ struct DPoPProofs: Sendable {
     ///
     /// - Parameter token: The access token in the request; nil at an endpoint that takes none.
     func proof(
-        in request: IncomingRequest, at endpoint: Endpoint, carrying token: AccessToken? = nil
+        in request: IncomingRequest, at endpoint: Endpoint, presenting token: AccessToken? = nil
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         let fields = request.proofFields
         guard !fields.isEmpty else { return nil }
         return try verifier.verify(
-            fields, method: request.head.method.rawValue, uris: uris[endpoint.path] ?? [], carrying: token,
+            fields, method: request.head.method.rawValue, uris: uris[endpoint.path] ?? [], presenting: token,
             at: wallClock(), nonceTime: clock())
     }
 

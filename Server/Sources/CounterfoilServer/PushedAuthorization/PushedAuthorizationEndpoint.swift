@@ -29,7 +29,7 @@ struct PushedAuthorizationEndpoint: Sendable {
         let sender = try await authenticator.authenticate(
             request, form: form, on: .beginning, now: now, client: &client
         ).client
-        return try await ErrorOfClient.attributing(to: sender.id) {
+        return try await ClientRequestError.attributing(to: sender.id) {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
             let parameters = try Self.parameters(of: form, binding: proof)
             try await check(parameters, pushedBy: sender, now: now)

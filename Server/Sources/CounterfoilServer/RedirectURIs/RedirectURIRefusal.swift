@@ -12,7 +12,7 @@ extension RedirectURIRegistration {
         case wildcard
         /// The path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
         case dotSegments
-        /// The query is not form-encoded (`application/x-www-form-urlencoded`).
+        /// The query is not form-encoded (`client/x-www-form-urlencoded`).
         case badQuery
         /// The query has a parameter with the given name, which authorization responses use.
         case reservedParameter(String)

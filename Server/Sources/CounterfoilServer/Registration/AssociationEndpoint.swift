@@ -4,7 +4,7 @@ import HTTPTypes
 /// The endpoint of `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`, which name the
 /// apps that may claim URLs of this host.
 ///
-/// Apple's and Google's systems fetch these files. They follow no redirects and require `application/json`.
+/// Apple's and Google's systems fetch these files. They follow no redirects and require `client/json`.
 struct AssociationEndpoint: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
@@ -21,7 +21,7 @@ struct AssociationEndpoint: Sendable {
     }
 
     private func files(for request: IncomingRequest) async throws -> AssociationFiles.Encoded {
-        try await registry.atArrival().associationFiles(at: settings.place(of: request))
+        try await registry.atArrival().associationFiles(at: settings.associationOrigin(of: request))
     }
 
     private static func reply(_ json: [UInt8]) -> Reply {
@@ -31,7 +31,7 @@ struct AssociationEndpoint: Sendable {
 
 extension ServerSettings {
     /// Returns the origin that a request was sent to: the origin of the issuer, or the separate callback origin.
-    fileprivate func place(of request: IncomingRequest) -> AssociationFiles.Place {
+    fileprivate func associationOrigin(of request: IncomingRequest) -> AssociationFiles.Origin {
         guard origin(of: request.head) == .callback, let callbackOrigin else { return .issuer(issuer) }
         return .callbackOrigin(callbackOrigin)
     }

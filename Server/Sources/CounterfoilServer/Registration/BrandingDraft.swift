@@ -57,7 +57,7 @@ package struct BrandingDraft: Sendable {
     }
 
     /// An error in a draft; if ``field`` is nil, the error concerns the draft as a whole.
-    package struct Problem: Sendable {
+    package struct FieldProblem: Sendable {
         package let field: Field?
         /// The error and its remedy.
         package let text: LocalizedText
@@ -84,31 +84,31 @@ package struct BrandingDraft: Sendable {
     ///   - revision: The revision of the branding that the draft was made from.
     ///   - formats: The parser of the texts.
     /// - Returns: The branding and the problems. If there is a problem, the branding must not be used.
-    package func checked(revision: Int, formats: ContentFormats) -> (branding: Branding, problems: [Problem]) {
+    package func checked(revision: Int, formats: ContentFormats) -> (branding: Branding, problems: [FieldProblem]) {
         var branding = Branding(revision: revision)
-        var problems: [Problem] = []
+        var problems: [FieldProblem] = []
         if !siteName.isEmpty {
             if siteName.count > DisplayName.maximumLength || !DisplayName.isVisible(siteName) {
                 problems.append(
-                    Problem(
+                    FieldProblem(
                         .siteName,
-                        LocalizedText(Problem.Reason.nameLength, ["limit": .number(DisplayName.maximumLength)])))
+                        LocalizedText(FieldProblem.Reason.nameLength, ["limit": .number(DisplayName.maximumLength)])))
             }
             if DisplayName.hidesSomething(siteName) {
-                problems.append(Problem(.siteName, ClientProblem.Reason.controlCharacters))
+                problems.append(FieldProblem(.siteName, ClientProblem.Reason.controlCharacters))
             }
             branding.siteName = siteName
         }
         if !accent.isEmpty {
             branding.accent = AccentColor(accent)
             if branding.accent == nil {
-                problems.append(Problem(.accent, .notAColour))
+                problems.append(FieldProblem(.accent, .notAColour))
             }
         }
         if !supportURI.isEmpty {
             branding.supportURI = Self.supportAddress(supportURI)
             if branding.supportURI == nil {
-                problems.append(Problem(.supportURI, .notASupportURI))
+                problems.append(FieldProblem(.supportURI, .notASupportURI))
             }
         }
         for language in Language.allCases {
@@ -126,7 +126,7 @@ package struct BrandingDraft: Sendable {
     }
 
     private func checkedStatement(
-        in language: Language, _ formats: ContentFormats, _ problems: inout [Problem]
+        in language: Language, _ formats: ContentFormats, _ problems: inout [FieldProblem]
     ) -> SiteStatement {
         let written = statements[language] ?? Statement()
         var statement = SiteStatement()
@@ -134,7 +134,7 @@ package struct BrandingDraft: Sendable {
             do {
                 statement.text = try ConsentText(markdown: written.text, formats: formats).markdown
             } catch {
-                problems.append(Problem(.text(language), error))
+                problems.append(FieldProblem(.text(language), error))
             }
         }
         let address = written.privacyURI.trimmingCharacters(in: .whitespaces)
@@ -142,7 +142,7 @@ package struct BrandingDraft: Sendable {
             statement.privacyURI = Self.pageAddress(address)
             if statement.privacyURI == nil {
                 problems.append(
-                    Problem(.privacyURI(language), .notAPrivacyURI))
+                    FieldProblem(.privacyURI(language), .notAPrivacyURI))
             }
         }
         return statement

@@ -129,8 +129,8 @@ extension ClientProblem {
         /// For requests without a user, the policy approves a scope that needs a user, such as `openid`.
         case machineScopeNeedsUser = "application.machine-scope-needs-user"
         case notAType = "application.not-a-type"
-        /// The developer already has as many clients as `ServerSettings.applicationsPerDeveloper` allows.
-        case tooManyApplications = "application.too-many-applications"
+        /// The developer already has as many clients as `ServerSettings.clientsPerDeveloper` allows.
+        case tooManyClients = "application.too-many-applications"
         /// The client was changed after the form was opened, so this form was not saved.
         case changedMeanwhile = "application.changed-meanwhile"
     }

@@ -113,7 +113,7 @@ extension ClientRules {
             }
             if !registered.contains(token) {
                 refuse(.machineScopeNotRegistered)
-            } else if ScopeDefinition.ofPeople.contains(token) {
+            } else if ScopeDefinition.ofUsers.contains(token) {
                 refuse(.machineScopeNeedsUser)
             } else {
                 tokens.append(token)
@@ -181,7 +181,7 @@ extension RegisteredClient {
     package init(
         id: ClientIdentifier,
         type: ClientType,
-        owner: PersonIdentifier?,
+        owner: UserIdentifier?,
         _ checked: CheckedClient,
         policy: ClientPolicy,
         logo: LogoIdentifier? = nil,

@@ -10,7 +10,7 @@ import Foundation
 /// the host, including the sign-in page.
 package struct AssociationFiles: Sendable, Hashable {
     /// The origin for which the files are created; a server has one or two origins, each with its own files.
-    package enum Place: Sendable, Hashable {
+    package enum Origin: Sendable, Hashable {
         /// The origin of the issuer, where users enter their passwords.
         case issuer(Issuer)
         /// The separate origin for callback URLs, where no user enters a password.
@@ -28,15 +28,15 @@ package struct AssociationFiles: Sendable, Hashable {
     private let android: [String: Set<String>]
 
     /// Collects the apps of the native clients that have a verified callback URL at the given origin.
-    package init(of clients: [RegisteredClient], at place: Place) {
+    package init(of clients: [RegisteredClient], at origin: Origin) {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
         var credentials: Set<String> = []
         for client in clients where client.type == .native && client.policy.isClaimedHTTPSVerified {
-            guard let claimed = Self.claim(of: client, at: place) else { continue }
+            guard let claimed = Self.claim(of: client, at: origin) else { continue }
             for app in client.appleApps { paths[app.rawValue, default: []].insert(claimed) }
             for app in client.androidApps { fingerprints[app.packageName, default: []].insert(app.fingerprint) }
-            if Self.givesCredentials(to: client, at: place) { credentials.formUnion(client.appleApps.map(\.rawValue)) }
+            if Self.givesCredentials(to: client, at: origin) { credentials.formUnion(client.appleApps.map(\.rawValue)) }
         }
         apple = paths.map { AppleClaim(app: $0.key, paths: $0.value.sorted()) }.sorted { $0.app < $1.app }
         appleCredentials = credentials.sorted()
@@ -75,8 +75,8 @@ package struct AssociationFiles: Sendable, Hashable {
     ///
     /// The same entry lets an app fill in the passwords that the user has saved for the host. At the host of the
     /// issuer, these are the passwords for this server, which only first-party apps may see.
-    private static func givesCredentials(to client: RegisteredClient, at place: Place) -> Bool {
-        switch place {
+    private static func givesCredentials(to client: RegisteredClient, at origin: Origin) -> Bool {
+        switch origin {
         case .issuer: client.policy.isFirstParty
         case .callbackOrigin: true
         }
@@ -97,9 +97,9 @@ package struct AssociationFiles: Sendable, Hashable {
     /// server, such as those for sign-in and authorization. An association file contains paths without a port, which
     /// apply to the default port. If it listed the path of a redirect URI with another port, the app could claim a
     /// page of this server at the default port.
-    private static func claim(of client: RegisteredClient, at place: Place) -> String? {
+    private static func claim(of client: RegisteredClient, at origin: Origin) -> String? {
         let callback =
-            switch place {
+            switch origin {
             case .issuer(let issuer): CallbackURL(of: client.id, type: client.type, issuer: issuer)
             case .callbackOrigin(let origin): CallbackURL(of: client.id, type: client.type, at: origin)
             }

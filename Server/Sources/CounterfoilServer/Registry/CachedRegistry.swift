@@ -69,18 +69,18 @@ package struct CurrentRegistry: RegistryReader {
     /// Returns the association files of an origin of this server.
     ///
     /// They are created once for each revision of the registry, however many requests ask for them at the same time.
-    func associationFiles(at place: AssociationFiles.Place) async throws -> AssociationFiles.Encoded {
+    func associationFiles(at origin: AssociationFiles.Origin) async throws -> AssociationFiles.Encoded {
         let store = store
-        return try await associations.files(at: place, revision: revision) {
-            try AssociationFiles(of: try await store.associatedClients(), at: place).encoded()
+        return try await associations.files(at: origin, revision: revision) {
+            try AssociationFiles(of: try await store.associatedClients(), at: origin).encoded()
         }
     }
 
     /// Returns a value that is made from records of the registry, and made again when the registry has changed.
     func value<Value>(
-        in cache: RegistryCache<Whole, Value>, orMake make: () async throws(StoreFault) -> Value
+        in cache: RegistryCache<SingletonKey, Value>, orMake make: () async throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
-        try await cached(.whole, in: cache, orRead: make)
+        try await cached(.singleton, in: cache, orRead: make)
     }
 
     package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
@@ -104,7 +104,7 @@ package struct CurrentRegistry: RegistryReader {
 
     /// Returns the registered APIs with their scopes.
     func apis() async throws(StoreFault) -> RegisteredAPIs {
-        try await cached(.whole, in: records.apis) { () async throws(StoreFault) in
+        try await cached(.singleton, in: records.apis) { () async throws(StoreFault) in
             RegisteredAPIs(try await store.resources())
         }
     }
@@ -116,21 +116,21 @@ package struct CurrentRegistry: RegistryReader {
     }
 
     package func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try await cached(.whole, in: records.scopes) { () async throws(StoreFault) in try await store.scopes() }
+        try await cached(.singleton, in: records.scopes) { () async throws(StoreFault) in try await store.scopes() }
     }
 
     package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
-        try await cached(.whole, in: records.policy) { () async throws(StoreFault) in
+        try await cached(.singleton, in: records.policy) { () async throws(StoreFault) in
             try await store.unregisteredClientPolicy()
         }
     }
 
     package func branding() async throws(StoreFault) -> Branding {
-        try await cached(.whole, in: records.look) { () async throws(StoreFault) in try await store.branding() }
+        try await cached(.singleton, in: records.branding) { () async throws(StoreFault) in try await store.branding() }
     }
 
     package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
-        try await cached(.whole, in: records.idleLifetime) { () async throws(StoreFault) in
+        try await cached(.singleton, in: records.idleLifetime) { () async throws(StoreFault) in
             try await store.longestRefreshIdleLifetime()
         }
     }
@@ -153,16 +153,16 @@ private final class RegistryRecords: Sendable {
     let secrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
     /// The APIs by resource indicator, as it was spelled in the request.
     let resources = RegistryCache<String, RegisteredResource?>(capacity: 256)
-    let apis = RegistryCache<Whole, RegisteredAPIs>(capacity: 1)
+    let apis = RegistryCache<SingletonKey, RegisteredAPIs>(capacity: 1)
     let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
-    let scopes = RegistryCache<Whole, [ScopeDefinition]>(capacity: 1)
-    let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)
-    let look = RegistryCache<Whole, Branding>(capacity: 1)
-    let idleLifetime = RegistryCache<Whole, Int?>(capacity: 1)
+    let scopes = RegistryCache<SingletonKey, [ScopeDefinition]>(capacity: 1)
+    let policy = RegistryCache<SingletonKey, UnregisteredClientPolicy>(capacity: 1)
+    let branding = RegistryCache<SingletonKey, Branding>(capacity: 1)
+    let idleLifetime = RegistryCache<SingletonKey, Int?>(capacity: 1)
 }
 
 /// The key of a record of which the registry has only one.
-enum Whole: Hashable, Sendable { case whole }
+enum SingletonKey: Hashable, Sendable { case singleton }
 
 /// Records of the registry that were read at one revision.
 final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -193,22 +193,22 @@ final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 private actor AssociationCache {
     private typealias Making = Task<AssociationFiles.Encoded, any Error>
 
-    private var making: [AssociationFiles.Place: (revision: RegistryRevision, task: Making)] = [:]
+    private var making: [AssociationFiles.Origin: (revision: RegistryRevision, task: Making)] = [:]
 
     /// Returns the files of an origin at a revision; the first caller of a revision creates them.
     func files(
-        at place: AssociationFiles.Place, revision: RegistryRevision,
+        at origin: AssociationFiles.Origin, revision: RegistryRevision,
         create: @escaping @Sendable () async throws -> AssociationFiles.Encoded
     ) async throws -> AssociationFiles.Encoded {
-        if let known = making[place], known.revision == revision { return try await known.task.value }
+        if let known = making[origin], known.revision == revision { return try await known.task.value }
         // The end of the request that creates the files must not end those that wait for it.
         let task = Making { try await create() }
-        making[place] = (revision, task)
+        making[origin] = (revision, task)
         do {
             return try await task.value
         } catch {
             // A failure is not kept, so the next request tries again.
-            if making[place]?.task == task { making[place] = nil }
+            if making[origin]?.task == task { making[origin] = nil }
             throw error
         }
     }

@@ -72,7 +72,7 @@ extension RegisteredClient {
     /// The standard scopes, such as `openid` and `offline_access`, need a user.
     package var machineScopeCandidates: Scope {
         guard type == .service else { return Scope() }
-        return Scope(scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
+        return Scope(scope.tokens.filter { !ScopeDefinition.ofUsers.contains($0) })
     }
 
     /// The scopes in ``machineScopeCandidates`` that an administrator has approved for requests without a user.

@@ -8,7 +8,7 @@ import CounterfoilStore
 /// is the API, and its scopes are those for OpenID Connect claims.
 struct NamedResources: Sendable {
     /// A registered API, or the server itself.
-    struct Known: Sendable {
+    struct NamedResource: Sendable {
         /// The resource indicator, spelled as it is registered.
         let resource: Resource
         /// The display name of the API; nil for the server itself, unless it is also registered as an API.
@@ -23,13 +23,13 @@ struct NamedResources: Sendable {
     }
 
     /// The requested APIs that exist, in the order of the request.
-    let known: [Known]
+    let known: [NamedResource]
     /// The requested resource indicators that are not registered.
     let unknown: [Resource]
     /// Whether the request names no API, and the first of ``known`` follows from its scope (RFC 9068 §3).
     let followFromScope: Bool
 
-    init(known: [Known], unknown: [Resource], followFromScope: Bool = false) {
+    init(known: [NamedResource], unknown: [Resource], followFromScope: Bool = false) {
         self.known = known
         self.unknown = unknown
         self.followFromScope = followFromScope
@@ -66,7 +66,7 @@ struct NamedResources: Sendable {
 extension RegistryReader {
     /// Looks up the APIs for resource indicators.
     func named(_ resources: [Resource], issuer: Issuer) async throws(StoreFault) -> NamedResources {
-        var known: [NamedResources.Known] = []
+        var known: [NamedResources.NamedResource] = []
         var unknown: [Resource] = []
         let server = issuer.resource
         for resource in resources {
@@ -78,7 +78,7 @@ extension RegistryReader {
             }
             let own = isServer ? ScopeDefinition.ofUserInfo : Scope()
             known.append(
-                NamedResources.Known(
+                NamedResources.NamedResource(
                     resource: api?.resource ?? server ?? resource, name: api?.name,
                     scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT,
                     requiresBoundTokens: api?.requiresBoundTokens ?? false))
@@ -118,10 +118,10 @@ struct TokenTarget: Sendable {
     /// Creates the target of a token for the APIs that a token request names.
     init(_ scope: Scope, for named: NamedResources) throws(OAuthError) {
         let named = try named.checked()
-        let carried = scope.intersection(named.scope)
-        guard !carried.isEmpty else { throw Self.nothing(of: scope, for: named) }
+        let coveredScope = scope.intersection(named.scope)
+        guard !coveredScope.isEmpty else { throw Self.nothing(of: scope, for: named) }
         audience = named.known.map(\.resource.rawValue)
-        self.scope = carried
+        self.scope = coveredScope
         type = named.tokenType
         requiresBoundTokens = named.requiresBoundTokens
     }
@@ -132,13 +132,13 @@ struct TokenTarget: Sendable {
     /// If `scope` contains no scope of these APIs, for example because the user declined them, but contains `openid`,
     /// the token is for the server itself. It then gives access to UserInfo only.
     init(_ scope: Scope, forGranted named: NamedResources, issuer: Issuer) throws(OAuthError) {
-        let carrying = NamedResources(
+        let covering = NamedResources(
             known: named.known.filter { $0.scope.tokens.contains(where: scope.contains) }, unknown: [])
-        if !carrying.isEmpty {
-            audience = carrying.known.map(\.resource.rawValue)
-            self.scope = scope.intersection(carrying.scope)
-            type = carrying.tokenType
-            requiresBoundTokens = carrying.requiresBoundTokens
+        if !covering.isEmpty {
+            audience = covering.known.map(\.resource.rawValue)
+            self.scope = scope.intersection(covering.scope)
+            type = covering.tokenType
+            requiresBoundTokens = covering.requiresBoundTokens
         } else if scope.contains(.openID) {
             audience = [issuer.rawValue]
             self.scope = scope.intersection(ScopeDefinition.ofUserInfo)

@@ -26,7 +26,7 @@ struct RevocationEndpoint: Sendable {
         let form = try request.form()
         let token = try AnyToken(parsing: form)
         let presenter = try await authenticator.authenticate(request, form: form, now: now, client: &client).client
-        return try await ErrorOfClient.attributing(to: presenter.id) {
+        return try await ClientRequestError.attributing(to: presenter.id) {
             try await revoke(token, presentedBy: presenter, by: request, now: now)
         }
     }
@@ -38,9 +38,9 @@ struct RevocationEndpoint: Sendable {
         // one.
         guard let grant = try await grant(of: token, presentedBy: presenter) else { return Reply(.ok) }
         let event = auditor.event(
-            .revocation, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,
-            detail: RevocationReason.application.rawValue, now: now)
-        let outcome = try await store.revokeGrant(grant.id, because: .application, at: now, recording: [event])
+            .revocation, by: request, user: grant.userID, client: grant.clientID, grant: grant.id,
+            detail: RevocationReason.client.rawValue, now: now)
+        let outcome = try await store.revokeGrant(grant.id, because: .client, at: now, recording: [event])
         if outcome.isCommitted { auditor.countRecorded(event) }
         return Reply(.ok)
     }

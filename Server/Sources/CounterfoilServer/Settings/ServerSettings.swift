@@ -72,7 +72,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
     /// The maximum number of clients that one developer may register.
-    public var applicationsPerDeveloper: Int = 50
+    public var clientsPerDeveloper: Int = 50
     /// The private-use schemes that redirect URIs may have although they contain no period, such as those of
     /// well-known editors.
     public var plainSchemes: Set<String> = []
@@ -138,5 +138,5 @@ public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     /// Only administrators may register clients.
     case administrators
 
-    package func isOpen(to person: Person) -> Bool { self == .everyone || person.isAdministrator }
+    package func isOpen(to user: User) -> Bool { self == .everyone || user.isAdministrator }
 }

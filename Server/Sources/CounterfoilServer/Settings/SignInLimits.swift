@@ -1,7 +1,7 @@
 /// The rate limits of failed sign-ins.
 public struct SignInLimits: Sendable, Hashable {
     /// The number of failures allowed within the window for one typed name, and for one account.
-    public var failuresPerPerson = 10
+    public var failuresPerUser = 10
     /// The number of failures allowed for one source within the window.
     public var failuresPerSource = 100
     /// The length of the sliding window, in seconds.

@@ -105,7 +105,7 @@ struct AttemptKeys: Sendable {
         case source
         /// The cookie of a browser in which a user has signed in before.
         case earlierSignIn = "earlier sign-in"
-        case userCodePerson = "user codes of a person"
+        case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
     }
 

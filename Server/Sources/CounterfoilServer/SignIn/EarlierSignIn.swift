@@ -13,7 +13,7 @@ import Foundation
 /// The cookie also tells that the user has signed in here, so that the failures of others do not count here
 /// (``SignInKeys``).
 struct EarlierSignIn: Sendable, Hashable {
-    let person: PersonIdentifier
+    let user: UserIdentifier
     let name: DisplayName
     let email: MaskedEmail?
     let username: Username
@@ -28,12 +28,12 @@ struct EarlierSignIn: Sendable, Hashable {
         let passwordMark: String
     }
 
-    init(_ person: Person) {
-        self.person = person.id
-        name = DisplayName(of: person)
-        email = MaskedEmail(of: person)
-        username = person.username
-        passwordMark = Self.mark(of: person.passwordHash)
+    init(_ user: User) {
+        self.user = user.id
+        name = DisplayName(of: user)
+        email = MaskedEmail(of: user)
+        username = user.username
+        passwordMark = Self.mark(of: user.passwordHash)
     }
 
     private static func mark(of hash: PasswordHash) -> String {
@@ -45,9 +45,9 @@ struct EarlierSignIn: Sendable, Hashable {
         guard cookie.utf8.count <= 2048, let sealed = Base64URL.decode(cookie),
             let bytes = try? keys.open(sealed).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
-            let person = PersonIdentifier(content.person), let username = Username(content.username)
+            let user = UserIdentifier(content.person), let username = Username(content.username)
         else { return nil }
-        self.person = person
+        self.user = user
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
         self.username = username
@@ -55,14 +55,14 @@ struct EarlierSignIn: Sendable, Hashable {
     }
 
     /// Returns true if this is the sign-in of a user with the password that the user has now.
-    func holds(for current: Person) -> Bool {
-        person == current.id && passwordMark == Self.mark(of: current.passwordHash)
+    func holds(for current: User) -> Bool {
+        user == current.id && passwordMark == Self.mark(of: current.passwordHash)
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(keys: DerivedKeys) -> String? {
         let content = Content(
-            person: person.rawValue, name: name.description, email: email?.description, username: username.rawValue,
+            person: user.rawValue, name: name.description, email: email?.description, username: username.rawValue,
             passwordMark: passwordMark)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
@@ -90,8 +90,8 @@ struct EarlierSignIns: Sendable {
     /// Returns the browser that sent a request; nil if it is not known that the user has signed in there.
     ///
     /// A sign-in with a former password does not count: an attacker who knew it could have collected many cookies.
-    func browser(in request: IncomingRequest, of person: Person?) -> Browser? {
-        guard let person, let earlier = of(request), earlier.holds(for: person),
+    func browser(in request: IncomingRequest, of user: User?) -> Browser? {
+        guard let user, let earlier = of(request), earlier.holds(for: user),
             // A cookie can have several spellings with the same content.
             let sealed = request.cookie(cookies.earlierName).flatMap({ Base64URL.decode($0) })
         else { return nil }
@@ -99,5 +99,5 @@ struct EarlierSignIns: Sendable {
     }
 
     /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.
-    func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(keys: keys).map(cookies.earlier) }
+    func remember(_ user: User) -> String? { EarlierSignIn(user).cookie(keys: keys).map(cookies.earlier) }
 }

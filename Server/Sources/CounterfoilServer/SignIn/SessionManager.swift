@@ -10,13 +10,13 @@ import HTTPTypes
 package struct LiveSession: Sendable {
     package let digest: ArtefactDigest
     let id: SessionIdentifier
-    package let person: Person
+    package let user: User
     package let authenticatedAt: Date
 
     fileprivate init(_ facts: SessionFacts) {
         digest = facts.session.digest
         id = facts.session.id
-        person = facts.person
+        user = facts.user
         authenticatedAt = facts.session.authenticatedAt
     }
 }
@@ -25,7 +25,7 @@ package struct LiveSession: Sendable {
 package enum SessionRules {
     package static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
         let idle = now.timeIntervalSince(facts.session.lastSeenAt)
-        guard facts.person.disabledAt == nil, now < facts.session.expiresAt,
+        guard facts.user.disabledAt == nil, now < facts.session.expiresAt,
             idle < TimeInterval(settings.sessionIdleLifetime)
         else { return nil }
         return LiveSession(facts)
@@ -63,39 +63,39 @@ package struct SessionManager: Sendable {
     /// it is unknown.
     ///
     /// It is for the audit log: the user is not authenticated.
-    func owner(of request: IncomingRequest) async -> PersonIdentifier? {
+    func owner(of request: IncomingRequest) async -> UserIdentifier? {
         guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init) else { return nil }
-        return try? await store.session(ArtefactDigest(of: token))?.session.personID
+        return try? await store.session(ArtefactDigest(of: token))?.session.userID
     }
 
     /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
     /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.
     package func begin(
-        for person: Person,
+        for user: User,
         replacing request: IncomingRequest,
         recording event: AuditEvent,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         return try await begin(
-            for: person, by: request, replacing: former, named: nil, recording: [event], now: now)
+            for: user, by: request, replacing: former, named: nil, recording: [event], now: now)
     }
 
     /// Continues a session under a new token, and leaves the current token valid.
     ///
     /// The caller invalidates the current token in a later transaction, which also stores the changed password.
     package func begin(
-        for person: Person,
+        for user: User,
         beside request: IncomingRequest,
         goingOnWith session: LiveSession,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
-        try await begin(for: person, by: request, replacing: nil, named: session.id, recording: [], now: now)
+        try await begin(for: user, by: request, replacing: nil, named: session.id, recording: [], now: now)
     }
 
     private func begin(
-        for person: Person,
+        for user: User,
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
         named id: SessionIdentifier?,
@@ -106,7 +106,7 @@ package struct SessionManager: Sendable {
         var session = Session(
             digest: ArtefactDigest(of: token),
             id: id ?? SessionIdentifier(random: random),
-            personID: person.id,
+            userID: user.id,
             authenticatedAt: now,
             lastSeenAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
@@ -114,14 +114,14 @@ package struct SessionManager: Sendable {
             source: request.source
         )
         let outcome = try await store.beginSession(
-            session, proving: person.passwordHash, replacing: former, recording: events)
+            session, proving: user.passwordHash, replacing: former, recording: events)
         switch outcome {
-        case .personNotActive, .passwordChanged:
+        case .userNotActive, .passwordChanged:
             return nil
         case .begun(let id):
             auditor.countRecorded(events)
             session.id = id
-            let live = LiveSession(SessionFacts(session: session, person: person))
+            let live = LiveSession(SessionFacts(session: session, user: user))
             return (live, cookies.session(token))
         }
     }

@@ -43,7 +43,7 @@ struct SetupLink: Sendable {
 /// The endpoint `/setup`: the page to which the one-time link leads, and its form.
 struct SetupEndpoint: Sendable {
     let settings: ServerSettings
-    let store: any PeopleStore
+    let store: any UserStore
     let hasher: PasswordHasher
     let link: SetupLink
     let auditor: Auditor
@@ -92,7 +92,7 @@ struct SetupEndpoint: Sendable {
             return again(.password, refusal)
         }
 
-        let administrator = Person(
+        let administrator = User(
             username: username,
             email: email,
             displayName: username.rawValue,
@@ -101,7 +101,7 @@ struct SetupEndpoint: Sendable {
             createdAt: now
         )
         let event = auditor.event(
-            .account, by: request, person: administrator.id, detail: "created as the first administrator", now: now)
+            .account, by: request, user: administrator.id, detail: "created as the first administrator", now: now)
         switch try await store.addFirstAdministrator(administrator, recording: [event]) {
         case .added:
             auditor.countRecorded(event)

@@ -6,7 +6,7 @@ package import Foundation
 ///
 /// The outcome and the response time are the same for an unknown user and for a wrong password.
 package struct SignIn: Sendable {
-    let store: any PeopleStore
+    let store: any UserStore
     let hasher: PasswordHasher
     let attempts: AttemptCounter
     let limits: SignInLimits
@@ -19,7 +19,7 @@ package struct SignIn: Sendable {
     /// The outcome of a sign-in, or of the password check of a signed-in user.
     package enum Outcome: Sendable {
         /// The password is correct, and the account is not disabled.
-        case signedIn(Person)
+        case signedIn(User)
         /// The user is unknown, the password is wrong, the account is disabled, or the account has had too many
         /// failures.
         ///
@@ -34,15 +34,15 @@ package struct SignIn: Sendable {
     package struct Cause: Sendable {
         package let reason: AuditEvent.Reason
         /// The account with the typed name; nil if there is none.
-        package let person: PersonIdentifier?
+        package let user: UserIdentifier?
         /// A text for the audit log that explains the reason; nil for none.
         package var detail: String?
     }
 
     /// The kind of caller, which decides whether the server may report that the account has too many failures.
-    private enum Asker {
+    private enum Caller {
         /// An anonymous caller, who must not learn that a username and an email address belong to the same account.
-        case anybody
+        case anonymous
         /// A caller that is signed in to the account.
         case themself
     }
@@ -51,18 +51,18 @@ package struct SignIn: Sendable {
     func attempt(
         name: String, password: String, in request: IncomingRequest, now: Date
     ) async throws -> Outcome {
-        try await attempt(name, password: password, in: request, by: .anybody, now: now)
+        try await attempt(name, password: password, in: request, by: .anonymous, now: now)
     }
 
     /// Verifies the password of a user who is already signed in; failures count as on the sign-in page.
     package func confirm(
-        _ person: Person, password: String, in request: IncomingRequest, now: Date
+        _ user: User, password: String, in request: IncomingRequest, now: Date
     ) async throws -> Outcome {
-        try await attempt(person.username.rawValue, password: password, in: request, by: .themself, now: now)
+        try await attempt(user.username.rawValue, password: password, in: request, by: .themself, now: now)
     }
 
     private func attempt(
-        _ name: String, password: String, in request: IncomingRequest, by asker: Asker, now: Date
+        _ name: String, password: String, in request: IncomingRequest, by caller: Caller, now: Date
     ) async throws -> Outcome {
         // The name counts as the server reads it, so that a space gives no further guesses.
         let name = name.trimmingWhitespace()
@@ -70,31 +70,31 @@ package struct SignIn: Sendable {
         let party = hasher.party(of: name, from: source)
         // A full queue would refuse the attempt anyhow, after it was counted.
         try hasher.checkCapacity(for: party)
-        let person = try await person(named: name)
-        let early = throttle.wait(person?.id, from: source, within: signInsPerMinute, now: now)
+        let user = try await user(named: name)
+        let early = throttle.wait(user?.id, from: source, within: signInsPerMinute, now: now)
         if let early {
             return .tooEarly(
                 retryAfter: early,
-                Cause(reason: .throttledUser, person: person?.id, detail: "successful sign-ins from one source"))
+                Cause(reason: .throttledUser, user: user?.id, detail: "successful sign-ins from one source"))
         }
         let keys = SignInKeys(
-            name: name, person: person?.id, source: source, browser: earlierSignIns.browser(in: request, of: person),
+            name: name, user: user?.id, source: source, browser: earlierSignIns.browser(in: request, of: user),
             keys: attempts.keys, limits: limits)
-        let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
+        let attempt = caller == .themself ? keys.ofUser : keys.ofAnyone
         let verdict = await attempts.admit(attempt, now: now)
         if case .tooEarly(let seconds, let key) = verdict {
             let reason: AuditEvent.Reason = keys.isOfSource(key) ? .throttledSource : .throttledUser
-            return .tooEarly(retryAfter: seconds, Cause(reason: reason, person: person?.id))
+            return .tooEarly(retryAfter: seconds, Cause(reason: reason, user: user?.id))
         }
         do {
-            let proved: Person
-            switch try await judge(verdict == .admitted ? person : nil, password: password, for: party) {
-            case .proved(let person): proved = person
+            let proved: User
+            switch try await judge(verdict == .admitted ? user : nil, password: password, for: party) {
+            case .proved(let user): proved = user
             case .refused(let reason, let detail):
                 let isConcealed = verdict == .concealed
                 return .refused(
                     Cause(
-                        reason: isConcealed ? .throttledUser : reason, person: person?.id,
+                        reason: isConcealed ? .throttledUser : reason, user: user?.id,
                         detail: isConcealed ? "by username and email address together" : detail))
             }
             throttle.note(proved.id, from: source, within: signInsPerMinute, now: now)
@@ -107,7 +107,7 @@ package struct SignIn: Sendable {
     }
 
     private enum Verdict {
-        case proved(Person)
+        case proved(User)
         case refused(AuditEvent.Reason, detail: String?)
     }
 
@@ -115,45 +115,45 @@ package struct SignIn: Sendable {
     ///
     /// Without a user, the hasher does the same work and the result is a refusal.
     private func judge(
-        _ person: Person?, password: String, for party: BoundedQueue.Party
+        _ user: User?, password: String, for party: BoundedQueue.Party
     ) async throws -> Verdict {
-        let isDisabled = person?.disabledAt != nil
+        let isDisabled = user?.disabledAt != nil
         guard let typed = Password(typed: password),
-            let match = try await hasher.verify(typed, against: person?.passwordHash, for: party), let person
+            let match = try await hasher.verify(typed, against: user?.passwordHash, for: party), let user
         else {
             return .refused(
-                person == nil ? .unknownUser : .wrongPassword, detail: isDisabled ? "the account is disabled" : nil)
+                user == nil ? .unknownUser : .wrongPassword, detail: isDisabled ? "the account is disabled" : nil)
         }
         if isDisabled { return .refused(.disabled, detail: nil) }
         switch match {
-        case .prepared: return .proved(person)
-        case .asTyped: return .proved(await renewingHash(of: person, with: typed))
+        case .prepared: return .proved(user)
+        case .asTyped: return .proved(await renewingHash(of: user, with: typed))
         }
     }
 
     /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard.
     ///
     /// If that fails, the sign-in continues, and the next one tries again.
-    private func renewingHash(of person: Person, with password: Password) async -> Person {
-        var renewed = person
+    private func renewingHash(of user: User, with password: Password) async -> User {
+        var renewed = user
         do {
             renewed.passwordHash = try await hasher.hash(password)
             let isStored = try await store.replacePasswordHash(
-                of: person.id, from: person.passwordHash, to: renewed.passwordHash)
+                of: user.id, from: user.passwordHash, to: renewed.passwordHash)
             if isStored { return renewed }
             // Another sign-in with this password may have replaced it first.
-            guard let stored = try await store.person(person.id),
+            guard let stored = try await store.user(user.id),
                 try await hasher.verify(password, against: stored.passwordHash) == .prepared
-            else { return person }
+            else { return user }
             return stored
         } catch {
-            return person
+            return user
         }
     }
 
-    private func person(named name: String) async throws(StoreFault) -> Person? {
-        if let username = Username(name) { return try await store.person(named: username) }
-        if let email = EmailAddress(name) { return try await store.person(withEmail: email) }
+    private func user(named name: String) async throws(StoreFault) -> User? {
+        if let username = Username(name) { return try await store.user(named: username) }
+        if let email = EmailAddress(name) { return try await store.user(withEmail: email) }
         return nil
     }
 }
@@ -168,7 +168,7 @@ extension Auditor {
     ) async {
         let detail = [purpose, cause.detail].compactMap(\.self).joined(separator: ", ")
         await refuse(
-            kind, because: cause.reason, request, person: cause.person, client: client,
+            kind, because: cause.reason, request, user: cause.user, client: client,
             detail: detail.isEmpty ? nil : detail, now: now)
     }
 }

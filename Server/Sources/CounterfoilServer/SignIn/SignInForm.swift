@@ -14,7 +14,7 @@ package struct SignInForm: Sendable {
     /// The purpose in each form ticket, so that a ticket from one page is never accepted at another page.
     let purpose: Ticket.Purpose
     let settings: ServerSettings
-    let people: SignIn
+    let users: SignIn
     let sessions: SessionManager
     let tickets: TicketAuthority
     let earlierSignIns: EarlierSignIns
@@ -25,7 +25,7 @@ package struct SignInForm: Sendable {
     package struct Submission: Sendable {
         let form: PageForm
         /// The value of the hidden field `request`; the ticket is valid only together with this value.
-        package let carried: String
+        package let pendingRequest: String
         fileprivate let request: IncomingRequest
         fileprivate let now: Date
     }
@@ -52,8 +52,8 @@ package struct SignInForm: Sendable {
     /// The parts of the page that differ between the endpoints that show the form.
     package struct Content: Sendable {
         /// The value of the hidden field `request`: the request to continue with after the sign-in.
-        let carried: String
-        let applicationName: DisplayName?
+        let pendingRequest: String
+        let clientName: DisplayName?
         /// The username with which the form is filled in when it is shown for the first time; empty for that of the
         /// earlier sign-in in this browser.
         let username: String
@@ -61,11 +61,11 @@ package struct SignInForm: Sendable {
         let notice: String?
 
         package init(
-            carried: String, applicationName: DisplayName? = nil, username: String = "",
+            pendingRequest: String, clientName: DisplayName? = nil, username: String = "",
             openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
         ) {
-            self.carried = carried
-            self.applicationName = applicationName
+            self.pendingRequest = pendingRequest
+            self.clientName = clientName
             self.username = username
             self.openInBrowserLink = openInBrowserLink
             self.notice = notice
@@ -84,11 +84,11 @@ package struct SignInForm: Sendable {
         let isForgotten = again?.isForgotten ?? false
         let earlier = isForgotten ? nil : earlierSignIns.of(request)
         let page = SignInPage(
-            applicationName: content.applicationName,
+            clientName: content.clientName,
             action: settings.issuer.path + endpoint.path,
-            request: content.carried,
+            request: content.pendingRequest,
             ticket: tickets.issue(
-                purpose, to: browser.exposed, request: content.carried,
+                purpose, to: browser.exposed, request: content.pendingRequest,
                 interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
             username: again?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username),
             problem: again?.problem.map { request.words($0) },
@@ -107,13 +107,13 @@ package struct SignInForm: Sendable {
     ///
     /// - Parameter address: Returns the URL of the page for the value of the hidden field `request`.
     package func receive(
-        _ request: IncomingRequest, now: Date, at address: (_ carried: String) -> String
+        _ request: IncomingRequest, now: Date, at address: (_ pendingRequest: String) -> String
     ) throws(PageProblem) -> Submission {
         let form = try PageForm(request, issuer: settings.issuer)
-        let carried = try form.value("request")
-        guard let browser = browser(of: request) else { throw .cookiesMissing(again: address(carried)) }
-        try form.checkTicket(purpose, of: browser.exposed, with: tickets, again: address(carried), now: now)
-        return Submission(form: form, carried: carried, request: request, now: now)
+        let pendingRequest = try form.value("request")
+        guard let browser = browser(of: request) else { throw .cookiesMissing(again: address(pendingRequest)) }
+        try form.checkTicket(purpose, of: browser.exposed, with: tickets, again: address(pendingRequest), now: now)
+        return Submission(form: form, pendingRequest: pendingRequest, request: request, now: now)
     }
 
     /// Verifies the credentials in a form and begins a session.
@@ -128,7 +128,7 @@ package struct SignInForm: Sendable {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         if try form.value("forget") == "true" { return .again(.forgotten) }
         let name = try form.value("username")
-        let outcome = try await people.attempt(
+        let outcome = try await users.attempt(
             name: name, password: try form.value("password"), in: request, now: now)
         switch outcome {
         case .refused(let cause):
@@ -137,15 +137,15 @@ package struct SignInForm: Sendable {
         case .tooEarly(let seconds, let cause):
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return .again(.tooEarly(name: name, retryAfter: seconds))
-        case .signedIn(let person):
-            let event = auditor.event(.signIn, by: request, person: person.id, client: client, now: now)
-            let begun = try await sessions.begin(for: person, replacing: request, recording: event, now: now)
+        case .signedIn(let user):
+            let event = auditor.event(.signIn, by: request, user: user.id, client: client, now: now)
+            let begun = try await sessions.begin(for: user, replacing: request, recording: event, now: now)
             guard let (session, cookie) = begun else {
                 await auditor.refuse(
-                    .signIn, because: .accountChanged, request, person: person.id, client: client, now: now)
+                    .signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
                 return .again(.wrong(name: name))
             }
-            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(person)].compactMap(\.self))
+            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(user)].compactMap(\.self))
         }
     }
 

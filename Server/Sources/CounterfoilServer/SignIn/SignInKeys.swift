@@ -24,26 +24,26 @@ struct SignInKeys: Sendable {
     ///
     /// - Parameters:
     ///   - name: The typed username or email address.
-    ///   - person: The account with that name; nil if there is none.
+    ///   - user: The account with that name; nil if there is none.
     ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
     ///   - browser: The browser of the attempt, if the user has signed in there before.
     ///   - keys: The key under which the digests are computed.
     ///   - limits: The limits.
     init(
-        name: String, person: PersonIdentifier?, source: CountedSource?, browser: EarlierSignIns.Browser?,
+        name: String, user: UserIdentifier?, source: CountedSource?, browser: EarlierSignIns.Browser?,
         keys: AttemptKeys, limits: SignInLimits
     ) {
         let window = TimeInterval(limits.window)
         let typed = name.lowercased()
         let delayed = AttemptLimit(
-            failures: limits.failuresPerPerson, window: window, delayFromFailure: limits.delayFromFailure)
+            failures: limits.failuresPerUser, window: window, delayFromFailure: limits.delayFromFailure)
         self.name = CountedKey(keys.digest(of: typed, as: .typedName), limit: delayed)
         self.browser = browser.map { CountedKey(keys.digest(of: $0.mark, as: .earlierSignIn), limit: delayed) }
         // Without an account the attempt counts under a key of no use, so that it takes the same time.
         noAccount = keys.digest(of: typed, as: .noAccount)
         account = CountedKey(
-            person.map { keys.digest(of: $0.rawValue, as: .account) } ?? noAccount,
-            limit: AttemptLimit(failures: limits.failuresPerPerson, window: window))
+            user.map { keys.digest(of: $0.rawValue, as: .account) } ?? noAccount,
+            limit: AttemptLimit(failures: limits.failuresPerUser, window: window))
         sources = (source?.networks ?? []).map { network in
             CountedKey(
                 keys.digest(of: network.name, as: .source),
@@ -56,7 +56,7 @@ struct SignInKeys: Sendable {
         browser.map { CountedAttempt([$0]) } ?? CountedAttempt(reported, concealed: account, decoy: noAccount)
     }
     /// An attempt of a caller that is signed in to the account.
-    var ofPerson: CountedAttempt { CountedAttempt(browser.map { [$0] } ?? reported + [account]) }
+    var ofUser: CountedAttempt { CountedAttempt(browser.map { [$0] } ?? reported + [account]) }
 
     private var reported: [CountedKey] { [name] + sources }
 

@@ -1,7 +1,7 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
 package struct SignInPage: Sendable, Hashable {
     /// The name of the client that the user signs in to; nil if the user signs in to this server itself.
-    package var applicationName: DisplayName?
+    package var clientName: DisplayName?
     /// The path that the form posts to.
     package var action: String
     /// The pending authorization request as a query; the hidden field `request`.
@@ -36,11 +36,11 @@ package struct SignInPage: Sendable, Hashable {
     }
 
     package init(
-        applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
+        clientName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
         openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
     ) {
-        self.applicationName = applicationName
+        self.clientName = clientName
         self.action = action
         self.request = request
         self.ticket = ticket

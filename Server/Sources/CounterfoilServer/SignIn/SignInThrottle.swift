@@ -12,7 +12,7 @@ final class SignInThrottle: Sendable {
     static let window: TimeInterval = 60
 
     private struct Key: Hashable {
-        let person: PersonIdentifier
+        let user: UserIdentifier
         let network: String?
     }
 
@@ -21,20 +21,20 @@ final class SignInThrottle: Sendable {
     private let signIns = Mutex(Limiter(window: window))
 
     /// Returns the seconds to wait before the next password of a user is verified; nil if there is no need to wait.
-    func wait(_ person: PersonIdentifier?, from source: CountedSource?, within limit: Int, now: Date) -> Int? {
-        guard let person else { return nil }
-        return signIns.withLock { $0.wait(Self.limits(person, source, limit), at: now) }
+    func wait(_ user: UserIdentifier?, from source: CountedSource?, within limit: Int, now: Date) -> Int? {
+        guard let user else { return nil }
+        return signIns.withLock { $0.wait(Self.limits(user, source, limit), at: now) }
     }
 
     /// Counts a successful sign-in.
-    func note(_ person: PersonIdentifier, from source: CountedSource?, within limit: Int, now: Date) {
-        signIns.withLock { $0.note(Self.limits(person, source, limit), at: now) }
+    func note(_ user: UserIdentifier, from source: CountedSource?, within limit: Int, now: Date) {
+        signIns.withLock { $0.note(Self.limits(user, source, limit), at: now) }
     }
 
     private static func limits(
-        _ person: PersonIdentifier, _ source: CountedSource?, _ limit: Int
+        _ user: UserIdentifier, _ source: CountedSource?, _ limit: Int
     ) -> [Limiter.Limit] {
-        guard source != nil else { return [.init(Key(person: person, network: nil), limit)] }
-        return Limiter.limits(of: source, limit) { Key(person: person, network: $0.name) }
+        guard source != nil else { return [.init(Key(user: user, network: nil), limit)] }
+        return Limiter.limits(of: source, limit) { Key(user: user, network: $0.name) }
     }
 }

@@ -33,7 +33,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
     }
 
     /// Sanitizes the display name of a user; if nothing visible remains, the username is used.
-    package init(of person: Person) { self.init(person.displayName, orElse: person.username.rawValue) }
+    package init(of user: User) { self.init(user.displayName, orElse: user.username.rawValue) }
 
     /// Creates the shown form of a host or of several.
     ///

@@ -9,8 +9,8 @@ package struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
     init(masked description: String) { self.description = DisplayName(description).description }
 
     /// Masks the email address of a user; nil if the user has none.
-    init?(of person: Person) {
-        guard let email = person.email else { return nil }
+    init?(of user: User) {
+        guard let email = user.email else { return nil }
         self.init(email.rawValue)
     }
 

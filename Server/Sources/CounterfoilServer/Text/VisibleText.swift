@@ -16,7 +16,7 @@ package struct VisibleText {
         var marks = 0
         var rest = chosen[...]
         while let scalar = rest.popFirst() {
-            switch Treatment(of: scalar) {
+            switch ScalarTreatment(of: scalar) {
             case .drop:
                 continue
             case .space:
@@ -40,7 +40,7 @@ package struct VisibleText {
 }
 
 /// The treatment of one code point (Unicode scalar) of an untrusted text.
-private enum Treatment {
+private enum ScalarTreatment {
     case keep
     case mark
     case joiner

@@ -12,7 +12,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         try TokenRequest.CodeExchange(parsing: form)
     }
 
-    func respond(to asked: TokenRequest.CodeExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
+    func respond(to asked: TokenRequest.CodeExchange, _ exchange: TokenEndpointRequest) async throws -> TokenResponse {
         let digest = ArtefactDigest(of: asked.code)
         var facts = try await context.store.code(digest)
         if try await context.decideRedemption(of: facts, exchange) { facts = try await context.store.code(digest) }
@@ -37,7 +37,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
     }
 
-    private func redeem(_ approval: Approval, _ exchange: TokenExchange) async throws -> TokenResponse {
+    private func redeem(_ approval: Approval, _ exchange: TokenEndpointRequest) async throws -> TokenResponse {
         let now = exchange.now
         let grant = approval.facts.grant
         let family = context.family(for: grant, of: approval.client, boundTo: exchange.provenKey, now: now)
@@ -45,10 +45,10 @@ struct AuthorizationCodeGrant: TokenGrant {
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         let response = try context.issuer.issue(
             IssuingFacts(
-                grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
+                grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
                 target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
-        try await context.proofs.use(exchange.proof, of: .user(grant.personID))
+        try await context.proofs.use(exchange.proof, of: .user(grant.userID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed:
             await noteChallenge(of: approval, exchange)
@@ -64,7 +64,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     ///
     /// A reused challenge does not protect these requests (RFC 9700 §2.1.1). After an event, further reuse by the same
     /// client causes no event for an hour.
-    private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
+    private func noteChallenge(of approval: Approval, _ exchange: TokenEndpointRequest) async {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
         else { return }
@@ -153,7 +153,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
-        guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
+        guard facts.user.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
         // RFC 6749 §4.1.3 defines no `scope` for this request, but some clients repeat the scope of their authorization
         // request. The granted scope may be smaller (§3.3), and the response contains the granted scope (§5.1). A scope
         // that was neither requested before nor granted is refused.

@@ -21,7 +21,7 @@ package final class ChallengeReuseDetector: Sendable {
         var challenges: [CodeChallenge] = []
         var seenAt = Date.distantPast
         var repeatedAt: Date?
-        var notedAt: Date?
+        var recordedAt: Date?
     }
 
     private let entries = Mutex<[ClientIdentifier: Entry]>([:])
@@ -40,8 +40,8 @@ package final class ChallengeReuseDetector: Sendable {
                 return false
             }
             entry.repeatedAt = now
-            if let notedAt = entry.notedAt, now < notedAt.addingTimeInterval(Self.silence) { return false }
-            entry.notedAt = now
+            if let recordedAt = entry.recordedAt, now < recordedAt.addingTimeInterval(Self.silence) { return false }
+            entry.recordedAt = now
             return true
         }
     }

@@ -11,7 +11,9 @@ struct ClientCredentialsGrant: TokenGrant {
         try TokenRequest.ClientCredentials(parsing: form)
     }
 
-    func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
+    func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenEndpointRequest) async throws
+        -> TokenResponse
+    {
         let registry = try await context.registry.atArrival()
         let client = exchange.client.client
         // A scope that is not approved has no influence, because the request is refused.

@@ -8,7 +8,7 @@ extension GrantContext {
     /// Tells the store how the redemptions of a used code in this process have ended, before the code is judged.
     ///
     /// - Returns: True if the facts must be read again.
-    func decideRedemption(of facts: CodeFacts?, _ exchange: TokenExchange) async throws(StoreFault) -> Bool {
+    func decideRedemption(of facts: CodeFacts?, _ exchange: TokenEndpointRequest) async throws(StoreFault) -> Bool {
         guard let code = facts?.code, code.attempt != nil else { return false }
         try await redemptions.decide(code.digest, now: exchange.now)
         return true
@@ -16,7 +16,7 @@ extension GrantContext {
 
     /// Redeems a code, and stores the token family that begins with it.
     func redeem(
-        _ facts: CodeFacts, beginning family: RefreshFamily?, _ exchange: TokenExchange
+        _ facts: CodeFacts, beginning family: RefreshFamily?, _ exchange: TokenEndpointRequest
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         let digest = facts.code.digest
         let attempt = CommitAttempt(random: issuer.random)
@@ -34,7 +34,7 @@ extension GrantContext {
     ///
     /// - Parameter refusal: The error for a code that was redeemed before.
     func refusalOfReplay(
-        of facts: CodeFacts, _ refusal: OAuthError, _ exchange: TokenExchange
+        of facts: CodeFacts, _ refusal: OAuthError, _ exchange: TokenEndpointRequest
     ) async throws -> any Error {
         let (digest, grant, now) = (facts.code.digest, facts.grant, exchange.now)
         try exchange.demandTimeLeft()

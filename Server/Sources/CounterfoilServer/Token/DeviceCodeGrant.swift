@@ -8,7 +8,7 @@ import Foundation
 struct DeviceCodeGrant: TokenGrant {
     static let grantType = TokenRequest.DeviceCodeExchange.grantType
     /// A client with a document is not stored before the first user has answered.
-    static let leg = ClientDirectory.Leg.waiting
+    static let phase = ClientDirectory.RequestPhase.waiting
 
     let context: GrantContext
 
@@ -16,7 +16,9 @@ struct DeviceCodeGrant: TokenGrant {
         try TokenRequest.DeviceCodeExchange(parsing: form)
     }
 
-    func respond(to asked: TokenRequest.DeviceCodeExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
+    func respond(to asked: TokenRequest.DeviceCodeExchange, _ exchange: TokenEndpointRequest) async throws
+        -> TokenResponse
+    {
         let digest = ArtefactDigest(of: asked.deviceCode)
         let client = exchange.client.client.id
         var poll = try await context.store.pollDevice(digest, by: client, at: exchange.now)
@@ -38,7 +40,7 @@ struct DeviceCodeGrant: TokenGrant {
         }
     }
 
-    private func redeem(_ approval: Approval, _ exchange: TokenExchange) async throws -> TokenResponse {
+    private func redeem(_ approval: Approval, _ exchange: TokenEndpointRequest) async throws -> TokenResponse {
         let grant = approval.facts.grant
         let family = context.family(
             for: grant, of: approval.client, boundTo: exchange.provenKey, now: exchange.now)
@@ -46,10 +48,10 @@ struct DeviceCodeGrant: TokenGrant {
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         let response = try context.issuer.issue(
             IssuingFacts(
-                grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
+                grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: family?.token)
-        try await context.proofs.use(exchange.proof, of: .user(grant.personID))
+        try await context.proofs.use(exchange.proof, of: .user(grant.userID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed: return response
         case .alreadyUsed:
@@ -146,10 +148,10 @@ struct DeviceCodeGrant: TokenGrant {
         }
         guard now < code.expiresAt else { return .refuse(expired) }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
-        guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
+        guard facts.user.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
         // The device gets no tokens from a session that has ended, was idle for too long, or has expired.
         let live = session.flatMap {
-            SessionRules.live(SessionFacts(session: $0, person: facts.person), now: now, settings: settings)
+            SessionRules.live(SessionFacts(session: $0, user: facts.user), now: now, settings: settings)
         }
         guard live != nil else { return .refuse(refusal("the session of the approval has ended")) }
         // RFC 8707 §2.2: only resources that the grant allows.

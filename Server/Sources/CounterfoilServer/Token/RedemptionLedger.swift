@@ -18,7 +18,7 @@ struct RedemptionLedger: Sendable {
     static let batchLimit = 500
 
     /// The redemptions that all copies of the ledger share.
-    private final class Shared: Sendable {
+    private final class SharedRedemptions: Sendable {
         let state = Mutex(State())
     }
 
@@ -33,7 +33,7 @@ struct RedemptionLedger: Sendable {
     var store: any GrantStore
     var auditor: Auditor
     var logger: Logger
-    private let shared = Shared()
+    private let shared = SharedRedemptions()
 
     init(store: any GrantStore, auditor: Auditor, logger: Logger) {
         self.store = store
@@ -115,7 +115,7 @@ struct RedemptionLedger: Sendable {
     /// Returns the event of a revocation because of a second redemption.
     private static func event(of grant: RevokedGrant, now: Date) -> AuditEvent {
         AuditEvent(
-            at: now, .revocation, personID: grant.personID, clientID: grant.clientID, grantID: grant.id,
+            at: now, .revocation, userID: grant.userID, clientID: grant.clientID, grantID: grant.id,
             detail: RevocationReason.codeReplay.rawValue)
     }
 

@@ -26,7 +26,8 @@ struct RefreshTokenGrant: TokenGrant {
         try TokenRequest.RefreshExchange(parsing: form)
     }
 
-    func respond(to asked: TokenRequest.RefreshExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
+    func respond(to asked: TokenRequest.RefreshExchange, _ exchange: TokenEndpointRequest) async throws -> TokenResponse
+    {
         guard let decoded = context.refreshTokens.read(asked.refreshToken) else {
             throw Self.refusal("the refresh token was not issued by this server")
         }
@@ -45,19 +46,19 @@ struct RefreshTokenGrant: TokenGrant {
             case .issue(let approval):
                 // A further attempt belongs to the same request, so the proof counts once.
                 if !isProofUsed {
-                    try await context.proofs.use(exchange.proof, of: .user(approval.facts.grant.personID))
+                    try await context.proofs.use(exchange.proof, of: .user(approval.facts.grant.userID))
                 }
                 isProofUsed = true
                 let response = try await refresh(
                     approval, of: decoded, exchange, wasUnconfirmed: &wasUnconfirmed)
                 if let response { return response }
             case .refuse(let error):
-                throw ErrorOfClient(
-                    error, clientID: exchange.client.client.id, personID: facts?.grant.personID)
+                throw ClientRequestError(
+                    error, clientID: exchange.client.client.id, userID: facts?.grant.userID)
             case .wait(let seconds):
-                throw ErrorOfClient(
+                throw ClientRequestError(
                     RepeatedTooOften(retryAfter: seconds), clientID: exchange.client.client.id,
-                    personID: facts?.grant.personID)
+                    userID: facts?.grant.userID)
             case .refuseAndRevoke(let error):
                 try exchange.demandTimeLeft()
                 if let grant = facts?.grant, !wasUnconfirmed {
@@ -67,31 +68,31 @@ struct RefreshTokenGrant: TokenGrant {
                 throw error
             }
         }
-        throw PassingFailure(
+        throw TransientFailure(
             reason: "other requests refreshed the same token family \(Self.attempts) times in between")
     }
 
     /// Issues tokens and records the refresh; returns nil if a concurrent refresh has changed the family.
     private func refresh(
-        _ approval: Approval, of decoded: RefreshTokenCodec.Decoded, _ exchange: TokenExchange,
+        _ approval: Approval, of decoded: RefreshTokenCodec.Decoded, _ exchange: TokenEndpointRequest,
         wasUnconfirmed: inout Bool
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let scope = try await context.permitted(approval.scope, to: approval.client)
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         // A token that is not rotated is made again with the current server key, so the former one can be given up.
-        let unrotated = decoded.keyPlace > 0 ? decoded.generation : nil
+        let unrotated = decoded.keyIndex > 0 ? decoded.generation : nil
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
-                grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
+                grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })
-        if approval.generation == nil, decoded.keyPlace > 0 {
-            await context.formerTokens.note(
-                keyAt: decoded.keyPlace, lastUsedAt: approval.facts.family.lastUsedAt, now: exchange.now)
+        if approval.generation == nil, decoded.keyIndex > 0 {
+            await context.previousKeyTokens.note(
+                keyAt: decoded.keyIndex, lastUsedAt: approval.facts.family.lastUsedAt, now: exchange.now)
         }
         // The facts were read for this request, so a revocation that they do not show came after it.
         guard let step = approval.step else { return response }
@@ -202,7 +203,7 @@ struct RefreshTokenGrant: TokenGrant {
             return .refuse(refusal("no DPoP proof of the key to which the refresh token is bound"))
         }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
-        guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
+        guard facts.user.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
         guard client.client.policy.refreshTokens != .never else {
             return .refuse(refusal("the policy of the client allows no refresh tokens"))
         }

@@ -43,7 +43,7 @@ struct TokenEndpoint: Sendable {
             let explained = AudienceParameter(form).map { Self.explained(error, by: $0) } ?? error
             // A malformed request is refused before the client is authenticated. Its developer searches the log too.
             guard let claim = try? PresentedClientCredentials(request, form) else { throw explained }
-            throw ErrorOfClient(explained, clientID: claim.clientID)
+            throw ClientRequestError(explained, clientID: claim.clientID)
         }
         var reply = Reply(.ok, .json(response.encoded()))
         // RFC 6749 §5.1: `Pragma` is for HTTP/1.0 caches, which do not know `Cache-Control`.
@@ -57,11 +57,11 @@ struct TokenEndpoint: Sendable {
     ) async throws -> TokenResponse {
         let asked = try Grant.parse(form)
         let authenticated = try await authenticator.authenticate(
-            request, form: form, on: Grant.leg, now: now, client: &client)
+            request, form: form, on: Grant.phase, now: now, client: &client)
         audiences.note(AudienceParameter(form), of: authenticated.client.id, at: .token, now: now)
         let response = try await grant.respond(
             to: asked,
-            TokenExchange(
+            TokenEndpointRequest(
                 client: authenticated, request: request, proof: try proof(in: request, of: authenticated), now: now))
         metrics.countTokens(of: Grant.grantType)
         return response
@@ -84,8 +84,8 @@ struct TokenEndpoint: Sendable {
     private static func explained(_ error: any Error, by parameter: AudienceParameter) -> any Error {
         switch error {
         case let error as OAuthError: parameter.explaining(error)
-        case let error as ErrorOfClient:
-            ErrorOfClient(explained(error.error, by: parameter), clientID: error.clientID, personID: error.personID)
+        case let error as ClientRequestError:
+            ClientRequestError(explained(error.error, by: parameter), clientID: error.clientID, userID: error.userID)
         case let refusal as ClientRefusal:
             ClientRefusal(
                 parameter.explaining(refusal.error), asksForAuthentication: refusal.asksForAuthentication,

@@ -15,8 +15,8 @@ protocol TokenGrant: Sendable {
     static var grantType: String { get }
 
     /// The part of the protocol to which a request with the grant type belongs, by default
-    /// ``ClientDirectory/Leg/continuing``.
-    static var leg: ClientDirectory.Leg { get }
+    /// ``ClientDirectory/RequestPhase/continuing``.
+    static var phase: ClientDirectory.RequestPhase { get }
 
     /// Reads the parameters of the grant type; throws if one is missing or malformed.
     static func parse(_ form: FormParameters) throws(OAuthError) -> Request
@@ -24,15 +24,15 @@ protocol TokenGrant: Sendable {
     /// Responds to a request of an authenticated client.
     ///
     /// The response is returned only after the store has recorded the redeemed code or the refresh.
-    func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
+    func respond(to asked: Request, _ exchange: TokenEndpointRequest) async throws -> TokenResponse
 }
 
 extension TokenGrant {
-    static var leg: ClientDirectory.Leg { .continuing }
+    static var phase: ClientDirectory.RequestPhase { .continuing }
 }
 
 /// A request at the token endpoint, with its authenticated client, its proof of possession and its time.
-struct TokenExchange: Sendable {
+struct TokenEndpointRequest: Sendable {
     let client: AuthenticatedClient
     let request: IncomingRequest
     /// The verified DPoP proof, to whose key the tokens are bound; nil if the request contains none.
@@ -42,13 +42,13 @@ struct TokenExchange: Sendable {
     /// The key of the proof; nil if the request contains none.
     var provenKey: KeyThumbprint? { proof?.thumbprint }
 
-    /// Throws a ``PassingFailure`` if the deadline of the request has passed.
+    /// Throws a ``TransientFailure`` if the deadline of the request has passed.
     ///
     /// A request after its deadline is no evidence that a token was stolen: its client may have sent it again, and may
     /// have used the result, while this process was paused.
-    func demandTimeLeft() throws(PassingFailure) {
+    func demandTimeLeft() throws(TransientFailure) {
         if request.context.isLate {
-            throw PassingFailure(reason: "the request was not answered before its deadline")
+            throw TransientFailure(reason: "the request was not answered before its deadline")
         }
     }
 }
@@ -61,7 +61,7 @@ struct GrantContext: Sendable {
     let keys: KeyRing
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenCodec
-    let formerTokens: FormerTokenUses
+    let previousKeyTokens: PreviousKeyTokenUses
     let challenges: ChallengeReuseDetector
     let proofs: DPoPProofs
     let auditor: Auditor
@@ -77,7 +77,7 @@ struct GrantContext: Sendable {
     /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof;
     ///   `invalid_scope` if no API is named and the scope belongs to several.
     func target(
-        of grant: Grant, naming asked: [Resource], scope: Scope, _ exchange: TokenExchange
+        of grant: Grant, naming asked: [Resource], scope: Scope, _ exchange: TokenEndpointRequest
     ) async throws -> TokenTarget {
         let target = try await target(of: grant, naming: asked, scope: scope, by: exchange.client.client)
         try target.requireProof(exchange.proof)
@@ -141,7 +141,8 @@ struct GrantContext: Sendable {
     ///     already.
     ///   - exchange: The token request.
     func revoke(
-        _ grant: Grant, because reason: RevocationReason, recording refusal: AuditEvent, _ exchange: TokenExchange
+        _ grant: Grant, because reason: RevocationReason, recording refusal: AuditEvent,
+        _ exchange: TokenEndpointRequest
     ) async throws {
         let events = [event(.revocation, grant, exchange, detail: reason.rawValue), refusal]
         let outcome = try await store.revokeGrant(grant.id, because: reason, at: exchange.now, recording: events)
@@ -152,20 +153,20 @@ struct GrantContext: Sendable {
 
     /// Creates an event with the user, the client and the identifier of a grant.
     func event(
-        _ kind: AuditEvent.Kind, _ grant: Grant, _ exchange: TokenExchange, detail: String? = nil
+        _ kind: AuditEvent.Kind, _ grant: Grant, _ exchange: TokenEndpointRequest, detail: String? = nil
     ) -> AuditEvent {
         auditor.event(
-            kind, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            kind, by: exchange.request, user: grant.userID, client: grant.clientID, grant: grant.id,
             detail: detail, now: exchange.now)
     }
 
     /// Creates the event of a refusal, with the user, the client and the identifier of a grant.
     func refusal(
-        _ kind: AuditEvent.Kind, because reason: AuditEvent.Reason, _ grant: Grant, _ exchange: TokenExchange,
+        _ kind: AuditEvent.Kind, because reason: AuditEvent.Reason, _ grant: Grant, _ exchange: TokenEndpointRequest,
         detail: String? = nil
     ) -> AuditEvent {
         auditor.event(
-            kind, because: reason, by: exchange.request, person: grant.personID, client: grant.clientID,
+            kind, because: reason, by: exchange.request, user: grant.userID, client: grant.clientID,
             grant: grant.id, detail: detail, now: exchange.now)
     }
 }

@@ -20,12 +20,12 @@ struct ClientDirectory: Sendable {
     /// The request for which clients are found; nil for a service.
     var request: RequestContext?
     /// The rules for clients that no person registered, at one revision of the registry.
-    private(set) var knownRules = RegistryCache<Whole, UnregisteredClientRules>(capacity: 1)
+    private(set) var knownRules = RegistryCache<SingletonKey, UnregisteredClientRules>(capacity: 1)
     /// The counter of first approvals, each of which adds a client.
     let firstApprovals = ApprovalThrottle(limit: firstApprovalLimit, window: firstApprovalWindow)
 
     /// The part of the protocol to which a request belongs.
-    enum Leg: Sendable {
+    enum RequestPhase: Sendable {
         /// The request begins an authorization, so the current document of the client counts.
         case beginning
         /// The request continues what a user has allowed, so a document that cannot be fetched ends nothing.
@@ -38,9 +38,9 @@ struct ClientDirectory: Sendable {
     ///
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
     func client(
-        _ id: ClientIdentifier, on leg: Leg, of request: IncomingRequest, now: Date
+        _ id: ClientIdentifier, on phase: RequestPhase, of request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
-        switch leg {
+        switch phase {
         case .beginning:
             return try await beginning(id, at: try await registry.atArrival(), by: request, now: now)
         case .continuing: return try await existing(id)

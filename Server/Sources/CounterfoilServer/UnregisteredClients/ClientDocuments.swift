@@ -147,7 +147,7 @@ extension ClientDirectory {
         guard !changes.isEmpty else { return [] }
         return [
             AuditEvent(
-                at: now, .application, clientID: client.id,
+                at: now, .client, clientID: client.id,
                 detail: "client document changed: \(changes.joined(separator: ", "))")
         ]
     }

@@ -110,7 +110,7 @@ actor ClientLogos {
         files.forget(.logo, url)
         let type = file.contentType.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value
         guard let type, Self.mediaTypes.contains(type), file.body.count <= Self.byteLimit else {
-            throw LogoRefusal.notAPicture
+            throw LogoRefusal.notAnImage
         }
         return try await encoder.logo(from: file.body)
     }

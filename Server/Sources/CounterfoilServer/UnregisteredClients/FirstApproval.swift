@@ -27,10 +27,10 @@ extension ClientDirectory {
     func isFirst(_ approval: Approval, by request: IncomingRequest) async throws -> Bool {
         guard let client = approval.newClient, try await registry.fresh().client(client.id) == nil
         else { return false }
-        let (person, now) = (approval.grant.personID, approval.grant.createdAt)
-        do { try firstApprovals.note(person, now: now) } catch {
+        let (user, now) = (approval.grant.userID, approval.grant.createdAt)
+        do { try firstApprovals.note(user, now: now) } catch {
             await auditor.refuse(
-                .throttled, because: .throttledUser, request, person: person, client: client.id,
+                .throttled, because: .throttledUser, request, user: user, client: client.id,
                 detail: "first approvals", now: now)
             throw error
         }
@@ -40,7 +40,7 @@ extension ClientDirectory {
     /// Returns the event of the addition of a client by an approval, which the store appends if it adds the client.
     func firstApprovalEvent(of grant: Grant, by request: IncomingRequest) -> AuditEvent {
         auditor.event(
-            .application, by: request, person: grant.personID, client: grant.clientID,
+            .client, by: request, user: grant.userID, client: grant.clientID,
             detail: "stored the client of a client document", now: grant.createdAt)
     }
 }

@@ -58,7 +58,7 @@ extension ClientDirectory {
         // If another request has changed the client, the next authentication stores the keys.
         let events =
             former?.keys.isEmpty == false
-            ? [AuditEvent(at: now, .application, clientID: client.id, detail: "published keys changed")] : []
+            ? [AuditEvent(at: now, .client, clientID: client.id, detail: "published keys changed")] : []
         let outcome = try await store.updateClient(stored, logo: .keep, recording: events)
         if outcome.isCommitted { auditor.countRecorded(events) }
     }

@@ -78,7 +78,7 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     }
 
     /// An error in a draft; if ``field`` is nil, the error concerns the draft as a whole.
-    package struct Problem: Sendable {
+    package struct FieldProblem: Sendable {
         package let field: Field?
         /// The error and its remedy.
         package let text: LocalizedText
@@ -110,13 +110,13 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     /// - Returns: The policy and the problems. If there is a problem, the policy must not be used.
     package func checked(
         beside registry: Registry, revision: Int
-    ) -> (policy: UnregisteredClientPolicy, problems: [Problem]) {
+    ) -> (policy: UnregisteredClientPolicy, problems: [FieldProblem]) {
         var policy = UnregisteredClientPolicy(revision: revision)
-        var problems: [Problem] = []
+        var problems: [FieldProblem] = []
         if let kinds = UnregisteredClientSwitch(rawValue: kinds) {
             policy.kinds = kinds.kinds
         } else {
-            problems.append(Problem(.kinds, Problem.Reason.notAKind))
+            problems.append(FieldProblem(.kinds, FieldProblem.Reason.notAKind))
         }
         policy.allowedHosts = Self.hosts(allowedHosts, .allowedHosts, &problems)
         policy.refusedHosts = Self.hosts(refusedHosts, .refusedHosts, &problems)
@@ -125,13 +125,13 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
         let available = policy.requestableScope(of: registry.scopes)
         if let token = policy.defaultScope.tokens.first(where: { !available.contains($0) }) {
             problems.append(
-                Problem(.defaultScope, Problem.Reason.defaultNotInMaximum, ["name": .text(token.rawValue)]))
+                FieldProblem(.defaultScope, FieldProblem.Reason.defaultNotInMaximum, ["name": .text(token.rawValue)]))
         }
         policy.resources = resources.map { Self.resources($0, registry, &problems) }
         if let refreshTokens = RefreshTokenPolicy(rawValue: refreshTokens) {
             policy.refreshTokens = refreshTokens
         } else {
-            problems.append(Problem(.refreshTokens, ClientProblem.Reason.notARefreshTokenPolicy))
+            problems.append(FieldProblem(.refreshTokens, ClientProblem.Reason.notARefreshTokenPolicy))
         }
         policy.accessTokenLifetime = Self.seconds(
             accessTokenLifetime, ClientRules.tokenLifetimes, .accessTokenLifetime, .notALifetime, &problems)
@@ -142,24 +142,25 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
         if let approvers = UnregisteredClientPolicy.Approvers(rawValue: approvers) {
             policy.approvers = approvers
         } else {
-            problems.append(Problem(.approvers, Problem.Reason.notApprovers))
+            problems.append(FieldProblem(.approvers, FieldProblem.Reason.notApprovers))
         }
         policy.requiresInitialAccessToken = requiresInitialAccessToken
         return (policy, problems)
     }
 
     private static func hosts(
-        _ written: [String], _ field: Field, _ problems: inout [Problem]
+        _ written: [String], _ field: Field, _ problems: inout [FieldProblem]
     ) -> [HostPattern] {
         let written = written.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         let limit = UnregisteredClientPolicy.hostLimit
         if written.count > limit {
-            problems.append(Problem(field, Problem.Reason.tooManyHosts, ["limit": .number(limit)]))
+            problems.append(FieldProblem(field, FieldProblem.Reason.tooManyHosts, ["limit": .number(limit)]))
         }
         var hosts: [HostPattern] = []
         for text in written.prefix(limit) {
             guard let host = HostPattern(text) else {
-                problems.append(Problem(field, Problem.Reason.notAHost, ["host": .text(String(text.prefix(100)))]))
+                problems.append(
+                    FieldProblem(field, FieldProblem.Reason.notAHost, ["host": .text(String(text.prefix(100)))]))
                 continue
             }
             if !hosts.contains(host) { hosts.append(host) }
@@ -168,14 +169,15 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     }
 
     private static func scope(
-        _ names: [String], _ field: Field, _ registry: Registry, _ problems: inout [Problem]
+        _ names: [String], _ field: Field, _ registry: Registry, _ problems: inout [FieldProblem]
     ) -> Scope {
         let known = Set(registry.scopes.map(\.token))
         return Scope(
             names.compactMap { name in
                 guard let token = Scope.Token(name), known.contains(token) else {
                     problems.append(
-                        Problem(field, Problem.Reason.unknownScope, ["name": .text(String(name.prefix(100)))]))
+                        FieldProblem(field, FieldProblem.Reason.unknownScope, ["name": .text(String(name.prefix(100)))])
+                    )
                     return nil
                 }
                 return token
@@ -183,7 +185,7 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
     }
 
     private static func resources(
-        _ names: [String], _ registry: Registry, _ problems: inout [Problem]
+        _ names: [String], _ registry: Registry, _ problems: inout [FieldProblem]
     ) -> [Resource] {
         var resources: [Resource] = []
         for name in names {
@@ -191,7 +193,7 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
                 let known = registry.apis.first(where: { $0.resource == resource })?.resource
             else {
                 problems.append(
-                    Problem(.resources, Problem.Reason.unknownAPI, ["name": .text(String(name.prefix(100)))]))
+                    FieldProblem(.resources, FieldProblem.Reason.unknownAPI, ["name": .text(String(name.prefix(100)))]))
                 continue
             }
             if !resources.contains(known) { resources.append(known) }
@@ -201,13 +203,13 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
 
     private static func seconds(
         _ text: String, _ range: ClosedRange<Int>, _ field: Field, _ reason: ClientProblem.Reason,
-        _ problems: inout [Problem]
+        _ problems: inout [FieldProblem]
     ) -> Int? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= 8, let seconds = Int(text), range.contains(seconds) else {
             problems.append(
-                Problem(field, reason, ["least": .number(range.lowerBound), "most": .number(range.upperBound)]))
+                FieldProblem(field, reason, ["least": .number(range.lowerBound), "most": .number(range.upperBound)]))
             return nil
         }
         return seconds

@@ -27,8 +27,8 @@ struct UserInfoEndpoint: Sendable {
         do {
             let access = try await verified(token, by: request, now: now, client: &client)
             let proof = try proof(of: access, in: request, presented)
-            let (reply, person) = try await claims(for: access)
-            try await use(proof, of: person)
+            let (reply, user) = try await claims(for: access)
+            try await use(proof, of: user)
             return reply
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = presented.isBoundToKey
@@ -44,7 +44,7 @@ struct UserInfoEndpoint: Sendable {
         do {
             let proof =
                 presented.isBoundToKey
-                ? try proofs.proof(in: request, at: .userInfo, carrying: presented.token) : nil
+                ? try proofs.proof(in: request, at: .userInfo, presenting: presented.token) : nil
             guard proof != nil || !presented.isBoundToKey else {
                 throw BearerRefusal(.invalidDPoPProof, "the request with the scheme DPoP contains no DPoP proof")
             }
@@ -58,13 +58,13 @@ struct UserInfoEndpoint: Sendable {
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted.
-    private func use(_ proof: VerifiedDPoPProof?, of person: PersonIdentifier) async throws {
-        do { try await proofs.use(proof, of: .user(person)) } catch let refusal as DPoPProofRefusal {
+    private func use(_ proof: VerifiedDPoPProof?, of user: UserIdentifier) async throws {
+        do { try await proofs.use(proof, of: .user(user)) } catch let refusal as DPoPProofRefusal {
             throw BearerRefusal(refusal)
         }
     }
 
-    private func claims(for access: AccessTokenClaims) async throws -> (reply: Reply, person: PersonIdentifier) {
+    private func claims(for access: AccessTokenClaims) async throws -> (reply: Reply, user: UserIdentifier) {
         let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
@@ -73,9 +73,9 @@ struct UserInfoEndpoint: Sendable {
         // OpenID Connect Core §5.4 and §5.5: the user allowed `claimScope` only for claims that the client requested
         // individually. Of all claims that `claimScope` covers, the client gets only these.
         let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
-        let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
+        let claims = UserClaims(of: facts.user).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
-        return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.personID)
+        return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.userID)
     }
 
     private func verified(

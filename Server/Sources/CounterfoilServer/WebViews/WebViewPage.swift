@@ -2,20 +2,20 @@
 ///
 /// It explains the reason and has a link that continues in the browser.
 package struct WebViewPage: Sendable, Hashable {
-    package var applicationName: DisplayName
+    package var clientName: DisplayName
     /// The initials of the client, which are shown if it has no logo.
-    package var applicationInitials: String
+    package var clientInitials: String
     /// The path of the client's logo; nil if it has none.
-    package var applicationLogo: String?
+    package var clientLogo: String?
     /// The link that starts the authorization request again in the browser.
     package var openInBrowserLink: OpenInBrowserLink
 
     package init(
-        applicationName: DisplayName, applicationLogo: String? = nil, openInBrowserLink: OpenInBrowserLink
+        clientName: DisplayName, clientLogo: String? = nil, openInBrowserLink: OpenInBrowserLink
     ) {
-        self.applicationName = applicationName
-        applicationInitials = applicationName.initials
-        self.applicationLogo = applicationLogo
+        self.clientName = clientName
+        clientInitials = clientName.initials
+        self.clientLogo = clientLogo
         self.openInBrowserLink = openInBrowserLink
     }
 }

@@ -9,16 +9,16 @@ extension Reply {
         return page
     }
 
-    package var applicationsPage: AppsPage {
-        get throws(UnexpectedReply) { try page("the list of clients", as: AppsPage.self) }
+    package var clientsPage: ClientsPage {
+        get throws(UnexpectedReply) { try page("the list of clients", as: ClientsPage.self) }
     }
 
-    package var applicationFormPage: AppFormPage {
-        get throws(UnexpectedReply) { try page("the form of a client", as: AppFormPage.self) }
+    package var clientFormPage: ClientFormPage {
+        get throws(UnexpectedReply) { try page("the form of a client", as: ClientFormPage.self) }
     }
 
-    package var applicationPage: AppPage {
-        get throws(UnexpectedReply) { try page("the page of a client", as: AppPage.self) }
+    package var clientPage: ClientPage {
+        get throws(UnexpectedReply) { try page("the page of a client", as: ClientPage.self) }
     }
 
     package var secretsPage: SecretsPage {

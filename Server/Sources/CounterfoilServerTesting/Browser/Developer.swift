@@ -10,7 +10,7 @@ package struct Developer {
 
     package init(_ name: String, of test: TestServer, isAdministrator: Bool = false) async throws {
         self.test = test
-        _ = try await test.addPerson(name, email: "\(name)@example.com", isAdministrator: isAdministrator)
+        _ = try await test.addUser(name, email: "\(name)@example.com", isAdministrator: isAdministrator)
         browser = test.browser()
         try await browser.signInToConsole(username: name)
     }
@@ -28,7 +28,7 @@ package struct Developer {
     /// Registers a client at the console, follows redirects, and returns the last reply.
     package mutating func register(_ form: FormParameters) async throws -> Reply {
         let type = form.pairs.first { $0.name == "type" }?.value ?? "native"
-        let page = try await browser.open("/apps/new?type=\(type)").applicationFormPage
+        let page = try await browser.open("/apps/new?type=\(type)").clientFormPage
         return try await browser.submit(form.adding("ticket", page.ticket), to: page.action)
     }
 
@@ -37,8 +37,8 @@ package struct Developer {
         let reply = try await register(form)
         let id =
             if let page = reply.page as? SecretsPage {
-                page.application.clientID
-            } else { try reply.applicationPage.application.clientID }
+                page.client.clientID
+            } else { try reply.clientPage.client.clientID }
         guard let identifier = ClientIdentifier(id), let client = try await test.store.client(identifier) else {
             throw UnexpectedReply(needed: "a registered client", reply: reply)
         }

@@ -135,9 +135,9 @@ extension Reply {
     }
 
     /// The page of this reply that shows one connected app.
-    package var connectedAppPage: ConnectedAppPage {
+    package var connectedClientPage: ConnectedClientPage {
         get throws(UnexpectedReply) {
-            guard let page = self.page as? ConnectedAppPage else {
+            guard let page = self.page as? ConnectedClientPage else {
                 throw UnexpectedReply(needed: "the page of a connected app", reply: self)
             }
             return page

@@ -91,10 +91,10 @@ public struct ScriptedUserAgent: Sendable {
         public var fields: FormParameters
         /// The name of the file field.
         public var fileField: String
-        /// The content of the file, sent as `application/octet-stream`.
+        /// The content of the file, sent as `client/octet-stream`.
         public var file: [UInt8]
 
-        /// Creates a form with one file; the content type of the file is `application/octet-stream`.
+        /// Creates a form with one file; the content type of the file is `client/octet-stream`.
         public init(_ fields: FormParameters, fileField: String, file: [UInt8]) {
             self.fields = fields
             self.fileField = fileField

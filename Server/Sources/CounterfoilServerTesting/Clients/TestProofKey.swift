@@ -15,7 +15,7 @@ package struct TestProofKey: Sendable {
 
     /// Returns a proof for a request, with a `jti` of its own unless `id` is given.
     package func proof(
-        for method: HTTPRequest.Method = .post, _ uri: String, at time: Date, carrying token: AccessToken? = nil,
+        for method: HTTPRequest.Method = .post, _ uri: String, at time: Date, presenting token: AccessToken? = nil,
         nonce: String? = nil, id: String? = nil
     ) throws -> String {
         try key.sign(

@@ -38,7 +38,7 @@ extension StoreOperation {
     public static let signingKeys = Self("signingKeys"), addSigningKey = Self("addSigningKey")
 
     /// Reading a user.
-    public static let person = Self("person")
+    public static let user = Self("user")
     /// Changing a password, or the parameters of its hash.
     public static let changePassword = Self("changePassword"), replacePasswordHash = Self("replacePasswordHash")
     /// Reading and starting a session.

@@ -54,9 +54,9 @@ extension ClientStore {
 
 extension ConsentStore {
     package func narrowConsent(
-        of person: PersonIdentifier, to client: ClientIdentifier, keeping kept: Scope, at time: Date
+        of user: UserIdentifier, to client: ClientIdentifier, keeping kept: Scope, at time: Date
     ) async throws(StoreFault) -> NarrowConsentOutcome {
-        try await narrowConsent(of: person, to: client, keeping: kept, at: time, recording: [])
+        try await narrowConsent(of: user, to: client, keeping: kept, at: time, recording: [])
     }
 }
 
@@ -74,7 +74,7 @@ extension GrantStore {
         try await settleRedemptions(
             settlements, at: time,
             recording: {
-                AuditEvent(at: time, .revocation, personID: $0.personID, clientID: $0.clientID, grantID: $0.id)
+                AuditEvent(at: time, .revocation, userID: $0.userID, clientID: $0.clientID, grantID: $0.id)
             })
     }
 
@@ -86,24 +86,24 @@ extension GrantStore {
     }
 }
 
-extension PeopleStore {
-    package func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try await addPerson(person, recording: [])
+extension UserStore {
+    package func addUser(_ user: User) async throws(StoreFault) -> AddUserOutcome {
+        try await addUser(user, recording: [])
     }
 
-    package func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try await addFirstAdministrator(person, recording: [])
+    package func addFirstAdministrator(_ user: User) async throws(StoreFault) -> AddUserOutcome {
+        try await addFirstAdministrator(user, recording: [])
     }
 
-    package func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
-        try await updatePerson(person, at: time, recording: [])
+    package func updateUser(_ user: User, at time: Date) async throws(StoreFault) -> UpdateUserOutcome {
+        try await updateUser(user, at: time, recording: [])
     }
 
     package func changePassword(
-        of person: PersonIdentifier, from former: PasswordHash, to new: PasswordHash, keeping session: ArtefactDigest?,
+        of user: UserIdentifier, from former: PasswordHash, to new: PasswordHash, keeping session: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
-        try await changePassword(of: person, from: former, to: new, keeping: session, at: time, recording: [])
+        try await changePassword(of: user, from: former, to: new, keeping: session, at: time, recording: [])
     }
 }
 
@@ -167,17 +167,17 @@ extension SessionStore {
         try await endSession(digest, at: time, recording: [])
     }
 
-    package func endSession(_ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date)
+    package func endSession(_ digest: ArtefactDigest, of user: UserIdentifier, at time: Date)
         async throws(StoreFault) -> Bool
     {
-        try await endSession(digest, of: person, at: time, recording: [])
+        try await endSession(digest, of: user, at: time, recording: [])
     }
 
     @discardableResult
-    package func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date)
+    package func signOutEverywhere(_ user: UserIdentifier, except kept: ArtefactDigest?, at time: Date)
         async throws(StoreFault) -> Int
     {
-        try await signOutEverywhere(person, except: kept, at: time, recording: [])
+        try await signOutEverywhere(user, except: kept, at: time, recording: [])
     }
 }
 
@@ -238,12 +238,12 @@ extension UnregisteredClientUseStore {
     }
 }
 
-extension PeopleStore {
+extension UserStore {
     /// Deletes a user, and records one event.
     package func beginRemoval(
-        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+        of user: UserIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome {
-        try await beginRemoval(of: person, by: terms, recording: { _ in [event] }, at: time)
+        try await beginRemoval(of: user, by: terms, recording: { _ in [event] }, at: time)
     }
 }
 

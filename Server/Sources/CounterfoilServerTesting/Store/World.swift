@@ -10,7 +10,7 @@ package struct World {
     package static let now = Date(timeIntervalSince1970: 1_800_000_000.123)
 
     package let store: any AuthorizationServerStore
-    package let person: Person
+    package let user: User
     package let client: RegisteredClient
     /// The session in which the user approves; it lasts longer than any test.
     package let session: Session
@@ -18,23 +18,23 @@ package struct World {
     /// Adds a user and a client to a store; also adds the session of the user if `signedIn` is true.
     package init(in store: any AuthorizationServerStore, signedIn: Bool = true) async throws {
         self.store = store
-        person = try .named("ada", email: "ada@example.com")
+        user = try .named("ada", email: "ada@example.com")
         client = try .named("app-lightbox")
-        session = .lasting(of: person)
-        try Self.expect(.added, try await store.addPerson(person))
+        session = .lasting(of: user)
+        try Self.expect(.added, try await store.addUser(user))
         try Self.expect(.added, try await store.addClient(client))
         if signedIn { try await begin(session) }
     }
 
     /// Creates a world from a user, a client and a session that the store already contains.
-    package init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient, session: Session) {
+    package init(_ store: any AuthorizationServerStore, user: User, client: RegisteredClient, session: Session) {
         self.store = store
-        self.person = person
+        self.user = user
         self.client = client
         self.session = session
     }
 
-    /// Starts a session in the store, with the password that all users of `Person.named` have.
+    /// Starts a session in the store, with the password that all users of `User.named` have.
     package func begin(_ session: Session) async throws {
         try Self.expect(
             .begun(session.id), try await store.beginSession(session, proving: .example, replacing: nil))
@@ -42,16 +42,16 @@ package struct World {
 
     /// Adds another user with a session to the same store, and returns the world of that user and the same client.
     package func adding(_ name: String) async throws -> World {
-        let person = try Person.named(name)
-        try Self.expect(.added, try await store.addPerson(person))
-        let world = World(store, person: person, client: client, session: .lasting(of: person))
+        let user = try User.named(name)
+        try Self.expect(.added, try await store.addUser(user))
+        let world = World(store, user: user, client: client, session: .lasting(of: user))
         try await world.begin(world.session)
         return world
     }
 
     package func grant(_ scope: Scope = Scope([.openID, .offlineAccess]), at time: Date = World.now) -> Grant {
         Grant(
-            personID: person.id, clientID: client.id, scope: scope, sessionID: session.id, createdAt: time,
+            userID: user.id, clientID: client.id, scope: scope, sessionID: session.id, createdAt: time,
             lastUsedAt: time)
     }
 
@@ -70,13 +70,14 @@ package struct World {
     /// Returns an approval for the current registration of the client; `asked` is the scope of the grant by
     /// default.
     package func approval(
-        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, place: ConsentPlace? = nil, pkce: PKCEUse = .s256,
+        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, consentTarget: ConsentTarget? = nil,
+        pkce: PKCEUse = .s256,
         basis: ApprovalBasis = .answer, pushedRequest: ArtefactDigest? = nil
     ) -> Approval {
         Approval(
-            grant: grant, code: code, asked: asked ?? grant.scope, place: place,
+            grant: grant, code: code, asked: asked ?? grant.scope, consentTarget: consentTarget,
             appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash,
+            clientRevision: client.revision, pkce: pkce, passwordHash: user.passwordHash,
             basis: basis, pushedRequest: pushedRequest)
     }
 
@@ -96,13 +97,13 @@ package struct World {
 
     /// The consent of the user to the client; nil if there is none.
     package var consent: Consent? {
-        get async throws { try await store.consent(of: person.id, to: client.id) }
+        get async throws { try await store.consent(of: user.id, to: client.id) }
     }
 }
 
-extension Person {
-    package static func named(_ name: String, email: String? = nil, disabledAt: Date? = nil) throws -> Person {
-        Person(
+extension User {
+    package static func named(_ name: String, email: String? = nil, disabledAt: Date? = nil) throws -> User {
+        User(
             username: try World.made(Username(name), from: name),
             email: try email.map { try World.made(EmailAddress($0), from: $0) },
             displayName: "Ada · 爱达",
@@ -121,7 +122,7 @@ extension PasswordHash {
 extension RegisteredClient {
     package static func named(
         _ id: String,
-        owner: PersonIdentifier? = nil,
+        owner: UserIdentifier? = nil,
         scope: Scope = Scope([.openID, .offlineAccess, .profile, .email]),
         createdAt: Date = World.now
     ) throws -> RegisteredClient {
@@ -169,21 +170,21 @@ extension KeyThumbprint {
 
 extension Session {
     /// Returns a session that is neither idle nor expired at any time of a test.
-    package static func lasting(of person: Person) -> Session {
+    package static func lasting(of user: User) -> Session {
         let years: TimeInterval = 10 * 365 * 86_400
         return Session(
-            digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: World.now,
+            digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: World.now,
             lastSeenAt: World.now + years, expiresAt: World.now + years)
     }
 
     package static func example(
-        of person: Person,
+        of user: User,
         token: SessionToken = SessionToken(),
         lastSeenAt: Date = World.now
     ) -> Session {
         Session(
             digest: ArtefactDigest(of: token),
-            personID: person.id,
+            userID: user.id,
             authenticatedAt: World.now,
             lastSeenAt: lastSeenAt,
             expiresAt: World.now.addingTimeInterval(86_400),

@@ -6,19 +6,19 @@ package import Foundation
 extension World {
     /// Returns the terms of the deletion of a user, with the server key of ``TestServer``.
     package static func terms(
-        of person: Person, ownedClients: RemovalTerms.OwnedClients = .refuse
+        of user: User, ownedClients: RemovalTerms.OwnedClients = .refuse
     ) throws -> RemovalTerms {
-        try RemovalTerms(of: person.id, with: TestSigningKeys.serverKey, ownedClients: ownedClients)
+        try RemovalTerms(of: user.id, with: TestSigningKeys.serverKey, ownedClients: ownedClients)
     }
 
     /// Begins the deletion of the user of the world.
     package func beginRemoval(
         ownedClients: RemovalTerms.OwnedClients = .refuse, at time: Date = World.now
     ) async throws -> BeginRemovalOutcome {
-        let terms = try Self.terms(of: person, ownedClients: ownedClients)
+        let terms = try Self.terms(of: user, ownedClients: ownedClients)
         return try await store.beginRemoval(
-            of: person.id, by: terms,
-            recording: AuditEvent(at: time, .account, personID: terms.pseudonym, detail: "deleted"), at: time)
+            of: user.id, by: terms,
+            recording: AuditEvent(at: time, .account, userID: terms.pseudonym, detail: "deleted"), at: time)
     }
 
     /// Deletes all records that are left of deleted users, and returns how many rows each transaction reported.

@@ -53,11 +53,11 @@ public struct AuditEvent: Sendable, Hashable {
         /// A request was refused because a rate limit was exceeded.
         public static let throttled = Kind(rawValue: "throttled")
         /// A client was registered, changed or deleted.
-        public static let application = Kind(rawValue: "application")
+        public static let client = Kind(rawValue: "application")
         /// Scopes that a client may request without a user (client credentials grant) were approved or withdrawn.
         public static let machineAccess = Kind(rawValue: "machine-access")
         /// A client secret was created or deleted.
-        public static let applicationSecret = Kind(rawValue: "application-secret")
+        public static let clientSecret = Kind(rawValue: "application-secret")
         /// A user account was created or changed.
         public static let account = Kind(rawValue: "account")
         /// A signing key was created or replaced.
@@ -71,7 +71,7 @@ public struct AuditEvent: Sendable, Hashable {
         public static let allCases: [Kind] = [
             .signIn, .signOut, .passwordChange, .consent, .browserRequest, .clientRequest, .pkceException,
             .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
-            .clientAuthentication, .throttled, .application, .machineAccess, .applicationSecret, .account,
+            .clientAuthentication, .throttled, .client, .machineAccess, .clientSecret, .account,
             .signingKey, .setting, .auditRemoval,
         ]
     }
@@ -103,8 +103,8 @@ public struct AuditEvent: Sendable, Hashable {
     /// The outcome: the action was carried out or refused.
     public let outcome: Outcome
     /// The user who acted or whose data the event concerns, or the pseudonym of a deleted user
-    /// (``PersonIdentifier/isPseudonym``); nil if unknown.
-    public let personID: PersonIdentifier?
+    /// (``UserIdentifier/isPseudonym``); nil if unknown.
+    public let userID: UserIdentifier?
     /// The client, an identifier of at most 128 bytes; nil if the event concerns none.
     ///
     /// Strangers choose the identifier of an unknown client, so its length would decide how fast a flood of refusals
@@ -128,7 +128,7 @@ public struct AuditEvent: Sendable, Hashable {
         at: Date,
         _ kind: Kind,
         _ outcome: Outcome = .done,
-        personID: PersonIdentifier? = nil,
+        userID: UserIdentifier? = nil,
         clientID: ClientIdentifier? = nil,
         grantID: GrantIdentifier? = nil,
         source: String? = nil,
@@ -138,7 +138,7 @@ public struct AuditEvent: Sendable, Hashable {
         self.at = at
         self.kind = kind
         self.outcome = outcome
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID.map(\.inAuditLog)
         self.grantID = grantID
         self.source = source
@@ -245,7 +245,7 @@ public struct AuditQuery: Sendable, Hashable {
     /// The kind of the events; nil for events of every kind.
     public var kind: AuditEvent.Kind?
     /// The user of the events; nil for all events, with or without a user.
-    public var personID: PersonIdentifier?
+    public var userID: UserIdentifier?
     /// The client of the events, as ``AuditEvent/clientID`` has it; nil for all events, with or without a client.
     public let clientID: ClientIdentifier?
     /// The outcome of the events; nil for events with every outcome.
@@ -267,12 +267,12 @@ public struct AuditQuery: Sendable, Hashable {
     ///
     /// A limit outside 1 to 1000 becomes the nearest valid value.
     public init(
-        kind: AuditEvent.Kind? = nil, personID: PersonIdentifier? = nil, clientID: ClientIdentifier? = nil,
+        kind: AuditEvent.Kind? = nil, userID: UserIdentifier? = nil, clientID: ClientIdentifier? = nil,
         outcome: AuditEvent.Outcome? = nil, source: String? = nil, requestID: String? = nil,
         since: Date? = nil, until: Date? = nil, before: AuditPosition? = nil, limit: Int = 100
     ) {
         self.kind = kind
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID.map(\.inAuditLog)
         self.outcome = outcome
         self.source = source
@@ -287,7 +287,7 @@ public struct AuditQuery: Sendable, Hashable {
 /// The audit log.
 ///
 /// The log is append-only: only the oldest events can be deleted, and an event changes in one case only. If its user
-/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers are never reused. Seals
+/// is deleted, it gets a pseudonym (``UserStore/continueRemovals(atMost:)``). Event numbers are never reused. Seals
 /// show a change that the store cannot refuse, because it was made in its files or its database (``AuditSealStore``).
 ///
 /// An event that describes a commit is appended by that commit, which takes it as `recording`.
@@ -295,7 +295,7 @@ public protocol AuditStore: Sendable {
     /// Appends an event that describes no commit, such as a failed sign-in.
     ///
     /// If its user was deleted in the meantime, the event gets the pseudonym of the user while the store still knows
-    /// it, and otherwise is appended without the user (``AuditEvent/withoutPerson``). The same holds for an event that
+    /// it, and otherwise is appended without the user (``AuditEvent/withoutUser``). The same holds for an event that
     /// a commit appends.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
     /// Reads the events that match a query, newest first by their positions, at most ``AuditQuery/limit``.

@@ -19,7 +19,7 @@ package struct AuditFinding: Sendable, Hashable {
         /// The record of the last deletion is not authentic.
         case start
         /// The log does not contain the head that the operator noted.
-        case notedHead = "noted-head"
+        case expectedHead = "noted-head"
     }
 
     package let kind: Kind
@@ -50,7 +50,7 @@ package struct AuditFinding: Sendable, Hashable {
         case .end, .head, .start:
             "If the database was restored or failed over at that time, this is the loss. Otherwise, find out who could "
                 + "write to the database."
-        case .notedHead:
+        case .expectedHead:
             "If the database was restored from an older copy, note the new head. Otherwise, compare the log with an "
                 + "export or a copy."
         }

@@ -1,7 +1,7 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import Crypto
 
-extension PersonIdentifier {
+extension UserIdentifier {
     private static let pseudonymPrefix = "per_removed_"
     /// The number of bytes of a pseudonym: the prefix, and 256 bits in base64url.
     private static let pseudonymLength = pseudonymPrefix.utf8.count + 43
@@ -26,7 +26,7 @@ extension AuditEvent {
     /// Such an event has a detail. An event without one can be that of a user whose deletion has removed the request.
     package var isFromServer: Bool { hasNoRequest && detail.map { !$0.hasPrefix(Self.commandPrefix) } == true }
 
-    private var hasNoRequest: Bool { source == nil && requestID == nil && personID?.isPseudonym != true }
+    private var hasNoRequest: Bool { source == nil && requestID == nil && userID?.isPseudonym != true }
 }
 
 extension ServerKey {
@@ -34,13 +34,13 @@ extension ServerKey {
     ///
     /// It is an HMAC of the identifier, so a user always has the same one. A test whether it belongs to an
     /// identifier needs the server key.
-    package func auditPseudonym(of person: PersonIdentifier) -> PersonIdentifier {
-        let code = HMAC<SHA256>.authenticationCode(for: Array(person.rawValue.utf8), using: auditPseudonyms)
-        return PersonIdentifier(pseudonym: code.copiedBytes)
+    package func auditPseudonym(of user: UserIdentifier) -> UserIdentifier {
+        let code = HMAC<SHA256>.authenticationCode(for: Array(user.rawValue.utf8), using: auditPseudonyms)
+        return UserIdentifier(pseudonym: code.copiedBytes)
     }
 }
 
-extension PersonIdentifier {
+extension UserIdentifier {
     /// Creates a pseudonym from the 32 bytes of an HMAC.
     fileprivate init(pseudonym bytes: [UInt8]) {
         self.init(unchecked: Self.pseudonymPrefix + Base64URL.encode(bytes))

@@ -23,16 +23,16 @@ package struct AuditSealKeys: Sendable {
     /// Seals an event after the end of the chain.
     package func seal(_ record: AuditRecord, after end: AuditChainEnd, random: RandomBytes) -> AuditSeal {
         let number = end.seal + 1
-        let salts = (person: random.bytes(16), detail: random.bytes(16))
-        let person = AuditDigest.person(of: record, salt: salts.person)
+        let salts = (user: random.bytes(16), detail: random.bytes(16))
+        let user = AuditDigest.user(of: record, salt: salts.user)
         let detail = AuditDigest.detail(of: record, salt: salts.detail)
         let pseudonym = self.pseudonym(of: record).map { self.code(ofPseudonym: $0, in: record, with: keys.current) }
-        let digest = AuditDigest.event(record, person: person, detail: detail, pseudonym: pseudonym)
+        let digest = AuditDigest.event(record, user: user, detail: detail, pseudonym: pseudonym)
         let chain = AuditDigest.chain(after: end.chain, number: number, digest: digest)
         let code = self.code(ofSeal: number, at: record.position, digest: digest, chain: chain, with: keys.current)
         return AuditSeal(
             number: number, position: record.position, digest: digest,
-            person: SaltedDigest(digest: person, salt: salts.person),
+            user: SaltedDigest(digest: user, salt: salts.user),
             detail: SaltedDigest(digest: detail, salt: salts.detail), pseudonym: pseudonym, chain: chain, code: code)
     }
 
@@ -78,19 +78,19 @@ package struct AuditSealKeys: Sendable {
     ///
     /// - Parameter key: The position of the key that authenticated the seal.
     package func matches(_ record: AuditRecord, _ seal: AuditSeal, key: Int) -> Bool {
-        guard record.position == seal.position, isPersonSealed(record, seal, key: key),
+        guard record.position == seal.position, isUserSealed(record, seal, key: key),
             isDetailSealed(record, seal)
         else { return false }
         let digest = AuditDigest.event(
-            record, person: seal.person.digest, detail: seal.detail.digest, pseudonym: seal.pseudonym)
+            record, user: seal.user.digest, detail: seal.detail.digest, pseudonym: seal.pseudonym)
         return digest == seal.digest
     }
 
-    private func isPersonSealed(_ record: AuditRecord, _ seal: AuditSeal, key: Int) -> Bool {
-        if let salt = seal.person.salt { return AuditDigest.person(of: record, salt: salt) == seal.person.digest }
+    private func isUserSealed(_ record: AuditRecord, _ seal: AuditSeal, key: Int) -> Bool {
+        if let salt = seal.user.salt { return AuditDigest.user(of: record, salt: salt) == seal.user.digest }
         // The event must be that of a deleted user.
         guard record.grantID == nil, record.source == nil, record.requestID == nil, let sealed = seal.pseudonym,
-            let pseudonym = record.personID, PersonIdentifier(pseudonym)?.isPseudonym == true
+            let pseudonym = record.userID, UserIdentifier(pseudonym)?.isPseudonym == true
         else { return false }
         // A pseudonym that was made with another server key is another one. While several are listed, a server that was
         // not restarted yet may have made it with a former one, or with the next.
@@ -100,15 +100,15 @@ package struct AuditSealKeys: Sendable {
 
     private func isDetailSealed(_ record: AuditRecord, _ seal: AuditSeal) -> Bool {
         if let salt = seal.detail.salt { return AuditDigest.detail(of: record, salt: salt) == seal.detail.digest }
-        return seal.person.salt == nil && record.detail == nil
+        return seal.user.salt == nil && record.detail == nil
     }
 
     // MARK: Codes
 
     /// Returns the pseudonym that the user of an event has after a deletion; nil if the event has no user.
     private func pseudonym(of record: AuditRecord) -> String? {
-        guard let person = record.personID.flatMap({ PersonIdentifier($0) }) else { return nil }
-        return person.isPseudonym ? person.rawValue : serverKey.auditPseudonym(of: person).rawValue
+        guard let user = record.userID.flatMap({ UserIdentifier($0) }) else { return nil }
+        return user.isPseudonym ? user.rawValue : serverKey.auditPseudonym(of: user).rawValue
     }
 
     private func code(ofPseudonym pseudonym: String, in record: AuditRecord, with key: SymmetricKey) -> [UInt8] {
@@ -158,10 +158,10 @@ package struct AuditSealKeys: Sendable {
 /// The digests of a seal, which need no key.
 package enum AuditDigest {
     /// The digest of what the deletion of a user removes.
-    package static func person(of record: AuditRecord, salt: [UInt8]) -> [UInt8] {
+    package static func user(of record: AuditRecord, salt: [UInt8]) -> [UInt8] {
         var bytes = CanonicalBytes("counterfoil audit person")
         bytes.add(salt)
-        for text in [record.personID, record.grantID, record.source, record.requestID] { bytes.add(text) }
+        for text in [record.userID, record.grantID, record.source, record.requestID] { bytes.add(text) }
         return bytes.digest
     }
 
@@ -175,12 +175,12 @@ package enum AuditDigest {
 
     /// The digest of an event: what never changes, and the digests of what can be removed.
     package static func event(
-        _ record: AuditRecord, person: [UInt8], detail: [UInt8], pseudonym: [UInt8]?
+        _ record: AuditRecord, user: [UInt8], detail: [UInt8], pseudonym: [UInt8]?
     ) -> [UInt8] {
         var bytes = CanonicalBytes("counterfoil audit event")
         bytes.add(record.position)
         for text in [record.kind, record.outcome, record.clientID] { bytes.add(text) }
-        for digest in [person, detail, pseudonym ?? []] { bytes.add(digest) }
+        for digest in [user, detail, pseudonym ?? []] { bytes.add(digest) }
         return bytes.digest
     }
 

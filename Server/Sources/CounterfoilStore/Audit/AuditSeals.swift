@@ -10,7 +10,7 @@ public struct AuditRecord: Sendable, Hashable {
     /// The name of the outcome.
     public let outcome: String
     /// The user, or the pseudonym of a deleted user.
-    public let personID: String?
+    public let userID: String?
     /// The client.
     public let clientID: String?
     /// The grant.
@@ -24,13 +24,13 @@ public struct AuditRecord: Sendable, Hashable {
 
     /// Creates a record with the values of a row.
     public init(
-        position: AuditPosition, kind: String, outcome: String, personID: String?, clientID: String?, grantID: String?,
+        position: AuditPosition, kind: String, outcome: String, userID: String?, clientID: String?, grantID: String?,
         source: String?, requestID: String?, detail: String?
     ) {
         self.position = position
         self.kind = kind
         self.outcome = outcome
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID
         self.grantID = grantID
         self.source = source
@@ -43,7 +43,7 @@ public struct AuditRecord: Sendable, Hashable {
         let event = entry.event
         self.init(
             position: entry.position, kind: event.kind.rawValue, outcome: event.outcome.rawValue,
-            personID: event.personID?.rawValue, clientID: event.clientID?.rawValue, grantID: event.grantID?.rawValue,
+            userID: event.userID?.rawValue, clientID: event.clientID?.rawValue, grantID: event.grantID?.rawValue,
             source: event.source, requestID: event.requestID, detail: event.detail)
     }
 }
@@ -76,7 +76,7 @@ public struct AuditSeal: Sendable, Hashable {
     /// The digest of the event, which contains the two salted digests.
     public let digest: [UInt8]
     /// The digest of what the deletion of a user removes: user, grant, source and request.
-    public var person: SaltedDigest
+    public var user: SaltedDigest
     /// The digest of the further details, which the deletion of a user removes if they name the user.
     public var detail: SaltedDigest
     /// A code of the pseudonym that the user of the event has after a deletion; nil if the event has no user.
@@ -88,13 +88,13 @@ public struct AuditSeal: Sendable, Hashable {
 
     /// Creates a seal that a store has read.
     public init(
-        number: Int, position: AuditPosition, digest: [UInt8], person: SaltedDigest, detail: SaltedDigest,
+        number: Int, position: AuditPosition, digest: [UInt8], user: SaltedDigest, detail: SaltedDigest,
         pseudonym: [UInt8]?, chain: [UInt8], code: [UInt8]
     ) {
         self.number = number
         self.position = position
         self.digest = digest
-        self.person = person
+        self.user = user
         self.detail = detail
         self.pseudonym = pseudonym
         self.chain = chain

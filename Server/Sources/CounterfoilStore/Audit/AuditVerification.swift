@@ -9,7 +9,7 @@ package struct AuditVerification {
 
     private let store: any AuditSealStore
     private let keys: AuditSealKeys
-    private let noted: AuditHeadMark?
+    private let expectedHead: AuditHeadMark?
     /// Seals up to this number are read, but not reported.
     private let examined: Int
 
@@ -26,21 +26,22 @@ package struct AuditVerification {
     private var isChainReported = false
     /// The position of the newest event that was read with its seal.
     private var newest: AuditPosition?
-    private var isNotedFound = false
+    private var isExpectedHeadFound = false
 
     /// Creates a verification.
     ///
     /// - Parameters:
     ///   - store: The store with the log.
     ///   - serverKey: The key with which the server seals events, and former keys.
-    ///   - noted: The end of the chain that the operator noted at an earlier time; nil for none.
+    ///   - expectedHead: The end of the chain that the operator noted at an earlier time; nil for none.
     ///   - examined: The number of the last seal whose findings were examined before; 0 for none.
     package init(
-        of store: any AuditSealStore, with serverKey: ServerKey, noted: AuditHeadMark? = nil, after examined: Int = 0
+        of store: any AuditSealStore, with serverKey: ServerKey, expectedHead: AuditHeadMark? = nil,
+        after examined: Int = 0
     ) {
         self.store = store
         keys = AuditSealKeys(serverKey)
-        self.noted = noted
+        self.expectedHead = expectedHead
         self.examined = examined
     }
 
@@ -83,14 +84,14 @@ package struct AuditVerification {
         }
         endUnconfirmed()
         verify(end: head)
-        verifyNoted()
+        verifyExpectedHead()
         try await verifyUnsealed(at: now)
     }
 
     private mutating func report(_ finding: AuditFinding) {
         switch finding.kind {
         // A later loss of the end is another one, although its seals have the numbers of examined ones.
-        case .end, .notedHead: break
+        case .end, .expectedHead: break
         default: if let seal = finding.seal, seal <= examined { return }
         }
         verdict.add(finding)
@@ -105,7 +106,7 @@ package struct AuditVerification {
         verdict.removedThrough = start.through
         guard start.seal > last else { return true }
         (last, chain, isChainReported, unconfirmed) = (start.seal, start.chain, false, nil)
-        compareNoted(seal: start.seal, chain: start.chain)
+        compareExpectedHead(seal: start.seal, chain: start.chain)
         return true
     }
 
@@ -137,22 +138,22 @@ package struct AuditVerification {
         }
     }
 
-    private mutating func compareNoted(seal: Int, chain: [UInt8]) {
-        guard let noted, noted.seal == seal else { return }
-        isNotedFound = true
-        guard noted.chain != chain else { return }
+    private mutating func compareExpectedHead(seal: Int, chain: [UInt8]) {
+        guard let expectedHead, expectedHead.seal == seal else { return }
+        isExpectedHeadFound = true
+        guard expectedHead.chain != chain else { return }
         report(
             AuditFinding(
-                .notedHead, seal: seal, "The log up to seal \(seal) is another one than when its head was noted."))
+                .expectedHead, seal: seal, "The log up to seal \(seal) is another one than when its head was noted."))
     }
 
-    private mutating func verifyNoted() {
-        guard let noted, !isNotedFound else { return }
+    private mutating func verifyExpectedHead() {
+        guard let expectedHead, !isExpectedHeadFound else { return }
         let text =
-            noted.seal > last
-            ? "The log ends with seal \(last), before the noted head \(noted.seal)."
-            : "Seal \(noted.seal) of the noted head is not in the log any more, so it cannot be compared."
-        report(AuditFinding(.notedHead, seal: noted.seal, text))
+            expectedHead.seal > last
+            ? "The log ends with seal \(last), before the noted head \(expectedHead.seal)."
+            : "Seal \(expectedHead.seal) of the noted head is not in the log any more, so it cannot be compared."
+        report(AuditFinding(.expectedHead, seal: expectedHead.seal, text))
     }
 
     // MARK: Seals
@@ -202,7 +203,7 @@ package struct AuditVerification {
         isChainReported = false
         defer {
             last = seal.number
-            compareNoted(seal: seal.number, chain: seal.chain)
+            compareExpectedHead(seal: seal.number, chain: seal.chain)
         }
         guard key != nil else {
             // The seal may be of a key that is not in the list. A later seal then confirms it.
@@ -267,7 +268,7 @@ package struct AuditVerification {
             return false
         }
         newest = max(newest ?? record.position, record.position)
-        if seal.person.salt == nil { verdict.pseudonymCount += 1 }
+        if seal.user.salt == nil { verdict.pseudonymCount += 1 }
         return true
     }
 

@@ -2,7 +2,7 @@
 ///
 /// The commit that deletes a client deletes its registration, so the client is gone for every method, and no code,
 /// token or device authorization of it can be used. The number of its other records has no limit:
-/// ``PeopleStore/continueRemovals(atMost:)`` deletes those that the commit left. Until then, no client can have the
+/// ``UserStore/continueRemovals(atMost:)`` deletes those that the commit left. Until then, no client can have the
 /// identifier.
 public enum ClientRemoval {
     /// The maximum number of records that the commit of a deletion deletes itself.

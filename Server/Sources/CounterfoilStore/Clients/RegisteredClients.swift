@@ -45,7 +45,7 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The type, which cannot be changed after the registration; only that of an unregistered client can.
     public let type: ClientType
     /// The developer who registered the client on the My Apps page; nil if an administrator registered it.
-    public var owner: PersonIdentifier?
+    public var owner: UserIdentifier?
     /// The texts and the logo that pages show to users.
     public var presentation: ClientPresentation
     /// The redirect URIs, `redirect_uris`.
@@ -98,7 +98,7 @@ public struct RegisteredClient: Sendable, Hashable {
     public init(
         id: ClientIdentifier,
         type: ClientType,
-        owner: PersonIdentifier? = nil,
+        owner: UserIdentifier? = nil,
         presentation: ClientPresentation,
         redirectURIs: [RedirectURI],
         scope: Scope,
@@ -257,12 +257,12 @@ public struct ClientOwnership: Sendable, Hashable {
     /// The identifier of the client.
     public let id: ClientIdentifier
     /// The developer who owns the client; nil if there is none, or if the stored identifier is invalid.
-    public let owner: PersonIdentifier?
+    public let owner: UserIdentifier?
     /// Whether no person registered the client: it identified or registered itself.
     public let isUnregistered: Bool
 
     /// Creates a record that a store has read.
-    public init(id: ClientIdentifier, owner: PersonIdentifier?, isUnregistered: Bool) {
+    public init(id: ClientIdentifier, owner: UserIdentifier?, isUnregistered: Bool) {
         self.id = id
         self.owner = owner
         self.isUnregistered = isUnregistered
@@ -274,11 +274,11 @@ public protocol ClientStore: Sendable {
     /// Reads all clients that a person registered, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
-    func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
+    func clients(of owner: UserIdentifier) async throws(StoreFault) -> [RegisteredClient]
     /// Reads the identifiers of the clients that a developer has registered, oldest first.
     ///
     /// It also returns clients that ``clients(of:)`` leaves out because of a value that this version does not know.
-    func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier]
+    func clientIdentifiers(of owner: UserIdentifier) async throws(StoreFault) -> [ClientIdentifier]
     /// Reads what the deletion of a client needs, and no other value of its record; nil if there is no such client.
     func clientOwnership(_ id: ClientIdentifier) async throws(StoreFault) -> ClientOwnership?
     /// Returns whether the ``RegisteredClient/origins`` of any client cover the given origin (RFC 6454).

@@ -64,7 +64,7 @@ public struct UnregisteredClientHost: Sendable, Hashable {
 }
 
 /// The place of a client in the list of a family, which stays valid if the client is deleted.
-public struct UnregisteredClientPlace: Sendable, Hashable {
+public struct UnregisteredClientCursor: Sendable, Hashable {
     /// The time at which the client became known.
     public let createdAt: Date
     /// The identifier of the client, for clients with the same time.
@@ -105,7 +105,7 @@ public protocol UnregisteredClientUseStore: Sendable {
     ///   - last: The place of the last client of the page before; nil for the first page.
     ///   - limit: The maximum number of clients.
     func unregisteredClients(
-        of family: UnregisteredClientFamily, after last: UnregisteredClientPlace?, limit: Int
+        of family: UnregisteredClientFamily, after last: UnregisteredClientCursor?, limit: Int
     ) async throws(StoreFault) -> [UnregisteredClientUse]
     /// Reads one client; nil if there is none, or if a person registered it.
     func unregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> UnregisteredClientUse?

@@ -49,7 +49,7 @@ public struct Grant: Sendable, Hashable {
     /// The identifier, which the access tokens of the grant contain.
     public let id: GrantIdentifier
     /// The user who gave the permission.
-    public let personID: PersonIdentifier
+    public let userID: UserIdentifier
     /// The client that got the permission; deleting the client deletes the grant.
     public let clientID: ClientIdentifier
     /// The allowed scope; a user can withdraw a part of it.
@@ -78,7 +78,7 @@ public struct Grant: Sendable, Hashable {
     /// Creates a record of a grant; by default it has a random identifier and is not revoked.
     public init(
         id: GrantIdentifier = GrantIdentifier(),
-        personID: PersonIdentifier,
+        userID: UserIdentifier,
         clientID: ClientIdentifier,
         scope: Scope,
         resources: [Resource] = [],
@@ -91,7 +91,7 @@ public struct Grant: Sendable, Hashable {
         revokedAt: Date? = nil
     ) {
         self.id = id
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID
         self.scope = scope
         self.resources = resources
@@ -205,13 +205,13 @@ public struct CodeFacts: Sendable, Hashable {
     /// The grant that the code belongs to, which may be revoked.
     public let grant: Grant
     /// The user who gave the permission, whose account may be disabled.
-    public let person: Person
+    public let user: User
 
     /// Creates facts that a store has read in one transaction.
-    public init(code: CodeRecord, grant: Grant, person: Person) {
+    public init(code: CodeRecord, grant: Grant, user: User) {
         self.code = code
         self.grant = grant
-        self.person = person
+        self.user = user
     }
 }
 
@@ -220,16 +220,16 @@ public struct GrantFacts: Sendable, Hashable {
     /// The grant, which may be revoked.
     public let grant: Grant
     /// The user who gave the permission, whose account may be disabled.
-    public let person: Person
+    public let user: User
 
     /// Creates facts that a store has read in one transaction.
-    public init(grant: Grant, person: Person) {
+    public init(grant: Grant, user: User) {
         self.grant = grant
-        self.person = person
+        self.user = user
     }
 
     /// Whether the grant is not revoked and its user not disabled, so that tokens issued under it are valid.
-    public var hold: Bool { grant.revokedAt == nil && person.disabledAt == nil }
+    public var hold: Bool { grant.revokedAt == nil && user.disabledAt == nil }
 }
 
 /// The outcome of ``GrantStore/recordConsent(_:)``.
@@ -245,7 +245,7 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     /// The client was changed after the user was asked; nothing was written.
     case clientChanged
     /// The user does not exist or is disabled; nothing was written.
-    case personNotActive
+    case userNotActive
     /// The session has ended or expired, or the password was changed after the session was read; nothing was
     /// written.
     case sessionEnded
@@ -258,13 +258,13 @@ public enum RecordConsentOutcome: Sendable, Hashable {
 /// The reason why a grant was revoked.
 public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     /// The client requested the revocation (RFC 7009).
-    case application
+    case client = "application"
     /// The code was redeemed twice (RFC 6749 §4.1.2).
     case codeReplay = "code-replay"
     /// A rotated refresh token was used when a retry was no longer allowed (RFC 9700 §4.14.2).
     case refreshReuse = "refresh-reuse"
     /// The user withdrew the consent.
-    case person
+    case user = "person"
     /// The session in which the user approved has ended, or the user signed out everywhere.
     case session
     /// The only remaining scope of the grant was deleted from the server.
@@ -360,11 +360,11 @@ public protocol GrantStore: Sendable {
     /// Reads at most `limit` grants of a user with their token families, in the order of their clients and identifiers.
     ///
     /// - Parameters:
-    ///   - person: The user.
+    ///   - user: The user.
     ///   - last: The last grant of the page before; nil begins with the first grant.
     ///   - limit: The maximum number of grants.
     func grants(
-        of person: PersonIdentifier, after last: Grant?, limit: Int
+        of user: UserIdentifier, after last: Grant?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens]
     /// Revokes a grant, and reduces the consent to the scopes of the remaining grants.
     ///

@@ -13,8 +13,8 @@ public struct ProofHolder: Sendable, Hashable {
     public static func key(_ thumbprint: KeyThumbprint) -> ProofHolder { ProofHolder([.key(thumbprint)]) }
 
     /// The user of a grant.
-    package static func user(_ person: PersonIdentifier) -> ProofHolder {
-        ProofHolder([ProofSpace.Share("user \(person.rawValue)", divisor: 8)])
+    package static func user(_ user: UserIdentifier) -> ProofHolder {
+        ProofHolder([ProofSpace.Share("user \(user.rawValue)", divisor: 8)])
     }
 
     /// A client that has authenticated, as the user who registered it: one user can register many.

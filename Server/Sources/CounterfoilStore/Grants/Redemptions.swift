@@ -46,14 +46,14 @@ public struct RevokedGrant: Sendable, Hashable {
     /// The identifier of the grant.
     public let id: GrantIdentifier
     /// The user who gave the permission.
-    public let personID: PersonIdentifier
+    public let userID: UserIdentifier
     /// The client that got the permission.
     public let clientID: ClientIdentifier
 
     /// Creates a record of a revocation.
-    public init(id: GrantIdentifier, personID: PersonIdentifier, clientID: ClientIdentifier) {
+    public init(id: GrantIdentifier, userID: UserIdentifier, clientID: ClientIdentifier) {
         self.id = id
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID
     }
 }

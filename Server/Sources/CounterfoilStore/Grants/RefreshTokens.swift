@@ -79,13 +79,13 @@ public struct RefreshFacts: Sendable, Hashable {
     /// The grant that the family belongs to, which may be revoked.
     public let grant: Grant
     /// The user who gave the permission, whose account may be disabled.
-    public let person: Person
+    public let user: User
 
     /// Creates facts that a store has read in one transaction.
-    public init(family: RefreshFamily, grant: Grant, person: Person) {
+    public init(family: RefreshFamily, grant: Grant, user: User) {
         self.family = family
         self.grant = grant
-        self.person = person
+        self.user = user
     }
 }
 

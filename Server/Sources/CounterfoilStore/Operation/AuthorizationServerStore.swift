@@ -29,7 +29,7 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 /// the registry without the cache.
 public typealias UncachedStore = AttemptStore & AuditSealStore & AuditStore & BrandingStore & CertificateOrderStore
     & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore
-    & LogoutDeliveryStore & MaintenanceStore & PeopleStore & ProofUseStore & PushedRequestStore & RefreshTokenStore
+    & LogoutDeliveryStore & MaintenanceStore & UserStore & ProofUseStore & PushedRequestStore & RefreshTokenStore
     & RequestStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore
     & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore
 

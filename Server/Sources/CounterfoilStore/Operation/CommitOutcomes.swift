@@ -21,7 +21,7 @@ extension AddClientSecretOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
-extension AddPersonOutcome: CommitOutcome {
+extension AddUserOutcome: CommitOutcome {
     /// Whether the user was added.
     public var isCommitted: Bool { self == .added }
 }
@@ -83,7 +83,7 @@ extension UpdateClientOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .updated }
 }
 
-extension UpdatePersonOutcome: CommitOutcome {
+extension UpdateUserOutcome: CommitOutcome {
     /// Whether the account was changed.
     public var isCommitted: Bool { self == .updated }
 }

@@ -28,7 +28,7 @@ public struct ScopeDefinition: Sendable, Hashable {
     public static let descriptionLength = 1...200
 
     /// The tokens of the standard scopes, all of which concern a user.
-    package static let ofPeople = Set(standard.map(\.token))
+    package static let ofUsers = Set(standard.map(\.token))
 
     /// The standard scopes for which UserInfo returns claims (OpenID Connect Core §5.4).
     package static let ofUserInfo = Scope(standard.map(\.token).filter { $0 != .offlineAccess })
@@ -46,7 +46,7 @@ public struct ScopeDefinition: Sendable, Hashable {
 
 extension Scope.Token {
     /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
-    public var isStandard: Bool { ScopeDefinition.ofPeople.contains(self) }
+    public var isStandard: Bool { ScopeDefinition.ofUsers.contains(self) }
 }
 
 extension Scope {

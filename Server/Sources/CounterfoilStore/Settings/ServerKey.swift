@@ -119,13 +119,13 @@ public struct ServerKey: Sendable {
     }
 
     /// Encrypts the identifier of a deleted user for the queue of the logout notifications.
-    package func seal(subject person: PersonIdentifier) throws -> [UInt8] {
-        try removedSubjects.seal(Array(person.rawValue.utf8))
+    package func seal(subject user: UserIdentifier) throws -> [UInt8] {
+        try removedSubjects.seal(Array(user.rawValue.utf8))
     }
 
     /// Decrypts the output of ``seal(subject:)``; nil if it was not encrypted with one of the keys.
-    package func open(subject sealed: [UInt8]) -> PersonIdentifier? {
-        (try? removedSubjects.open(sealed)).flatMap { PersonIdentifier(String(decoding: $0.bytes, as: UTF8.self)) }
+    package func open(subject sealed: [UInt8]) -> UserIdentifier? {
+        (try? removedSubjects.open(sealed)).flatMap { UserIdentifier(String(decoding: $0.bytes, as: UTF8.self)) }
     }
 
     /// Encrypts a private key for the store, and binds the result to the key identifier.

@@ -6,7 +6,7 @@ public import Foundation
 /// The consent page and the account page show the consent, and the user can withdraw it on the account page.
 public struct Consent: Sendable, Hashable {
     /// The user who consented.
-    public let personID: PersonIdentifier
+    public let userID: UserIdentifier
     /// The client that got the consent.
     public let clientID: ClientIdentifier
     /// The scopes that the user allowed in any grant to the client and has not withdrawn.
@@ -35,7 +35,7 @@ public struct Consent: Sendable, Hashable {
 
     /// Creates a record; by default, no API is remembered and the consent was never used.
     public init(
-        personID: PersonIdentifier,
+        userID: UserIdentifier,
         clientID: ClientIdentifier,
         scope: Scope,
         remembered: Scope,
@@ -45,7 +45,7 @@ public struct Consent: Sendable, Hashable {
         allowedAt: Date,
         lastUsedAt: Date? = nil
     ) {
-        self.personID = personID
+        self.userID = userID
         self.clientID = clientID
         self.scope = scope
         self.remembered = remembered
@@ -61,9 +61,9 @@ extension Consent {
     /// Returns whether the user allowed a scope for the APIs of a request.
     ///
     /// The user's last answer about the scope counts. For a standard scope, the APIs make no difference.
-    package func remembers(_ token: Scope.Token, at place: ConsentPlace) -> Bool {
+    package func remembers(_ token: Scope.Token, at consentTarget: ConsentTarget) -> Bool {
         guard !token.isStandard else { return remembered.contains(token) }
-        return switch place {
+        return switch consentTarget {
         case .service: remembered.contains(token)
         case .apis(let resources): resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
         // The scope means access to this API alone, also where the user allowed it without an API.
@@ -75,8 +75,8 @@ extension Consent {
     /// Returns whether the user allowed a scope for the APIs of a request, or in a request without an API.
     ///
     /// Such a scope is not new to the user, even if the server asks about it again because the request names an API.
-    package func knows(_ token: Scope.Token, at place: ConsentPlace) -> Bool {
-        remembers(token, at: place) || remembered.contains(token)
+    package func knows(_ token: Scope.Token, at consentTarget: ConsentTarget) -> Bool {
+        remembers(token, at: consentTarget) || remembered.contains(token)
     }
 
     /// Returns a copy limited to the scopes and APIs of the remaining grants; nil if no grant remains.
@@ -93,7 +93,7 @@ extension Consent {
         let atService = Set(live.filter(\.resources.isEmpty).flatMap(\.scope.tokens))
         consent.remembered = Scope(
             remembered.intersection(consent.scope).tokens.filter {
-                atService.contains($0) || ScopeDefinition.ofPeople.contains($0)
+                atService.contains($0) || ScopeDefinition.ofUsers.contains($0)
             })
         consent.rememberedAt = [:]
         for (resource, remembered) in rememberedAt {
@@ -130,7 +130,7 @@ public enum ApprovalBasis: Sendable, Hashable {
 }
 
 /// The APIs for which a user allows the scope of a request, each of which a ``Consent`` remembers separately.
-public enum ConsentPlace: Sendable, Hashable {
+public enum ConsentTarget: Sendable, Hashable {
     /// No API: the request names none, and none follows from its scope.
     case service
     /// The APIs that the request names (RFC 8707 §2).
@@ -164,7 +164,7 @@ public struct Approval: Sendable, Hashable {
     /// The user declined the tokens of this scope that are in neither ``Grant/scope`` nor ``Grant/claimScope``.
     public let asked: Scope
     /// The APIs for which the consent remembers the answer.
-    public let place: ConsentPlace
+    public let consentTarget: ConsentTarget
     /// The digest of the client's appearance when the request was approved; it becomes ``Consent/appearance``.
     public let appearance: ClientAppearance
     /// The revision of the client when the request was approved.
@@ -192,9 +192,9 @@ public struct Approval: Sendable, Hashable {
 
     /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
     ///
-    /// If `place` is nil, the consent remembers the answer for the APIs of the grant.
+    /// If `consentTarget` is nil, the consent remembers the answer for the APIs of the grant.
     public init(
-        grant: Grant, code: CodeRecord, asked: Scope, place: ConsentPlace? = nil, appearance: ClientAppearance,
+        grant: Grant, code: CodeRecord, asked: Scope, consentTarget: ConsentTarget? = nil, appearance: ClientAppearance,
         clientRevision: Int, pkce: PKCEUse, passwordHash: PasswordHash, basis: ApprovalBasis,
         pushedRequest: ArtefactDigest? = nil, newClient: RegisteredClient? = nil, events: [AuditEvent] = [],
         newClientEvent: AuditEvent? = nil
@@ -202,7 +202,7 @@ public struct Approval: Sendable, Hashable {
         self.grant = grant
         self.code = code
         self.asked = asked
-        self.place = place ?? (grant.resources.isEmpty ? .service : .apis(grant.resources))
+        self.consentTarget = consentTarget ?? (grant.resources.isEmpty ? .service : .apis(grant.resources))
         self.appearance = appearance
         self.clientRevision = clientRevision
         self.pkce = pkce
@@ -222,23 +222,23 @@ public struct Approval: Sendable, Hashable {
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }
-        return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: place) }
+        return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: consentTarget) }
     }
 
     /// Returns the consent to be stored with this approval; `former` is the stored consent, or nil for none.
     public func consent(after former: Consent?) -> Consent {
-        let ofPeople = ScopeDefinition.ofPeople
-        let isForService = place == .service
+        let ofUsers = ScopeDefinition.ofUsers
+        let isForService = consentTarget == .service
         var rememberedAt = former?.rememberedAt ?? [:]
-        for resource in place.resources {
-            let renewed = renewed(rememberedAt[resource]) { !ofPeople.contains($0) }
+        for resource in consentTarget.resources {
+            let renewed = renewed(rememberedAt[resource]) { !ofUsers.contains($0) }
             rememberedAt[resource] = renewed.isEmpty ? nil : renewed
         }
         return Consent(
-            personID: grant.personID,
+            userID: grant.userID,
             clientID: grant.clientID,
             scope: Scope((former?.scope.tokens ?? []) + grant.allowed.tokens),
-            remembered: renewed(former?.remembered) { isForService || ofPeople.contains($0) },
+            remembered: renewed(former?.remembered) { isForService || ofUsers.contains($0) },
             rememberedAt: rememberedAt,
             appearance: appearance,
             since: former?.since ?? grant.createdAt,
@@ -270,17 +270,17 @@ public enum NarrowConsentOutcome: Sendable, Hashable {
 /// The consents of users; there is at most one for each user and client.
 public protocol ConsentStore: Sendable {
     /// Reads the consent of a user to a client; nil if there is none or if it was withdrawn.
-    func consent(of person: PersonIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
+    func consent(of user: UserIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
     /// Reads all consents of a user, most recently allowed first.
-    func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
+    func consents(of user: UserIdentifier) async throws(StoreFault) -> [ConsentFacts]
     /// Reads at most `limit` consents of a user with their clients, in the order of the client identifiers.
     ///
     /// - Parameters:
-    ///   - person: The user.
+    ///   - user: The user.
     ///   - last: The client of the last consent of the page before; nil begins with the first consent.
     ///   - limit: The maximum number of consents.
     func consents(
-        of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
+        of user: UserIdentifier, after last: ClientIdentifier?, limit: Int
     ) async throws(StoreFault) -> [ConsentFacts]
     /// Removes all scopes except `kept` from the grants that a user gave to a client; a grant with no scope left is
     /// revoked.
@@ -291,7 +291,7 @@ public protocol ConsentStore: Sendable {
     /// If the store removes a scope from a grant, it invalidates the unredeemed code of the grant in the same
     /// transaction. A concurrent redemption therefore cannot issue a token with the former scope.
     func narrowConsent(
-        of person: PersonIdentifier,
+        of user: UserIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
         at time: Date,

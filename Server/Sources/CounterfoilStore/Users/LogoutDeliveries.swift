@@ -4,8 +4,8 @@ public import Foundation
 /// The user in a queued logout notification.
 public enum LogoutSubject: Sendable, Hashable {
     /// The identifier of a user.
-    case person(PersonIdentifier)
-    /// The encrypted identifier of a deleted user (``RemovalTerms/sealedPersonID``).
+    case user(UserIdentifier)
+    /// The encrypted identifier of a deleted user (``RemovalTerms/sealedUserID``).
     case removed(sealed: [UInt8])
 }
 
@@ -48,7 +48,7 @@ public struct LogoutDelivery: Sendable, Hashable {
 /// The clients that share one limit of deliveries in flight and one of concurrent DNS lookups.
 package enum LogoutParty: Sendable, Hashable, CustomStringConvertible {
     /// The clients of a developer.
-    case owner(PersonIdentifier)
+    case owner(UserIdentifier)
     /// A client that an administrator registered without an owner.
     case client(ClientIdentifier)
     /// All unregistered clients, because one stranger can register any number of them.
@@ -63,7 +63,7 @@ package enum LogoutParty: Sendable, Hashable, CustomStringConvertible {
     /// The text by which the sender of notifications tells the parties apart.
     package var description: String {
         switch self {
-        case .owner(let person): "owner \(person)"
+        case .owner(let user): "owner \(user)"
         case .client(let id): "client \(id)"
         case .unregistered: "unregistered clients"
         }

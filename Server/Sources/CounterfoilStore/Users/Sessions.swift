@@ -57,14 +57,14 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
 /// The session of a signed-in browser.
 public struct Session: Sendable, Hashable {
     /// The maximum number of sessions of one user.
-    public static let limitPerPerson = 50
+    public static let limitPerUser = 50
 
     /// The digest of the session token.
     public let digest: ArtefactDigest
     /// The public identifier, `sid`.
     public var id: SessionIdentifier
     /// The user who signed in.
-    public let personID: PersonIdentifier
+    public let userID: UserIdentifier
     /// The time when the user authenticated, `auth_time`.
     public let authenticatedAt: Date
     /// The time of the last request of the browser, updated at most once a minute.
@@ -80,7 +80,7 @@ public struct Session: Sendable, Hashable {
     public init(
         digest: ArtefactDigest,
         id: SessionIdentifier = SessionIdentifier(),
-        personID: PersonIdentifier,
+        userID: UserIdentifier,
         authenticatedAt: Date,
         lastSeenAt: Date,
         expiresAt: Date,
@@ -89,7 +89,7 @@ public struct Session: Sendable, Hashable {
     ) {
         self.digest = digest
         self.id = id
-        self.personID = personID
+        self.userID = userID
         self.authenticatedAt = authenticatedAt
         self.lastSeenAt = lastSeenAt
         self.expiresAt = expiresAt
@@ -104,12 +104,12 @@ public struct SessionFacts: Sendable, Hashable {
     /// The session, which may have expired.
     public let session: Session
     /// The user who signed in, whose account may have been disabled since.
-    public let person: Person
+    public let user: User
 
     /// Creates facts that a store has read in one transaction.
-    public init(session: Session, person: Person) {
+    public init(session: Session, user: User) {
         self.session = session
-        self.person = person
+        self.user = user
     }
 }
 
@@ -118,7 +118,7 @@ public enum BeginSessionOutcome: Sendable, Hashable {
     /// The session began with this `sid`, and the former session of the browser was deleted.
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
-    case personNotActive
+    case userNotActive
     /// The password was changed after the server had verified the former one; nothing was written.
     case passwordChanged
 }
@@ -145,7 +145,7 @@ public protocol SessionStore: Sendable {
     ///
     /// The store compares the hash so that a sign-in fails if the password is changed after the server verified it.
     ///
-    /// A user has at most ``Session/limitPerPerson`` sessions. If the new session exceeds this limit, the least
+    /// A user has at most ``Session/limitPerUser`` sessions. If the new session exceeds this limit, the least
     /// recently used other sessions end with their dependents.
     func beginSession(
         _ session: Session,
@@ -163,10 +163,10 @@ public protocol SessionStore: Sendable {
         _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
     /// Reads the sessions of a user, most recently used first, including expired ones.
-    func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
+    func sessions(of user: UserIdentifier) async throws(StoreFault) -> [Session]
     /// Ends a session of a user; returns false if the user has no such session.
     func endSession(
-        _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+        _ digest: ArtefactDigest, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
     /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
     ///
@@ -176,7 +176,7 @@ public protocol SessionStore: Sendable {
     /// - Returns: The number of sessions that ended.
     @discardableResult
     func signOutEverywhere(
-        _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date, recording events: [AuditEvent]
+        _ user: UserIdentifier, except kept: ArtefactDigest?, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int
     /// Ends the dependents of a session that is not valid: it has expired, was last used at or before `idle`, or no
     /// longer exists.

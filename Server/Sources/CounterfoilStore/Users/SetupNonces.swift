@@ -21,7 +21,7 @@ public struct SetupNonce: Sendable, Hashable {
 /// The number of the link for creating the first administrator, which all servers with this store have in common.
 ///
 /// The number alone is useless: the link also depends on the server key.
-/// ``PeopleStore/addFirstAdministrator(_:recording:)`` deletes it.
+/// ``UserStore/addFirstAdministrator(_:recording:)`` deletes it.
 public protocol SetupStore: Sendable {
     /// Stores a number, unless a number that was stored after `limit` exists already.
     ///

@@ -36,7 +36,7 @@ package actor CertificateOrders: Service {
     private var draw: Double
     private var information: RenewalInformation?
     private var nextLook = Date.distantPast
-    private var failures: KnownFailures
+    private var failures: OrderFailures
     private var readFault = LastingFault()
     private var leaseFault = LastingFault()
     /// The order that is finalized and not stored yet, for which a stop waits.
@@ -73,7 +73,7 @@ package actor CertificateOrders: Service {
         self.connect = connect ?? { HTTPAuthority(trusting: settings.roots, userAgent: "Counterfoil/\(Build.version)") }
         keys = StoredKeys(store: store, serverKey: serverKey)
         self.certificate = certificate ?? OrderedCertificate(answering: PendingChallenges(store))
-        failures = KnownFailures(settings: settings.digest, authority: "\(settings.directory)", start: store.now())
+        failures = OrderFailures(settings: settings.digest, authority: "\(settings.directory)", start: store.now())
         draw = clock.draw()
     }
 

@@ -61,10 +61,11 @@ package struct IssuerProbe: Sendable {
         let (members, date) = try await object(at: issuer.rawValue + "/.well-known/openid-configuration")
         let names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
         let endpoints = names.compactMap { members.text($0) }
-        guard let named = members.text("issuer"), let place = members.text("jwks_uri"), endpoints.count == names.count
+        guard let named = members.text("issuer"), let keySetURI = members.text("jwks_uri"),
+            endpoints.count == names.count
         else { throw Failure(description: "the response at \(issuer) is no metadata") }
         let foreign = endpoints.first { !$0.hasPrefix(issuer.origin + "/") }
-        let keys = foreign == nil ? try await keyIdentifiers(at: place) : []
+        let keys = foreign == nil ? try await keyIdentifiers(at: keySetURI) : []
         return Found(issuer: named, keys: keys, foreignEndpoint: foreign, members: members, date: date)
     }
 

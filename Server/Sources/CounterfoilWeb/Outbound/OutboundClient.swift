@@ -16,7 +16,7 @@ public struct OutboundClient: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
     private let timeLimit: TimeAmount
-    private let lookUps: LookUps
+    private let resolver: HostResolver
 
     /// A response to a GET request.
     package struct Response: Sendable {
@@ -48,21 +48,21 @@ public struct OutboundClient: Sendable {
     ) {
         self.init(
             rules, loopbackPort: insecureLoopbackPort, timeLimit: timeLimit,
-            lookUps: LookUps(label: "counterfoil.lookups", lookUp: lookUp))
+            resolver: HostResolver(label: "counterfoil.lookups", lookUp: lookUp))
     }
 
-    private init(_ rules: OutboundRules, loopbackPort: Int?, timeLimit: TimeAmount, lookUps: LookUps) {
+    private init(_ rules: OutboundRules, loopbackPort: Int?, timeLimit: TimeAmount, resolver: HostResolver) {
         self.rules = rules
         self.loopbackPort = loopbackPort
         self.timeLimit = timeLimit
-        self.lookUps = lookUps
+        self.resolver = resolver
     }
 
     /// A client that reaches public addresses only, and shares the queue of DNS lookups with this client.
     var withoutPrivateNetworks: OutboundClient {
         OutboundClient(
             OutboundRules(networks: .none, authorities: rules.authorities), loopbackPort: nil, timeLimit: timeLimit,
-            lookUps: lookUps)
+            resolver: resolver)
     }
 
     /// Fetches a document of a limited size.
@@ -168,7 +168,7 @@ public struct OutboundClient: Sendable {
 
     /// Resolves a host name, and returns its addresses if the rules allow each of them.
     private func addresses(of host: String, for party: String) async throws(OutboundFailure) -> [String] {
-        switch await lookUps.addresses(of: host, for: party, within: timeLimit) {
+        switch await resolver.addresses(of: host, for: party, within: timeLimit) {
         case .timedOut: throw .timedOut
         case .busy: throw .busy
         case .found(let found):

@@ -122,12 +122,12 @@ struct ConnectionChannel {
         connection.opened(try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID) ?? .rootStream)
         let bound = NIOLoopBound(connection, eventLoop: stream.eventLoop)
         stream.closeFuture.whenComplete { _ in bound.value.closedStream() }
-        let place = StreamPlace(in: connection)
-        try pipeline.addHandler(StreamHandler(place))
+        let slot = StreamSlot(in: connection)
+        try pipeline.addHandler(StreamHandler(slot))
         try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
         try pipeline.addHandler(SlowRequestHandler(head: nil, body: bodyTime))
         try pipeline.addHandler(
             RequestHandler(
-                accepted.responder, address: accepted.address, connection: accepted.connection, stream: place))
+                accepted.responder, address: accepted.address, connection: accepted.connection, stream: slot))
     }
 }

@@ -53,13 +53,14 @@ package struct Listener: Service {
         let watch = child.connections.pauses.start()
         defer { watch.stop() }
         var bound: [Bound] = []
-        var places: [BoundAddress] = []
+        var boundAddresses: [BoundAddress] = []
         do {
             for address in addresses {
                 do {
                     let sockets = try await listen(at: address)
                     bound += sockets
-                    places.append(BoundAddress(address: address, port: sockets.first?.channel.localAddress?.port))
+                    boundAddresses.append(
+                        BoundAddress(address: address, port: sockets.first?.channel.localAddress?.port))
                 } catch {
                     throw ListeningFailure(address: address, cause: error)
                 }
@@ -68,7 +69,7 @@ package struct Listener: Service {
             await close(bound)
             throw error
         }
-        await onListening(places)
+        await onListening(boundAddresses)
 
         let channels = bound.map(\.channel)
         await cancelWhenGracefulShutdown {

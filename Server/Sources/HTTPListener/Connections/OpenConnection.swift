@@ -53,7 +53,7 @@ final class OpenConnection: Sendable {
 
     let closable: any ClosableConnection
     /// The key of the source address for limits (`IPAddress.source`).
-    let place: String
+    let sourceName: String
     let share: BodyBudget.Share
     let slot: Int
     let pauses: PauseWatch
@@ -67,11 +67,12 @@ final class OpenConnection: Sendable {
     }
 
     init(
-        _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget,
+        _ closable: any ClosableConnection, from sourceName: String, share: BodyBudget.Share, slot: Int,
+        budget: BodyBudget,
         pauses: PauseWatch
     ) {
         self.closable = closable
-        self.place = place
+        self.sourceName = sourceName
         self.share = share
         self.slot = slot
         self.budget = budget

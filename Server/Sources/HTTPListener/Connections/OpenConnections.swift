@@ -92,10 +92,10 @@ package final class OpenConnections: Sendable {
         proxies.withLockedValue { $0 = trustedProxies }
         state.withLockedValue { state in
             state.limits = limits
-            for (place, source) in state.sources {
+            for (sourceName, source) in state.sources {
                 let isLimited = !isProxy(source.address)
                 source.share.limit(isLimited)
-                state.sources[place]?.isLimited = isLimited
+                state.sources[sourceName]?.isLimited = isLimited
             }
         }
     }
@@ -114,12 +114,12 @@ package final class OpenConnections: Sendable {
     ///
     /// If the result is true, the connection is counted as refused.
     func refusesMore(from address: IPAddress?) -> Bool {
-        let place = address?.source ?? "unknown"
+        let sourceName = address?.source ?? "unknown"
         let isFull = state.withLockedValue { state in
-            guard let source = state.sources[place] else { return false }
+            guard let source = state.sources[sourceName] else { return false }
             return source.isLimited && source.count >= state.limits.perSource
         }
-        if isFull { noteRefusal(.source, of: place) }
+        if isFull { noteRefusal(.source, of: sourceName) }
         return isFull
     }
 
@@ -127,22 +127,22 @@ package final class OpenConnections: Sendable {
     ///
     /// - Returns: The admitted connection; nil if the connection exceeds a limit and must be closed.
     func admit(_ closable: any ClosableConnection, from address: IPAddress?) -> OpenConnection? {
-        let place = address?.source ?? "unknown"
+        let sourceName = address?.source ?? "unknown"
         var evicted: OpenConnection?
         let admitted: Result<OpenConnection, Refused> = state.withLockedValue { state in
-            let source = state.sources[place] ?? makeSource(address)
+            let source = state.sources[sourceName] ?? makeSource(address)
             if source.isLimited, source.count >= state.limits.perSource { return .failure(Refused(reason: .source)) }
             if state.open - state.leaving >= state.limits.total {
                 evicted = state.leaving < ConnectionLimits.closingAllowance ? state.takeVictim() : nil
                 guard evicted != nil else { return .failure(Refused(reason: .total)) }
             }
-            return .success(state.add(closable, from: place, source, budget, pauses))
+            return .success(state.add(closable, from: sourceName, source, budget, pauses))
         }
         evicted?.evict()
         switch admitted {
         case .success(let connection): return connection
         case .failure(let refused):
-            noteRefusal(refused.reason, of: place)
+            noteRefusal(refused.reason, of: sourceName)
             return nil
         }
     }
@@ -212,7 +212,7 @@ package final class OpenConnections: Sendable {
     }
 
     /// Counts a refused connection, and logs the number of refusals at most once in ten seconds.
-    func noteRefusal(_ reason: Refusal, of place: String? = nil) {
+    func noteRefusal(_ reason: Refusal, of sourceName: String? = nil) {
         let now = NIODeadline.now()
         let told = state.withLockedValue { state -> (count: Int, open: Int)? in
             state.refused[reason, default: 0] += 1
@@ -227,7 +227,7 @@ package final class OpenConnections: Sendable {
             "refused connections",
             metadata: [
                 "count": "\(told.count)", "reason": "\(reason.rawValue)", "open": "\(told.open)",
-                "source": "\(place ?? "unknown")",
+                "source": "\(sourceName ?? "unknown")",
             ])
     }
 
@@ -252,7 +252,7 @@ extension OpenConnections {
     private struct State {
         var limits: ConnectionLimits
         var sources: [String: Source] = [:]
-        var lines = ConnectionLines()
+        var lines = ConnectionQueues()
         var open = 0
         /// The number of evicted connections that are not closed yet.
         var leaving = 0
@@ -271,16 +271,16 @@ extension OpenConnections {
         var hasRoomForSocket: Bool { sockets < limits.total + ConnectionLimits.closingAllowance }
 
         mutating func add(
-            _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget,
+            _ closable: any ClosableConnection, from sourceName: String, _ source: Source, _ budget: BodyBudget,
             _ pauses: PauseWatch
         ) -> OpenConnection {
             var source = source
             source.count += 1
-            sources[place] = source
+            sources[sourceName] = source
             open += 1
             let connection = lines.add { slot in
                 OpenConnection(
-                    closable, from: place, share: source.share, slot: slot, budget: budget, pauses: pauses)
+                    closable, from: sourceName, share: source.share, slot: slot, budget: budget, pauses: pauses)
             }
             if isDraining { connection.closeAfterResponse() }
             return connection
@@ -289,9 +289,9 @@ extension OpenConnections {
         mutating func remove(_ connection: OpenConnection) {
             open -= 1
             if lines.remove(connection.slot) == .gone { leaving -= 1 }
-            guard var source = sources[connection.place] else { return }
+            guard var source = sources[connection.sourceName] else { return }
             source.count -= 1
-            sources[connection.place] = source.count > 0 ? source : nil
+            sources[connection.sourceName] = source.count > 0 ? source : nil
         }
 
         /// Removes and returns a connection to evict, a silent one first; nil if there is none.

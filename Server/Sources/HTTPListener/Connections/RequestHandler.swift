@@ -44,7 +44,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let address: IPAddress?
     private let connection: OpenConnection
     /// The place of the request in the limits of its HTTP/2 connection; nil for HTTP/1.1.
-    private let stream: StreamPlace?
+    private let stream: StreamSlot?
     private let idleTimer: IdleTimer
     private var reading = Reading.nothing
     /// The beginning of the current request; nil if there is none.
@@ -80,7 +80,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let largestRest = 16 << 20
 
     init(
-        _ responder: any Responder, address: IPAddress?, connection: OpenConnection, stream: StreamPlace? = nil
+        _ responder: any Responder, address: IPAddress?, connection: OpenConnection, stream: StreamSlot? = nil
     ) {
         self.responder = responder
         self.address = address

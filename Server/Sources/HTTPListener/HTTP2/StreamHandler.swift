@@ -19,11 +19,11 @@ final class StreamHandler: ChannelDuplexHandler {
         case expected, arriving, complete, refused
     }
 
-    private let place: StreamPlace
+    private let slot: StreamSlot
     private var request = Request.expected
     private var responseTimer: Scheduled<Void>?
 
-    init(_ place: StreamPlace) { self.place = place }
+    init(_ slot: StreamSlot) { self.slot = slot }
 
     func handlerRemoved(context: ChannelHandlerContext) { responseTimer?.cancel() }
 
@@ -35,7 +35,7 @@ final class StreamHandler: ChannelDuplexHandler {
                 return refuse(.protocolError, context)
             }
             let hasOpenBody = !head.endStream && !fields.statesLength
-            guard place.admit(headBytes: fields.size, hasOpenBody: hasOpenBody) else {
+            guard slot.admit(headBytes: fields.size, hasOpenBody: hasOpenBody) else {
                 return refuse(.refusedStream, context)
             }
             head.headers = fields.fields
@@ -59,7 +59,7 @@ final class StreamHandler: ChannelDuplexHandler {
         case .headers(var head):
             head.headers = ResponseFieldCompression.applied(to: head.headers)
             payload = .headers(head)
-        case .data(let part): place.wrote(part.data.readableBytes)
+        case .data(let part): slot.wrote(part.data.readableBytes)
         default: break
         }
         guard Self.endsStream(payload) else {
@@ -80,13 +80,13 @@ final class StreamHandler: ChannelDuplexHandler {
     /// Ends the stream when the kernel has the response.
     private func finish(_ context: ChannelHandlerContext) {
         responseTimer?.cancel()
-        place.sent()
+        slot.sent()
         if request == .arriving, context.channel.isActive { reset(.noError, context) }
     }
 
     private func refuse(_ code: HTTP2ErrorCode, _ context: ChannelHandlerContext) {
         request = .refused
-        place.refused()
+        slot.refused()
         reset(code, context)
     }
 

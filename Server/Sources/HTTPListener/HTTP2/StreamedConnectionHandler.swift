@@ -27,7 +27,7 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     private var context: ChannelHandlerContext?
     private var counts = StreamCounts()
     private var phase = OpenConnection.Phase.silent
-    private var waiting: [StreamPlace] = []
+    private var waiting: [StreamSlot] = []
     private var controlFrames = EventCounter(limit: StreamLimits.controlFrames, period: StreamLimits.period)
     /// The number of WINDOW_UPDATE frames that the client can send for responses and that are not counted.
     private var windowUpdates = 0
@@ -203,13 +203,13 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
     }
 
     /// Adds a request that waits for its turn.
-    func enqueue(_ place: StreamPlace) {
-        waiting.append(place)
+    func enqueue(_ slot: StreamSlot) {
+        waiting.append(slot)
         answerNext()
     }
 
     /// Removes a request whose stream is closed before its turn.
-    func dequeue(_ place: StreamPlace) { waiting.removeAll { $0 === place } }
+    func dequeue(_ slot: StreamSlot) { waiting.removeAll { $0 === slot } }
 
     /// Notes that the answer to a request begins.
     func noteAnswer() {

@@ -35,15 +35,15 @@ struct AuditDocument: Encodable {
     static func documents(
         of entries: [AuditEntry], in store: any SQLStore
     ) async throws(StoreFault) -> [AuditDocument] {
-        var names: [PersonIdentifier: String] = [:]
-        for id in Set(entries.compactMap(\.event.personID)) {
-            let person = try await StoreFault.supported { () async throws(StoreFault) in try await store.person(id) }
-            names[id] = person?.username.rawValue
+        var names: [UserIdentifier: String] = [:]
+        for id in Set(entries.compactMap(\.event.userID)) {
+            let user = try await StoreFault.supported { () async throws(StoreFault) in try await store.user(id) }
+            names[id] = user?.username.rawValue
         }
         return entries.map { AuditDocument($0, names: names) }
     }
 
-    init(_ entry: AuditEntry, names: [PersonIdentifier: String]) {
+    init(_ entry: AuditEntry, names: [UserIdentifier: String]) {
         let event = entry.event
         number = entry.number
         position = "\(entry.position)"
@@ -51,8 +51,8 @@ struct AuditDocument: Encodable {
         kind = event.kind.rawValue
         outcome = event.outcome.rawValue
         reason = event.reason?.rawValue
-        sub = event.personID?.rawValue
-        username = event.personID.flatMap { names[$0] }
+        sub = event.userID?.rawValue
+        username = event.userID.flatMap { names[$0] }
         clientID = event.clientID?.rawValue
         grantID = event.grantID?.rawValue
         source = event.source

@@ -102,14 +102,14 @@ struct AuditList: AsyncParsableCommand {
                 source: source.flatMap { CountedSource(typed: $0)?.name }, requestID: request,
                 since: since.flatMap { Moment.parse($0) }, until: until.flatMap { Moment.parse($0, .last) },
                 before: before, limit: limit)
-            if let pseudonym = person.flatMap(PersonIdentifier.init), pseudonym.isPseudonym {
-                query.personID = pseudonym
+            if let pseudonym = person.flatMap(UserIdentifier.init), pseudonym.isPseudonym {
+                query.userID = pseudonym
             } else if let person, let username = Username(person) {
-                guard let found = try await installation.store.person(named: username) else {
+                guard let found = try await installation.store.user(named: username) else {
                     throw CommandFailure.refused(
                         "there is no user named \(username); see: counterfoil-server user list")
                 }
-                query.personID = found.id
+                query.userID = found.id
             }
             let entries = try await installation.store.audit(query)
             let documents = try await AuditDocument.documents(of: entries, in: installation.store)

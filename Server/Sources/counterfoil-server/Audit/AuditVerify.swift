@@ -44,7 +44,8 @@ struct AuditVerify: AsyncParsableCommand {
     func run() async throws {
         let isSound = try await options.withInstallation(creating: false) { installation in
             let store = installation.store
-            let verification = AuditVerification(of: store, with: installation.serverKey, noted: head, after: after)
+            let verification = AuditVerification(
+                of: store, with: installation.serverKey, expectedHead: head, after: after)
             let verdict = try await AuditVerification.run(verification, at: store.now())
             if options.json { try Output.json(AuditVerdictDocument(verdict)) } else { print(verdict) }
             return verdict.findingCount == 0

@@ -33,7 +33,7 @@ struct AfterRestoreCommand: AsyncParsableCommand {
     @OptionGroup var location: InstallationOption
 
     func run() async throws {
-        switch try location.place {
+        switch try location.storeLocation {
         case .directory(let path):
             let lock = try DataDirectory.lock(
                 existing: path, orRefuse: "a server runs on \(path); stop it first")

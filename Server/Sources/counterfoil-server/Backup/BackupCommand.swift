@@ -40,13 +40,13 @@ struct BackupCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard case .directory(let path) = try location.place else {
+        guard case .directory(let path) = try location.storeLocation else {
             throw CommandFailure.refused(
                 "backup copies a data directory; for a PostgreSQL database, use pg_basebackup or pg_dump")
         }
         try DataDirectory.checkUser(of: path)
-        let noted = DataDirectory.noted(in: path)
-        let file = BackupOutput(path: output, replaces: replace, directory: path, noted: noted)
+        let recorded = DataDirectory.recordedSettings(in: path)
+        let file = BackupOutput(path: output, replaces: replace, directory: path, recorded: recorded)
         if output == "-" { try Self.refuseTerminal() } else { try file.check() }
         // Within one session or service, the server goes first. Between two of them, only the pauses of the copy count.
         _ = nice(10)
@@ -67,10 +67,10 @@ struct BackupCommand: AsyncParsableCommand {
     }
 
     private func copy(_ store: SQLiteStore, in directory: String, to file: BackupOutput) async throws {
-        let noted = file.noted
+        let recorded = file.recorded
         let takenAt = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var isInJournal = false
-        if let journal = DataDirectory.journal(notedIn: noted, in: directory) {
+        if let journal = DataDirectory.journal(recordedIn: recorded, in: directory) {
             do {
                 _ = try await EndingsJournal.open(of: store, at: journal, marking: true) { _ in }
                 isInJournal = true
@@ -89,7 +89,7 @@ struct BackupCommand: AsyncParsableCommand {
             record = try store.copy(
                 toFileAt: draft.path, draft.descriptor,
                 SQLiteStore.CopyTerms(
-                    issuer: noted.issuer, program: Build.version, isInJournal: isInJournal, takenAt: takenAt))
+                    issuer: recorded.issuer, program: Build.version, isInJournal: isInJournal, takenAt: takenAt))
             if output == "-" {
                 // Whatever happens from here on, no copy is left in the data directory.
                 draft.discard()
@@ -101,10 +101,10 @@ struct BackupCommand: AsyncParsableCommand {
             }
         } catch { throw failure(error) }
         LastBackup.note(in: directory, at: Date(timeIntervalSince1970: Double(takenAt) / 1_000_000))
-        let people = record.rows["people"] ?? 0
+        let users = record.rows["people"] ?? 0
         Output.note(
             "Copied the database as of \(Moment.text(Date(timeIntervalSince1970: Double(takenAt) / 1_000_000))): "
-                + "\(people) user\(people == 1 ? "" : "s"), \(record.length) bytes. The server key is not in the copy.")
+                + "\(users) user\(users == 1 ? "" : "s"), \(record.length) bytes. The server key is not in the copy.")
     }
 
     private static func send(_ descriptor: CInt) throws {

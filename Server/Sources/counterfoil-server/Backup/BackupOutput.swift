@@ -10,7 +10,7 @@ struct BackupOutput {
     /// The data directory that is copied.
     let directory: String
     /// The settings of the server that last ran on the directory.
-    let noted: NotedSettings
+    let recorded: RecordedSettings
 
     /// The path of the copy until it is complete.
     var draft: String { path + ".partial" }
@@ -57,7 +57,7 @@ struct BackupOutput {
         let data = URL(fileURLWithPath: directory)
         // SQLite keeps the WAL beside the file to which a link leads.
         let database = data.appendingPathComponent("counterfoil.db").resolvingSymlinksInPath().path
-        let others = noted.files.map { file, path in
+        let others = recorded.files.map { file, path in
             (path: path, name: file == .endingsJournal ? "the endings journal" : "a file (\(file.rawValue))")
         }
         return others + [

@@ -144,7 +144,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
     private func restore(_ record: CopyRecord, into store: SQLiteStore, _ target: RestoreTarget) async throws {
         let installation = Installation(
-            store: store, serverKey: target.serverKey, noted: NotedSettings { _ in nil }, options: "", note: { _ in })
+            store: store, serverKey: target.serverKey, recorded: RecordedSettings { _ in nil }, options: "",
+            note: { _ in })
         do { try await KeyRing.check(store, serverKey: target.serverKey) } catch {
             throw CommandFailure.refused("\(error)")
         }

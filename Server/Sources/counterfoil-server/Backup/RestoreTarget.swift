@@ -28,7 +28,7 @@ final class RestoreTarget {
     /// The names of files that a server leaves in a directory, and that a restore neither needs nor changes.
     private static let allowed: Set<String> = [
         "server.key", "server.lock", LastBackup.fileName, LastBackup.fileName + DraftFile.suffix,
-        DataDirectory.notedSettings, DataDirectory.notedSettings + DraftFile.suffix, "lost+found",
+        DataDirectory.recordedSettingsName, DataDirectory.recordedSettingsName + DraftFile.suffix, "lost+found",
     ]
     /// What follows the path of a database in the names of the files that belong to it.
     private static let companions = ["", "-wal", "-shm", "-journal"]
@@ -53,7 +53,7 @@ final class RestoreTarget {
             } catch { throw CommandFailure.refused("cannot create the data directory \(directory)") }
         }
         let names = try Self.names(in: directory)
-        hasSettings = names.contains(DataDirectory.notedSettings)
+        hasSettings = names.contains(DataDirectory.recordedSettingsName)
         let others = names.filter { name in
             !Self.allowed.contains(name) && !name.hasPrefix(Self.draftName) && !name.hasPrefix("server.key.")
                 && !Self.isEmptyDatabase(name, in: directory)
@@ -155,8 +155,8 @@ final class RestoreTarget {
             throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
         }
         // Those of the server whose database was lost are not those of the copy.
-        let noted = NotedSettings { $0 == "issuer" ? issuer : nil }
-        do { try DataDirectory.note(noted, in: directory) } catch {
+        let recorded = RecordedSettings { $0 == "issuer" ? issuer : nil }
+        do { try DataDirectory.note(recorded, in: directory) } catch {
             throw CommandFailure.temporary("cannot write to \(directory); check that the disk is not full")
         }
         try removeEmptyDatabase()
@@ -172,7 +172,7 @@ final class RestoreTarget {
     func leave(_ draft: DraftFile?) {
         defer { draft?.close() }
         guard !isFinished else { return }
-        if !hasSettings { unlink(DataDirectory.file(DataDirectory.notedSettings, in: directory)) }
+        if !hasSettings { unlink(DataDirectory.file(DataDirectory.recordedSettingsName, in: directory)) }
         if let draft {
             if needsMark { draft.empty() } else { draft.discard() }
             if created.isEmpty { Output.note("No server starts on \(directory) before a restore has succeeded.") }

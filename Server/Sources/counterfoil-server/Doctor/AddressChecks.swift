@@ -5,7 +5,7 @@ import CounterfoilWeb
 import Foundation
 
 /// The addresses that a server sees for requests of this machine at its issuer.
-struct SeenAddresses {
+struct ObservedAddresses {
     /// The address that a client without a proxy of its own claims for itself: one for documentation (RFC 5737 §3).
     static let forged = "192.0.2.1"
     /// The fields in which proxies pass on the address of a client.
@@ -24,13 +24,13 @@ extension ServerFindings {
         do {
             guard let honest = try await probe.address(proof: proof) else { return noteUnknownAddress(issuer, "") }
             var withForged: [(field: String, answer: AddressCheck.Answer)] = []
-            for forgery in SeenAddresses.forgeries {
+            for forgery in ObservedAddresses.forgeries {
                 guard let answer = try await probe.address(proof: proof, forwarding: forgery) else {
                     return noteUnknownAddress(issuer, "")
                 }
                 withForged.append((forgery.name, answer))
             }
-            judge(SeenAddresses(honest: honest, withForged: withForged))
+            judge(ObservedAddresses(honest: honest, withForged: withForged))
         } catch {
             noteUnknownAddress(issuer, ": \(error)")
         }
@@ -44,9 +44,9 @@ extension ServerFindings {
     }
 
     /// Judges the addresses that the server sees.
-    mutating func judge(_ seen: SeenAddresses) {
+    mutating func judge(_ seen: ObservedAddresses) {
         let source = seen.honest.source
-        let believed = seen.withForged.first { $0.answer.source == SeenAddresses.forged }
+        let believed = seen.withForged.first { $0.answer.source == ObservedAddresses.forged }
         let hidden = seen.withForged.first { $0.answer.source != source }
         // The server trusts this machine at its loopback address, which only programs on this machine have.
         let isLocal = ["127.0.0.1", "::1", CountedSource.unixSocket].contains(source)

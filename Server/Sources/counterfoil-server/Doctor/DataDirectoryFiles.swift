@@ -38,7 +38,7 @@ struct DataDirectoryFiles {
     }
 
     /// The names of the copies that upgrades have left.
-    var formerCopies: [String] {
+    var preUpgradeCopies: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { $0.hasPrefix("counterfoil.db.version-") }.sorted()
     }

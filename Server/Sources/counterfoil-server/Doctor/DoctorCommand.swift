@@ -50,14 +50,15 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let location = options.location
         let sources = try SettingSources(naming: location.settingsFile.path)
-        let place = try location.place
+        let storeLocation = try location.storeLocation
         let authorities = try authorities()
         var findings = ServerFindings()
         await findings.readSettings(sources)
         findings.sound("version", "this is version \(Build.version)")
-        switch place {
+        switch storeLocation {
         case .directory(let path):
-            findings.check(DataDirectoryFiles(path: path), noted: findings.settings ?? DataDirectory.noted(in: path))
+            findings.check(
+                DataDirectoryFiles(path: path), recorded: findings.settings ?? DataDirectory.recordedSettings(in: path))
             await findings.check(directory: path, trusting: authorities)
         case .database(let database):
             await findings.check(database: database, trusting: authorities)

@@ -19,8 +19,8 @@ extension ServerFindings {
     /// Checks the permissions and sizes of the files in a data directory, the disk, the age of the last backup, and the
     /// process of the server.
     ///
-    /// - Parameter noted: The settings of the server that last ran on the directory.
-    mutating func check(_ files: DataDirectoryFiles, noted: NotedSettings) {
+    /// - Parameter recorded: The settings of the server that last ran on the directory.
+    mutating func check(_ files: DataDirectoryFiles, recorded: RecordedSettings) {
         let state = DataDirectoryState(of: files.path)
         if let refusal = state.refusal(of: files.path) {
             return fault(
@@ -36,8 +36,8 @@ extension ServerFindings {
         judgePermissions(of: names.compactMap { files.state(of: $0) }, in: directory)
         judgeDisk(
             free: files.freeBytes, database: database.bytes, log: files.state(of: "counterfoil.db-wal")?.bytes ?? 0)
-        judgeFormerCopies(files.formerCopies)
-        checkServer(files, connections: noted.connections)
+        judgePreUpgradeCopies(files.preUpgradeCopies)
+        checkServer(files, connections: recorded.connections)
         judgeBackup(
             at: files.state(of: LastBackup.fileName)?.modified, isTimed: BackupTimer.copies(files.path), now: Date())
     }
@@ -72,27 +72,27 @@ extension ServerFindings {
     ///
     /// - Parameter host: The other machine whose server has noted the settings; nil for this machine. A path in its
     ///   settings can lead to another file here.
-    mutating func checkFiles(namedIn noted: NotedSettings, onHost host: String?, serverKeyFile: String?) {
-        guard let host else { return checkPermissions(ofFilesIn: noted, serverKeyFile: serverKeyFile) }
+    mutating func checkFiles(namedIn recorded: RecordedSettings, onHost host: String?, serverKeyFile: String?) {
+        guard let host else { return checkPermissions(ofFilesIn: recorded, serverKeyFile: serverKeyFile) }
         advise(
             "settings-of-another-host",
             "the settings are those of the server on \(host), and the files that they name were not checked",
             mend: "run this command on \(host), as the user of the server")
-        checkPermissions(ofFilesIn: NotedSettings { _ in nil }, serverKeyFile: serverKeyFile)
+        checkPermissions(ofFilesIn: RecordedSettings { _ in nil }, serverKeyFile: serverKeyFile)
     }
 
     /// Checks the permissions of the files outside of the data directory that the settings name.
-    private mutating func checkPermissions(ofFilesIn noted: NotedSettings, serverKeyFile: String?) {
-        var paths = noted.files
+    private mutating func checkPermissions(ofFilesIn recorded: RecordedSettings, serverKeyFile: String?) {
+        var paths = recorded.files
         if let serverKeyFile { paths[.serverKey] = serverKeyFile }
         judgePermissions(
-            of: NotedSettings.File.allCases.compactMap { file in
+            of: RecordedSettings.File.allCases.compactMap { file in
                 paths[file].flatMap { FileState(at: $0) }.map { (file: file, state: $0) }
             })
     }
 
     /// Judges the permissions of files that the settings name.
-    mutating func judgePermissions(of files: [(file: NotedSettings.File, state: FileState)]) {
+    mutating func judgePermissions(of files: [(file: RecordedSettings.File, state: FileState)]) {
         guard !files.isEmpty else { return }
         // Every user may read the settings, which contain no secret. A group may read the keys for TLS.
         let open = files.filter { file, state in state.mode & file.forbidden & 0o055 != 0 }
@@ -138,7 +138,7 @@ extension ServerFindings {
         }
     }
 
-    private mutating func judgeFormerCopies(_ names: [String]) {
+    private mutating func judgePreUpgradeCopies(_ names: [String]) {
         guard !names.isEmpty else { return }
         advise(
             "former-copies", "upgrades have left copies of the database: \(names.joined(separator: ", "))",
@@ -182,7 +182,7 @@ private enum BackupTimer {
     }
 }
 
-extension NotedSettings.File {
+extension RecordedSettings.File {
     /// The permissions of other users that a file must not have.
     fileprivate var forbidden: Int {
         switch self {

@@ -23,7 +23,7 @@ extension ServerFindings {
     ///   - isServed: Whether a server runs on the store; nil if that is not known.
     ///   - serverKey: The key of the servers on the store, which proves to them that an operator asks.
     mutating func checkIssuer(
-        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, notedOn host: String?, isServed: Bool?,
+        _ issuer: Issuer?, keys: [String], metadata expected: [UInt8]?, recordedOn host: String?, isServed: Bool?,
         serverKey: ServerKey, trusting authorities: OutboundAuthorities
     ) async {
         guard let issuer else {
@@ -44,14 +44,14 @@ extension ServerFindings {
                 "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
                 mend: "check the DNS entry, the reverse proxy and the firewall")
         }
-        let isOurs = judge(found, of: issuer, keys: keys, metadata: expected, notedOn: host, now: Date())
+        let isOurs = judge(found, of: issuer, keys: keys, metadata: expected, recordedOn: host, now: Date())
         // The proof is for the servers on this store, not for one that answers in their place.
         if isOurs { await checkAddresses(probe, of: issuer, serverKey: serverKey) }
     }
 
     /// Judges the issuer of the server by that of the servers before.
-    mutating func judgeIssuer(of noted: NotedSettings, now: Date) {
-        guard let issuer = noted.issuer, let former = noted.formerIssuer,
+    mutating func judgeIssuer(of recorded: RecordedSettings, now: Date) {
+        guard let issuer = recorded.issuer, let former = recorded.previousIssuer,
             now.timeIntervalSince(former.until) <= Self.issuerAge
         else { return }
         fault(
@@ -67,7 +67,7 @@ extension ServerFindings {
     /// - Returns: Whether a server on this store answers.
     @discardableResult mutating func judge(
         _ found: IssuerProbe.Found, of issuer: Issuer, keys: [String], metadata expected: [UInt8]?,
-        notedOn host: String? = nil, now: Date
+        recordedOn host: String? = nil, now: Date
     ) -> Bool {
         var isOurs = false
         if found.issuer != issuer.rawValue {
@@ -84,7 +84,7 @@ extension ServerFindings {
                 mend: "a server on another store answers there: correct the DNS entry or the reverse proxy")
         } else {
             sound("issuer", "\(issuer) is answered by a server on this store, with its keys")
-            judgeMembers(of: found, metadata: expected, notedOn: host)
+            judgeMembers(of: found, metadata: expected, recordedOn: host)
             isOurs = true
         }
         guard let date = found.date else { return isOurs }
@@ -99,7 +99,7 @@ extension ServerFindings {
 
     /// Compares each member of the metadata with that by the store and the settings.
     private mutating func judgeMembers(
-        of found: IssuerProbe.Found, metadata expected: [UInt8]?, notedOn host: String?
+        of found: IssuerProbe.Found, metadata expected: [UInt8]?, recordedOn host: String?
     ) {
         guard let expected = expected.flatMap({ try? JSONReader.object($0) }) else {
             return advise(

@@ -37,7 +37,7 @@ extension ServerFindings {
             fault(
                 "endings-journal-missing",
                 "the endings journal \(path) is missing, and the server cannot create it (\(obstacle))",
-                mend: "mount or create \(obstacle.place) again, give it to the user of the server, and make a backup")
+                mend: "mount or create \(obstacle.path) again, give it to the user of the server, and make a backup")
         case .missing(nil):
             fault(
                 "endings-journal-missing",
@@ -47,7 +47,7 @@ extension ServerFindings {
         case .unwritable(let obstacle):
             fault(
                 "endings-journal-unwritable", "the endings journal \(path) cannot be written (\(obstacle))",
-                mend: "give \(obstacle.place) to the user of the server, or run this command as that user")
+                mend: "give \(obstacle.path) to the user of the server, or run this command as that user")
         case .unusable(.aheadOfStore):
             fault(
                 "endings-journal-ahead",

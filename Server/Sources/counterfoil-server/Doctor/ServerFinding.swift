@@ -33,7 +33,7 @@ struct ServerFinding: Encodable {
 struct ServerFindings {
     private(set) var all: [ServerFinding] = []
     /// The settings of the file that the command names; nil without one.
-    var settings: NotedSettings?
+    var settings: RecordedSettings?
 
     /// The number of findings with a weight.
     func count(_ weight: ServerFinding.Weight) -> Int { all.count { $0.weight == weight } }

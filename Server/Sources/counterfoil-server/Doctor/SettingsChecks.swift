@@ -17,7 +17,7 @@ extension ServerFindings {
         }
         do {
             let configuration = try ServeConfiguration([:], sources)
-            settings = configuration.noted
+            settings = configuration.recorded
             _ = try await configuration.loadFiles()
             sound("settings", "the settings in \(file.path) are valid")
         } catch {
@@ -27,10 +27,10 @@ extension ServerFindings {
     }
 
     /// Compares the settings of the file with those of the server that last started or reloaded.
-    mutating func judgeSettings(_ settings: NotedSettings, inUse noted: NotedSettings) {
-        let differences = settings.differences(from: noted)
+    mutating func judgeSettings(_ settings: RecordedSettings, inUse recorded: RecordedSettings) {
+        let differences = settings.differences(from: recorded)
         guard !differences.isEmpty else { return }
-        let host = noted.host.map { $0 == settings.host ? "" : " on \($0)" } ?? ""
+        let host = recorded.host.map { $0 == settings.host ? "" : " on \($0)" } ?? ""
         advise(
             "settings-not-in-use",
             "the server\(host) that last started or reloaded has another value of \(differences.joined(separator: ", "))",

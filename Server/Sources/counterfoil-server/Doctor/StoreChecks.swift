@@ -54,11 +54,11 @@ extension ServerFindings {
         trusting authorities: OutboundAuthorities
     ) async {
         let store = installation.store
-        if let settings { judgeSettings(settings, inUse: installation.noted) }
+        if let settings { judgeSettings(settings, inUse: installation.recorded) }
         // Those of the file are the settings of this machine.
-        let noted = settings ?? installation.noted
-        let host = files == nil ? noted.host.flatMap { $0 == NotedSettings.hostName ? nil : $0 } : nil
-        checkFiles(namedIn: noted, onHost: host, serverKeyFile: serverKeyFile)
+        let recorded = settings ?? installation.recorded
+        let host = files == nil ? recorded.host.flatMap { $0 == RecordedSettings.hostName ? nil : $0 } : nil
+        checkFiles(namedIn: recorded, onHost: host, serverKeyFile: serverKeyFile)
         do {
             try await KeyRing.check(store, serverKey: installation.serverKey)
             try await store.checkRestored()
@@ -77,17 +77,18 @@ extension ServerFindings {
             let backlog = try await store.logoutBacklog()
             judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
             judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
-            if host == nil, let path = noted.endingsJournal {
+            if host == nil, let path = recorded.endingsJournal {
                 judgeJournal(await JournalState(ofFileAt: path, of: store), at: path, now: now)
             }
-            judgeIssuer(of: installation.noted, now: now)
+            judgeIssuer(of: installation.recorded, now: now)
             let isServed: Bool? = if let files { files.isServed } else { try await store.isServed() }
             let expected: [UInt8]? =
-                if let settings = noted.ofMetadata {
+                if let settings = recorded.ofMetadata {
                     try await MetadataDocument.served(by: settings, on: store)
                 } else { nil }
             await checkIssuer(
-                noted.issuer, keys: keys.map(\.id.rawValue), metadata: expected, notedOn: host, isServed: isServed,
+                recorded.issuer, keys: keys.map(\.id.rawValue), metadata: expected, recordedOn: host,
+                isServed: isServed,
                 serverKey: installation.serverKey, trusting: authorities)
         } catch let refusal as UnfinishedRestore {
             fault("restore-incomplete", saying: "\(refusal)", orElse: "run after-restore")

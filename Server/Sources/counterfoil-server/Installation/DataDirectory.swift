@@ -94,10 +94,10 @@ struct DataDirectory {
     /// The store, the server key and the settings in the directory.
     var installation: Installation {
         Installation(
-            store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(ShellText.quoted(path))",
+            store: store, serverKey: serverKey, recorded: recorded, options: "--data-dir \(ShellText.quoted(path))",
             note: { [path, store, serverKey] settings in
                 try Self.noting.withLock { _ in
-                    let former = Self.noted(in: path)
+                    let former = Self.recordedSettings(in: path)
                     var settings = settings.following(former)
                     settings.serverKeyUses = former.serverKeyUses
                     settings.serverKeyUses.note(serverKey.fingerprints, at: store.now(), isAlone: true)
@@ -107,7 +107,7 @@ struct DataDirectory {
             },
             noteKeptToken: { [path] fingerprint, time in
                 try Self.noting.withLock { _ in
-                    var settings = Self.noted(in: path)
+                    var settings = Self.recordedSettings(in: path)
                     settings.serverKeyUses.noteKeptToken(of: fingerprint, at: time)
                     try Self.note(settings, in: path)
                 }
@@ -117,28 +117,28 @@ struct DataDirectory {
     /// Orders the changes of the noted settings, which only the process of the server makes.
     private static let noting = Mutex(())
 
-    private var noted: NotedSettings { Self.noted(in: path) }
+    private var recorded: RecordedSettings { Self.recordedSettings(in: path) }
 
     /// Reads the settings of the server that last ran on a directory.
-    static func noted(in path: String) -> NotedSettings {
-        let place = file(notedSettings, in: path)
+    static func recordedSettings(in path: String) -> RecordedSettings {
+        let place = file(recordedSettingsName, in: path)
         guard (try? checkUser(of: path)) != nil,
-            let data = try? RegularFile(at: place, followingLinks: false).bytes(limit: notedLimit)
-        else { return NotedSettings { _ in nil } }
+            let data = try? RegularFile(at: place, followingLinks: false).bytes(limit: recordedLimit)
+        else { return RecordedSettings { _ in nil } }
         if let texts = try? JSONDecoder().decode([String: String].self, from: Data(data)) {
-            return NotedSettings { texts[$0] }
+            return RecordedSettings { texts[$0] }
         }
         Output.note("warning: \(place) is damaged, so the settings of the server are not known; start the server again")
-        return NotedSettings { _ in nil }
+        return RecordedSettings { _ in nil }
     }
 
     /// Returns the path of the endings journal to which commands write, too; nil for none.
     ///
     /// The noted settings are also in a copy of a directory, and what ends in the copy has not ended in the store of
     /// the journal. So the database must be the file on which the server ran.
-    static func journal(notedIn noted: NotedSettings, in path: String) -> String? {
-        guard let journal = noted.endingsJournal else { return nil }
-        guard let own = databaseFile(in: path), own == noted.databaseFile else {
+    static func journal(recordedIn recorded: RecordedSettings, in path: String) -> String? {
+        guard let journal = recorded.endingsJournal else { return nil }
+        guard let own = databaseFile(in: path), own == recorded.databaseFile else {
             Output.note(
                 "warning: no server has run on the database of \(path), which is a copy or was restored; this command "
                     + "writes nothing to the endings journal \(journal)")
@@ -166,19 +166,19 @@ struct DataDirectory {
     }
 
     /// The name of the file with the settings of the server that last ran on the directory.
-    static let notedSettings = "last-settings.json"
+    static let recordedSettingsName = "last-settings.json"
     /// The largest size of that file in bytes that is read.
-    private static let notedLimit = 1 << 20
+    private static let recordedLimit = 1 << 20
 
     /// Stores the settings of this server that administration commands need.
     ///
     /// One file replaces the former one, so an error leaves all settings as they were.
-    static func note(_ settings: NotedSettings, in path: String) throws {
+    static func note(_ settings: RecordedSettings, in path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(settings.named) + Data("\n".utf8)
         do {
-            try DraftFile.replace(file(notedSettings, in: path), with: Array(data))
+            try DraftFile.replace(file(recordedSettingsName, in: path), with: Array(data))
         } catch let failure as DraftFile.Failure {
             throw CommandFailure(failure)
         }

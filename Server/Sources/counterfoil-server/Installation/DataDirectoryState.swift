@@ -23,7 +23,7 @@ enum DataDirectoryState: Hashable {
             FileManager.default.fileExists(atPath: DataDirectory.file(name, in: directory))
         }
         // A new database is there before what shows that it was: so look at it last.
-        let isUsed = has("server.key") || has(DataDirectory.notedSettings)
+        let isUsed = has("server.key") || has(DataDirectory.recordedSettingsName)
         let isRestoring = has(RestoreTarget.draftName)
         let database = FileState(at: DataDirectory.file("counterfoil.db", in: directory))
         // A process that is killed while it creates the database can leave an empty file.

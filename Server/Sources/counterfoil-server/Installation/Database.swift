@@ -38,13 +38,13 @@ struct Database: Sendable {
             throw CommandFailure(error)
         }
         do {
-            let texts = try await store.notedSettings()
+            let texts = try await store.recordedSettings()
             return Installation(
-                store: store, database: store, serverKey: serverKey, noted: NotedSettings { texts[$0] },
+                store: store, database: store, serverKey: serverKey, recorded: RecordedSettings { texts[$0] },
                 options: options,
                 note: { settings in
-                    let texts = try await store.notedSettings()
-                    try await store.note(settings.following(NotedSettings { texts[$0] }).named)
+                    let texts = try await store.recordedSettings()
+                    try await store.note(settings.following(RecordedSettings { texts[$0] }).named)
                 },
                 noteKeptToken: { fingerprint, time in
                     try await store.note(rewriting: ServerKeyUses.name) { stored in

@@ -13,38 +13,38 @@ struct Installation {
     /// The key from which the server derives its other secrets.
     let serverKey: ServerKey
     /// The settings of the server that last ran on the store.
-    let noted: NotedSettings
+    let recorded: RecordedSettings
     /// The options that name the store in a command line.
     let options: String
     /// Stores the settings of a server that starts on the store.
-    let note: @Sendable (NotedSettings) async throws -> Void
+    let note: @Sendable (RecordedSettings) async throws -> Void
     /// Stores that a client used a refresh token that it kept of the server key with a fingerprint, at a time.
-    var noteKeptToken: FormerTokenUses.Recorder = { _, _ in }
+    var noteKeptToken: PreviousKeyTokenUses.Recorder = { _, _ in }
 
     /// Creates the event of a change that an administration command makes, for the commit of the change.
     func event(
-        _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
+        _ kind: AuditEvent.Kind, user: UserIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
     ) -> AuditEvent {
         AuditEvent(
-            at: store.now(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
+            at: store.now(), kind, userID: user, clientID: client, detail: "at the command line: " + detail)
     }
 
     /// The issuer of the server that last ran on the store; nil if none has run.
     ///
     /// Commands need it to refuse redirect URIs that belong to the server itself.
-    var issuer: Issuer? { noted.issuer }
+    var issuer: Issuer? { recorded.issuer }
 
     /// The callback origin of the server that last ran on the store; nil if it has none.
-    var callbackOrigin: CallbackOrigin? { noted.callbackOrigin }
+    var callbackOrigin: CallbackOrigin? { recorded.callbackOrigin }
 
     /// The redirect URI schemes without a period that the server allowed when it last ran on the store.
     ///
     /// Commands accept the same schemes.
-    var plainSchemes: Set<String> { noted.plainSchemes }
+    var plainSchemes: Set<String> { recorded.plainSchemes }
 
     /// The setting ``ServerSettings/allowsDevelopmentRedirectURIs`` of the server that last ran on the store; true if
     /// none has run.
-    var allowsDevelopmentRedirectURIs: Bool { noted.allowsDevelopmentRedirectURIs }
+    var allowsDevelopmentRedirectURIs: Bool { recorded.allowsDevelopmentRedirectURIs }
 }
 
 extension Installation {
@@ -96,14 +96,14 @@ extension Installation {
     /// - Throws: ``JournalFailure/aheadOfStore(path:)`` if a data directory can lack more than the journal has, and a
     ///   fault of the store. A database is not refused for that: other servers use it, and each restart would become an
     ///   outage.
-    func endAgain(_ journal: EndingsJournal) async throws -> EndedAgain? {
+    func endAgain(_ journal: EndingsJournal) async throws -> ReplayedEndings? {
         guard let lost = try await journal.lostEndings(),
             let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32)))
         else { return nil }
         guard database != nil || !lost.canLackOthers else { throw JournalFailure.aheadOfStore(path: journal.path) }
         let hash = try await PasswordHasher(cores: 1).hash(password)
         let restored = RestoredStore(store, serverKey: serverKey, unusable: hash)
-        let ended = EndedAgain(
+        let ended = ReplayedEndings(
             report: try await restored.endAgain(lost.endings), canLackOthers: lost.canLackOthers, path: journal.path)
         try await restored.endRequests(recording: ended.events(in: store))
         try await journal.turn(from: lost)

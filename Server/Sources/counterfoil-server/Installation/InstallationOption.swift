@@ -45,7 +45,7 @@ struct InstallationOption: SettingGroup {
     ]
 
     /// The place of a store.
-    enum Place {
+    enum StoreLocation {
         case directory(String)
         case database(Database)
 
@@ -58,7 +58,7 @@ struct InstallationOption: SettingGroup {
         }
 
         /// Returns the place with a maximum number of connections, if it is a database.
-        func limited(to connections: Int) -> Place {
+        func limited(to connections: Int) -> StoreLocation {
             guard case .database(var database) = self else { return self }
             database.connections = connections
             return .database(database)
@@ -69,8 +69,8 @@ struct InstallationOption: SettingGroup {
     ///
     /// - Throws: ``CommandFailure`` if an option is empty, if both places are named, or if none is and there is no
     ///   default.
-    var place: Place {
-        get throws(CommandFailure) { try settings().place }
+    var storeLocation: StoreLocation {
+        get throws(CommandFailure) { try settings().storeLocation }
     }
 
     /// Reads the settings that name the store, from the command line, the environment and the settings file.
@@ -89,8 +89,8 @@ struct InstallationOption: SettingGroup {
         creating: Bool = true, _ work: (Installation) async throws -> Result
     ) async throws -> Result {
         let installation: Installation
-        let place = try place
-        switch place {
+        let storeLocation = try storeLocation
+        switch storeLocation {
         case .directory(let path): installation = try await DataDirectory(at: path, creating: creating).installation
         case .database(let database): installation = try await database.open()
         }
@@ -98,8 +98,8 @@ struct InstallationOption: SettingGroup {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             try await installation.store.checkRestored()
             // Each server on a database has its own journal, and adds what commands end there.
-            if case .directory(let path) = place,
-                let journal = DataDirectory.journal(notedIn: installation.noted, in: path)
+            if case .directory(let path) = storeLocation,
+                let journal = DataDirectory.journal(recordedIn: installation.recorded, in: path)
             {
                 await installation.follow(journalAt: journal)
             }
@@ -122,7 +122,7 @@ struct InstallationOption: SettingGroup {
     }
 }
 
-extension InstallationOption.Place: CustomStringConvertible {
+extension InstallationOption.StoreLocation: CustomStringConvertible {
     /// The path of the directory, or the servers and the name of the database.
     var description: String {
         switch self {
@@ -136,7 +136,7 @@ extension SettingValues {
     /// The place of the store; it is not opened.
     ///
     /// - Throws: ``CommandFailure`` if both places are named, or if none is and there is no default.
-    var place: InstallationOption.Place {
+    var storeLocation: InstallationOption.StoreLocation {
         get throws(CommandFailure) {
             guard var database = self[Settings.database] else {
                 guard self[Settings.serverKeyFile] == nil else {

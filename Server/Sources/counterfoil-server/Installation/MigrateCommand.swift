@@ -64,7 +64,7 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure.usage("Name the database with --database or \(Settings.database.variable).")
         }
         let database: Database
-        switch try settings.place {
+        switch try settings.storeLocation {
         case .directory(let path):
             guard from == nil else { throw CommandFailure.usage("--from requires --database.") }
             return Output.note("There is nothing to do: a server upgrades its data directory \(path) when it starts.")
@@ -128,13 +128,13 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error)
         }
         // Until now, the server of the directory may have used its key.
-        var noted = origin.installation.noted
-        noted.serverKeyUses.note(
+        var recorded = origin.installation.recorded
+        recorded.serverKeyUses.note(
             origin.installation.serverKey.fingerprints, at: origin.store.now(), isAlone: true)
         let progress = MoveReport()
         do {
             let outcome = try await PostgreSQLStore.move(
-                origin.store, into: database.string, settings: noted.named,
+                origin.store, into: database.string, settings: recorded.named,
                 reporting: progress.show)
             progress.end()
             let start = "Start the servers with --database, and keep \(origin.path) as a backup only."

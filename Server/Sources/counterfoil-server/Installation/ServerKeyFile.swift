@@ -9,9 +9,9 @@ import Foundation
 /// Former server keys can follow, 32 bytes each (``ServerKey``).
 struct ServerKeyFile {
     let path: String
-    private let place: Place
+    private let location: Location
 
-    private enum Place {
+    private enum Location {
         /// A data directory, whose files are no links.
         case directory
         /// A credential of systemd, which the group may read.
@@ -22,7 +22,7 @@ struct ServerKeyFile {
     /// The maximum size in bytes that is read.
     private static let limit = 64 * 1024
 
-    private init(at path: String, in place: Place) { (self.path, self.place) = (path, place) }
+    private init(at path: String, in location: Location) { (self.path, self.location) = (path, location) }
 
     /// The file that an option names.
     init(path: String) { self.init(at: path, in: .option) }
@@ -127,8 +127,8 @@ struct ServerKeyFile {
     private func content(of path: String, checkingMode checksMode: Bool = true) throws -> ServerKey? {
         let file = try RegularFile(
             at: path, called: "the server key", advice: "run the command as its owner",
-            followingLinks: place != .directory)
-        guard !checksMode || file.mode & (place == .credential ? 0o027 : 0o077) == 0 else {
+            followingLinks: location != .directory)
+        guard !checksMode || file.mode & (location == .credential ? 0o027 : 0o077) == 0 else {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         return ServerKey(bytes: try file.bytes(limit: Self.limit))

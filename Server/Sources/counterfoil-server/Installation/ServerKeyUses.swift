@@ -8,7 +8,7 @@ import Foundation
 /// that keeps its refresh token, and ignores the new one in a response, needs the key for longer.
 struct ServerKeyUses: Sendable, Hashable {
     private(set) var times: [String: Date] = [:]
-    /// The last use of a refresh token of each key that its client kept (``FormerTokenUses``).
+    /// The last use of a refresh token of each key that its client kept (``PreviousKeyTokenUses``).
     private(set) var keptTokenUses: [String: Date] = [:]
 
     /// The name of the text among the noted settings.

@@ -117,7 +117,7 @@ extension ServerKeyState {
     /// Keys that are not listed any more are included if something needs them.
     static func all(of installation: Installation) async throws -> [ServerKeyState] {
         let (fingerprints, now) = (installation.serverKey.fingerprints, installation.store.now())
-        let uses = FormerUse.all(of: installation, margin: margin, at: now)
+        let uses = PreviousKeyUse.all(of: installation, margin: margin, at: now)
         var needs = try await sealed(of: installation)
         for use in uses where fingerprints.contains(use.fingerprint) {
             needs[use.fingerprint, default: []] += try await refreshTokens(of: use, in: installation, at: now)
@@ -126,11 +126,11 @@ extension ServerKeyState {
                     ServerKeyNeed(kind: .forms, count: nil, until: use.end + day))
             }
         }
-        let listed = fingerprints.enumerated().map { place, fingerprint in
+        let listed = fingerprints.enumerated().map { index, fingerprint in
             let end = uses.first { $0.fingerprint == fingerprint }?.end
             return ServerKeyState(
-                fingerprint: fingerprint, state: place == 0 ? .current : end == nil ? .next : .former,
-                firstUntil: end, needs: place == 0 ? [] : needs[fingerprint] ?? [])
+                fingerprint: fingerprint, state: index == 0 ? .current : end == nil ? .next : .former,
+                firstUntil: end, needs: index == 0 ? [] : needs[fingerprint] ?? [])
         }
         return try await listed + missing(of: installation, among: uses, at: now)
     }
@@ -139,11 +139,11 @@ extension ServerKeyState {
     static func missing(of installation: Installation) async throws -> [ServerKeyState] {
         let now = installation.store.now()
         return try await missing(
-            of: installation, among: FormerUse.all(of: installation, margin: margin, at: now), at: now)
+            of: installation, among: PreviousKeyUse.all(of: installation, margin: margin, at: now), at: now)
     }
 
     private static func missing(
-        of installation: Installation, among uses: [FormerUse], at now: Date
+        of installation: Installation, among uses: [PreviousKeyUse], at now: Date
     ) async throws -> [ServerKeyState] {
         let fingerprints = installation.serverKey.fingerprints
         let idle = try await longestIdleLifetime(of: installation)
@@ -163,7 +163,7 @@ extension ServerKeyState {
     ///
     /// Servers change their keys one after the other, so tokens of an earlier key count, too.
     private static func refreshTokens(
-        of use: FormerUse, in installation: Installation, at now: Date
+        of use: PreviousKeyUse, in installation: Installation, at now: Date
     ) async throws -> [ServerKeyNeed] {
         let families = try await installation.store.familiesLastUsed(through: use.end, at: now)
         let idle = try await longestIdleLifetime(of: installation)
@@ -184,7 +184,7 @@ extension ServerKeyState {
     /// Finds the encrypted records of a store by the fingerprint of the server key that opens them.
     private static func sealed(of installation: Installation) async throws -> [String: [ServerKeyNeed]] {
         let store = installation.store
-        let lifetime = TimeInterval(installation.noted.keyLifetime ?? ServerSettings.standardKeyLifetime) * day
+        let lifetime = TimeInterval(installation.recorded.keyLifetime ?? ServerSettings.standardKeyLifetime) * day
         let keys = try await store.signingKeys()
         let identifiers = try await store.identifierKeys()
         let accounts = try await store.accountKeys()
@@ -216,14 +216,14 @@ extension ServerKeyState {
     /// The longest time in seconds for which a client can leave a refresh token unused.
     private static func longestIdleLifetime(of installation: Installation) async throws -> TimeInterval {
         let store = installation.store
-        let noted = installation.noted.refreshIdleLifetime ?? 30 * 86_400
+        let recorded = installation.recorded.refreshIdleLifetime ?? 30 * 86_400
         let policy = (try? await store.unregisteredClientPolicy())?.refreshIdleLifetime ?? 0
-        return TimeInterval(max(noted, policy, try await store.longestRefreshIdleLifetime() ?? 0))
+        return TimeInterval(max(recorded, policy, try await store.longestRefreshIdleLifetime() ?? 0))
     }
 }
 
 /// The last time at which a key that is not the first one any more was the first one.
-private struct FormerUse {
+private struct PreviousKeyUse {
     let fingerprint: String
     let end: Date
     /// The last use of a refresh token that its client kept after that; nil if there was none.
@@ -234,14 +234,14 @@ private struct FormerUse {
     /// - Parameters:
     ///   - margin: The time in seconds for which one of several servers can use a key after it has noted that.
     ///   - now: The current time.
-    static func all(of installation: Installation, margin: TimeInterval, at now: Date) -> [FormerUse] {
+    static func all(of installation: Installation, margin: TimeInterval, at now: Date) -> [PreviousKeyUse] {
         let (fingerprints, isAlone) = (installation.serverKey.fingerprints, installation.database == nil)
-        var uses = installation.noted.serverKeyUses
+        var uses = installation.recorded.serverKeyUses
         uses.note(fingerprints, at: now, isAlone: isAlone)
         let ends = uses.times.filter { $0.key != fingerprints.first }
             .mapValues { isAlone ? $0 : min($0 + margin, now) }
         return ends.sorted { ($1.value, $1.key) < ($0.value, $0.key) }.map { fingerprint, end in
-            FormerUse(
+            PreviousKeyUse(
                 fingerprint: fingerprint, end: end,
                 keptTokenUse: uses.keptTokenUses[fingerprint].flatMap { $0 > end ? $0 : nil })
         }

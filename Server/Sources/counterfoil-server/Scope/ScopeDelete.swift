@@ -44,7 +44,7 @@ struct ScopeDelete: AsyncParsableCommand {
             ) { uses in
                 [installation.event(.setting, detail: "deleted the scope \(name)")]
                     + uses.clients.map {
-                        installation.event(.application, client: $0, detail: "removed the scope \(name)")
+                        installation.event(.client, client: $0, detail: "removed the scope \(name)")
                     }
             }
             switch outcome {

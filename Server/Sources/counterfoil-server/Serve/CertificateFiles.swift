@@ -52,7 +52,7 @@ struct CertificateFiles: Sendable {
     /// A key that every user can read, or that others than its owner can change, is refused.
     ///
     /// - Parameter words: The function that names the places of the settings in an error message.
-    func load(_ words: SettingWords) async throws(CommandFailure) -> ServerCertificate {
+    func load(_ words: SettingMessageRenderer) async throws(CommandFailure) -> ServerCertificate {
         let (certificateName, keyName) = (words("\(Settings.tlsCertificate)"), words("\(Settings.tlsKey)"))
         let chain = try RegularFile.text(at: certificate, for: certificateName, limit: Self.limit)
         let key = try RegularFile.text(at: key, for: keyName, limit: Self.limit, isSecret: true)
@@ -80,15 +80,15 @@ struct CertificateRenewal: Service {
     }
 
     let current: CurrentCertificate
-    private let reading: Shared<Reading>
-    private let words: SettingWords
+    private let reading: SharedValue<Reading>
+    private let words: SettingMessageRenderer
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
-    init(_ files: CertificateFiles, words: @escaping SettingWords, logger: Logger) async throws {
+    init(_ files: CertificateFiles, words: @escaping SettingMessageRenderer, logger: Logger) async throws {
         self.words = words
         self.logger = logger
-        reading = Shared(Reading(files: files, stamp: files.stamp))
+        reading = SharedValue(Reading(files: files, stamp: files.stamp))
         let certificate = try await files.load(words)
         current = CurrentCertificate(certificate)
         Self.report(certificate, logger)

@@ -4,7 +4,7 @@ import CounterfoilStore
 import Logging
 
 /// A value that tasks share, and that can be replaced.
-final class Shared<Value: Sendable>: Sendable {
+final class SharedValue<Value: Sendable>: Sendable {
     private let state: Mutex<Value>
 
     init(_ value: Value) { state = Mutex(value) }
@@ -19,7 +19,7 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 /// The log level of a running server, which a reload of the settings can change.
-typealias CurrentLogLevel = Shared<Logger.Level>
+typealias CurrentLogLevel = SharedValue<Logger.Level>
 
 /// A log handler whose level is that of the running server, unless the logger has a level of its own.
 struct CurrentLevelHandler: LogHandler {

@@ -94,7 +94,7 @@ struct DemoCommand: AsyncParsableCommand {
             throw CommandFailure.refused("cannot create the sample data")
         }
         let now = installation.store.now()
-        let alice = Person(
+        let alice = User(
             username: username,
             email: EmailAddress("alice@example.com"),
             displayName: "Alice Andersen",
@@ -111,7 +111,7 @@ struct DemoCommand: AsyncParsableCommand {
             policy: ClientPolicy(isVouchedFor: true),
             createdAt: now
         )
-        _ = try await installation.store.addPerson(alice, recording: [])
+        _ = try await installation.store.addUser(alice, recording: [])
         _ = try await installation.store.addScope(
             ScopeDefinition(token: photos, description: "See your photos and albums", isListed: true),
             recording: [])

@@ -28,7 +28,7 @@ struct EndingsOptions: SettingGroup {
 
     /// A file or directory that keeps this user from writing a journal.
     struct Obstacle: CustomStringConvertible {
-        let place: String
+        let path: String
         /// The error of the system; nil if there is something other than a regular file or a directory.
         let error: CInt?
 
@@ -36,8 +36,8 @@ struct EndingsOptions: SettingGroup {
         var isOtherKind: Bool { error == nil || error == EISDIR }
 
         var description: String {
-            error.map { "cannot write to \(place): \(String(cString: strerror($0)))" }
-                ?? "\(place) is not a regular file; name another file"
+            error.map { "cannot write to \(path): \(String(cString: strerror($0)))" }
+                ?? "\(path) is not a regular file; name another file"
         }
     }
 
@@ -50,22 +50,22 @@ struct EndingsOptions: SettingGroup {
         if exists {
             switch status.st_mode & S_IFMT {
             case S_IFREG: break
-            case S_IFDIR: return Obstacle(place: path, error: EISDIR)
-            default: return Obstacle(place: path, error: nil)
+            case S_IFDIR: return Obstacle(path: path, error: EISDIR)
+            default: return Obstacle(path: path, error: nil)
             }
         }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         // Root gets EACCES for a file, which it cannot execute.
         var parent = stat()
         if stat(directory, &parent) == 0, parent.st_mode & S_IFMT != S_IFDIR {
-            return Obstacle(place: directory, error: ENOTDIR)
+            return Obstacle(path: directory, error: ENOTDIR)
         }
         // A full file is renamed, so its directory counts in each case.
-        for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
-            guard access(place, mode) == 0 else { return Obstacle(place: place, error: errno) }
+        for (path, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
+            guard access(path, mode) == 0 else { return Obstacle(path: path, error: errno) }
         }
         // A missing file is created; a name that is too long, for example, stays so.
-        return exists || error == ENOENT ? nil : Obstacle(place: path, error: error)
+        return exists || error == ENOENT ? nil : Obstacle(path: path, error: error)
     }
 }
 

@@ -5,8 +5,8 @@ import CounterfoilWeb
 import HTTPListener
 
 extension Settings {
-    static let failuresPerPerson = Setting(
-        "failures-per-person", .number(1...1_000_000), default: 10, to: \.signInLimits.failuresPerPerson, value: "n",
+    static let failuresPerUser = Setting(
+        "failures-per-person", .number(1...1_000_000), default: 10, to: \.signInLimits.failuresPerUser, value: "n",
         "The number of wrong passwords in --sign-in-window that blocks sign-in for one user.")
     static let failuresPerSource = Setting(
         "failures-per-source", .number(1...1_000_000), default: 100, to: \.signInLimits.failuresPerSource, value: "n",
@@ -27,14 +27,14 @@ extension Settings {
 struct LimitOptions: SettingGroup {
     static let title = "Limits"
 
-    @Option(Settings.failuresPerPerson) var failuresPerPerson: String?
+    @Option(Settings.failuresPerUser) var failuresPerUser: String?
     @Option(Settings.failuresPerSource) var failuresPerSource: String?
     @Option(Settings.approvalsPerUser) var approvalsPerUser: String?
     @Option(Settings.connections) var connections: String?
     @Option(Settings.databaseConnections) var databaseConnections: String?
 
     static let options: [SettingOption<Self>] = [
-        .init(Settings.failuresPerPerson, \.failuresPerPerson), .init(Settings.failuresPerSource, \.failuresPerSource),
+        .init(Settings.failuresPerUser, \.failuresPerUser), .init(Settings.failuresPerSource, \.failuresPerSource),
         .init(Settings.approvalsPerUser, \.approvalsPerUser), .init(Settings.connections, \.connections),
         .init(Settings.databaseConnections, \.databaseConnections),
     ]

@@ -47,7 +47,7 @@ struct ListenOptions: SettingGroup {
 
     /// A place to listen, as in the option.
     enum Choice: Sendable, CustomStringConvertible {
-        case address(ListenAddress)
+        case address(HostAndPort)
         case unixSocket(path: String)
         /// Sockets of systemd; without a name, all that no other option names.
         case systemd(name: String?)
@@ -66,7 +66,7 @@ struct ListenOptions: SettingGroup {
                 }
                 self = .systemd(name: name)
             } else {
-                self = .address(try ListenAddress(text))
+                self = .address(try HostAndPort(text))
             }
         }
 

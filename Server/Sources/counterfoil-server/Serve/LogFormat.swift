@@ -9,7 +9,7 @@ enum LogFormat: String, CaseIterable, Sendable {
     case json
 
     /// The format and level of the log.
-    struct Settings: Sendable {
+    struct LoggerSettings: Sendable {
         let format: LogFormat
         /// The level of all loggers of these settings, which can change while the server runs.
         let level: CurrentLogLevel

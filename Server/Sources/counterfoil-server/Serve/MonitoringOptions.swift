@@ -2,7 +2,7 @@ import ArgumentParser
 import Logging
 
 extension Settings {
-    static let metricsListen = Setting<ListenAddress?>(
+    static let metricsListen = Setting<HostAndPort?>(
         "metrics-listen", .address, value: "host:port", example: "127.0.0.1:9090",
         "The host and port that serve /metrics for Prometheus. Allow access to the monitoring system only. "
             + "(default: none)")
@@ -14,11 +14,11 @@ extension Settings {
         "The log format: text for people, or json for one object on each line.")
 }
 
-extension SettingForm<ListenAddress> {
+extension SettingForm<HostAndPort> {
     fileprivate static let address = SettingForm(
         .text("^.+:[0-9]{1,5}$"),
         read: { text throws(SettingRefusal) in
-            do { return try ListenAddress(text) } catch { throw .text(text, "\(error)") }
+            do { return try HostAndPort(text) } catch { throw .text(text, "\(error)") }
         }, text: { "\(ListenOptions.Choice.address($0))" })
 }
 
@@ -38,5 +38,7 @@ struct MonitoringOptions: SettingGroup {
 
 extension SettingValues {
     /// The settings of `--log-format` and `--log-level`.
-    var log: LogFormat.Settings { LogFormat.Settings(format: self[Settings.logFormat], level: self[Settings.logLevel]) }
+    var log: LogFormat.LoggerSettings {
+        LogFormat.LoggerSettings(format: self[Settings.logFormat], level: self[Settings.logLevel])
+    }
 }

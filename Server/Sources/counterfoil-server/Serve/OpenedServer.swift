@@ -11,10 +11,10 @@ import Logging
 
 /// Everything that a server needs to open its store, so that it can be tried again.
 struct ServerOpening: Sendable {
-    let place: InstallationOption.Place
+    let storeLocation: InstallationOption.StoreLocation
     let settings: ServerSettings
     /// The settings that administration commands need, as they are in use.
-    let noted: Shared<NotedSettings>
+    let recorded: SharedValue<RecordedSettings>
     /// The orders of the certificate; nil if it comes from files, or if there is none.
     let acme: ACMESettings?
     let ordered: OrderedCertificate?
@@ -46,10 +46,11 @@ struct OpenedServer: Sendable {
     init(_ opening: ServerOpening) async throws {
         let logger = opening.logger
         let unsupported = UnsupportedValues(logger: logger)
-        switch opening.place {
+        switch opening.storeLocation {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
-            try EndingsService.checkNew(path, journal: opening.noted.value.endingsJournal, named: opening.journalName)
+            try EndingsService.checkNew(
+                path, journal: opening.recorded.value.endingsJournal, named: opening.journalName)
             let directory = try await DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
             self.lock = lock
             installation = directory.installation
@@ -65,10 +66,10 @@ struct OpenedServer: Sendable {
             // The journal and the settings are those of a server that has the right key.
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             endings = try await EndingsService(
-                opening.noted.value.endingsJournal, named: opening.journalName, of: installation, logger: logger)
+                opening.recorded.value.endingsJournal, named: opening.journalName, of: installation, logger: logger)
             // Signing keys can have ended.
             let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
-            if let former = installation.noted.issuer, former != opening.settings.issuer {
+            if let former = installation.recorded.issuer, former != opening.settings.issuer {
                 logger.warning(
                     "started with another issuer than before, so clients that know the former one refuse this server",
                     metadata: ["issuer": "\(opening.settings.issuer)", "former": "\(former)"])
@@ -78,8 +79,8 @@ struct OpenedServer: Sendable {
                 SettingsComparison(
                     store: database, serverKey: installation.serverKey, settings: { server.settings }, logger: logger)
             }
-            server.formerTokens.begin(
-                after: installation.noted.serverKeyUses.times, now: installation.store.now(),
+            server.previousKeyTokens.begin(
+                after: installation.recorded.serverKeyUses.times, now: installation.store.now(),
                 record: installation.noteKeptToken)
             await Self.warnOfMissingKeys(of: installation, logger: logger)
             // Several servers may start on a database, and the link that one shows must work at the others.
@@ -103,7 +104,7 @@ struct OpenedServer: Sendable {
     }
 
     /// Stores the settings of this server, which listens, for administration commands.
-    func note(_ settings: NotedSettings) async throws {
+    func note(_ settings: RecordedSettings) async throws {
         do { try await installation.note(settings) } catch let fault as StoreFault { throw CommandFailure(fault) }
     }
 

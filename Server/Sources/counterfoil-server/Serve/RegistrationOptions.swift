@@ -6,8 +6,8 @@ extension Settings {
     static let registration = Setting(
         "registration", .choice(), default: RegistrationPolicy.everyone, to: \.registration, value: "who",
         "Who may register apps at /apps.")
-    static let applicationsPerDeveloper = Setting(
-        "applications-per-developer", .number(1...1_000_000), default: 50, to: \.applicationsPerDeveloper, value: "n",
+    static let clientsPerDeveloper = Setting(
+        "applications-per-developer", .number(1...1_000_000), default: 50, to: \.clientsPerDeveloper, value: "n",
         "The number of apps that one developer may register.")
     static let plainSchemes = Setting(
         "plain-scheme", .plainSchemes, default: [], value: "scheme", example: "cursor", isLive: true,
@@ -55,7 +55,7 @@ struct RegistrationOptions: SettingGroup {
     static let title = "App registration"
 
     @Option(Settings.registration) var policy: String?
-    @Option(Settings.applicationsPerDeveloper) var applicationsPerDeveloper: String?
+    @Option(Settings.clientsPerDeveloper) var clientsPerDeveloper: String?
     @Option(Settings.plainSchemes) var plainSchemes: [String]
     @Flag(Settings.noDevelopmentRedirectURIs) var noDevelopmentRedirectURIs: Bool
     @Option(Settings.unregisteredClients) var unregisteredClients: String?
@@ -64,7 +64,7 @@ struct RegistrationOptions: SettingGroup {
 
     static let options: [SettingOption<Self>] = [
         .init(Settings.registration, \.policy),
-        .init(Settings.applicationsPerDeveloper, \.applicationsPerDeveloper),
+        .init(Settings.clientsPerDeveloper, \.clientsPerDeveloper),
         .init(Settings.plainSchemes, \.plainSchemes),
         .init(Settings.noDevelopmentRedirectURIs, \.noDevelopmentRedirectURIs),
         .init(Settings.unregisteredClients, \.unregisteredClients),

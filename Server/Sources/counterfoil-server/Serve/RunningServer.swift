@@ -14,7 +14,7 @@ import UnixSignals
 /// The initializer is the only place that connects the components.
 struct RunningServer {
     private let listeners: ListenOptions.Listeners
-    private let metrics: ListenAddress?
+    private let metrics: HostAndPort?
     private let renewal: CertificateRenewal?
     /// The certificate that is ordered from an authority; nil if none is ordered.
     ///
@@ -25,7 +25,7 @@ struct RunningServer {
     /// The signals SIGHUP since this value was created; nil if one ends the process.
     private let hangUps: UnixSignalsSequence?
     private let reload: SettingsReload?
-    private let words: SettingWords
+    private let words: SettingMessageRenderer
     private let settings: ServerSettings
     /// The opening of the store, now or later.
     private let opening: ServerOpening
@@ -36,22 +36,22 @@ struct RunningServer {
     private let opened: LaterValue<OpenedServer>
     /// The traces of the requests; nil if none are sent.
     private let traces: TraceExport?
-    private let log: LogFormat.Settings
+    private let log: LogFormat.LoggerSettings
     private let logger: Logger
 
     /// Opens the store; a database that does not answer is opened later, while the server runs.
     init(
-        at place: InstallationOption.Place,
+        at storeLocation: InstallationOption.StoreLocation,
         settings: ServerSettings,
         listeners: ListenOptions.Listeners,
-        metrics: ListenAddress? = nil,
+        metrics: HostAndPort? = nil,
         certificate: CertificateFiles? = nil,
         acme: ACMESettings? = nil,
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
-        log: LogFormat.Settings = LogFormat.Settings(),
-        files: NotedSettings.Files = [:],
+        log: LogFormat.LoggerSettings = LogFormat.LoggerSettings(),
+        files: RecordedSettings.Files = [:],
         traces: TraceExport? = nil,
         reload: SettingsReload? = nil
     ) async throws {
@@ -66,7 +66,7 @@ struct RunningServer {
         self.log = log
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
-        let words: SettingWords = if let reload { reload.words } else { { $0.ofOptions } }
+        let words: SettingMessageRenderer = if let reload { reload.words } else { { $0.ofOptions } }
         self.words = words
         renewal =
             if let certificate {
@@ -81,14 +81,14 @@ struct RunningServer {
             trustedProxies: trustedProxies, settings: settings,
             hasCertificate: self.certificate != nil, logger: logger)
         opening = ServerOpening(
-            place: place, settings: settings,
-            noted: Shared(NotedSettings(settings, connections: connections.total, files: files)), acme: acme,
+            storeLocation: storeLocation, settings: settings,
+            recorded: SharedValue(RecordedSettings(settings, connections: connections.total, files: files)), acme: acme,
             ordered: ordered, outbound: outbound,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
         } catch let failure as CommandFailure {
-            guard failure.isTemporary, case .database = place else { throw failure }
+            guard failure.isTemporary, case .database = storeLocation else { throw failure }
             logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
             opened = LaterValue()
         }
@@ -134,39 +134,39 @@ struct RunningServer {
         let (opened, connections, logger, log, words) = (opened, connections, logger, log, words)
         let (manager, certificate) = (listeners.manager, certificate)
         let (deadline, stop, delay) = (StopDeadline(), listeners.stop, listeners.delay)
-        let place = ServerPlace(for: settings)
+        let deferred = DeferredServer(for: settings)
         let bound = LaterValue<[BoundAddress]>()
         // The first connection is answered by the server already.
         if let server = opened.current?.server {
-            try place.open(server, logger: logger, tracing: traces?.requests) { connections.trustedProxies }
+            try deferred.open(server, logger: logger, tracing: traces?.requests) { connections.trustedProxies }
         }
         var services: [any Service] = [
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 await cancelWhenGracefulShutdown { await opened.server.heartbeat.run() }
             },
             // They can wait for the store, and no request waits for them.
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 guard let orders = opened.orders else { return try await gracefulShutdown() }
                 try await orders.run()
             },
             SettingListener(
                 setting: "\(Settings.listen)", words: words,
                 service: WebServer.service(
-                    place, at: listeners.requests, certificate: certificate, connections: connections,
+                    deferred, at: listeners.requests, certificate: certificate, connections: connections,
                     stop: stop, deadline: deadline, logger: logger
                 ) { bound.set($0) }),
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 await cancelWhenGracefulShutdown { await opened.server.maintenance.run() }
             },
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 guard let notifier = opened.server.logoutNotifier else { return try await gracefulShutdown() }
                 await cancelWhenGracefulShutdown { await notifier.run() }
             },
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 guard let endings = opened.endings else { return try await gracefulShutdown() }
                 try await endings.run()
             },
-            WhenOpen(opened) { opened in
+            DeferredService(opened) { opened in
                 guard let comparison = opened.comparison else { return try await gracefulShutdown() }
                 try await comparison.run()
             },
@@ -196,7 +196,7 @@ struct RunningServer {
         if let metrics {
             let sources = metricsSources
             services.append(
-                WhenOpen(opened) { opened in
+                DeferredService(opened) { opened in
                     let address = ListeningAddress.host(metrics.host, port: metrics.port)
                     let service = WebServer.metrics(
                         of: opened.server, sources(opened), at: address, deadline: deadline, logger: logger
@@ -213,18 +213,18 @@ struct RunningServer {
         }
         let opening = opening
         services.append(
-            Starting(
-                place: place, bound: bound, opened: opened, connections: connections, manager: manager,
+            StartupService(
+                deferred: deferred, bound: bound, opened: opened, connections: connections, manager: manager,
                 tracing: traces?.requests, logger: logger,
-                open: { try await OpenedServer(opening) }, note: { try await $0.note(opening.noted.value) },
+                open: { try await OpenedServer(opening) }, note: { try await $0.note(opening.recorded.value) },
                 onStarted: onStarted))
         services.append(
-            await Stopping(
-                after: delay, ifReady: { place.isOpen }, end: { deadline.set(.now + stop.patience) }
+            await ShutdownService(
+                after: delay, ifReady: { deferred.isOpen }, end: { deadline.set(.now + stop.patience) }
             ) { delay in
                 deadline.set(.now + delay + stop.patience)
                 manager.stopping("Answering the last requests")
-                place.beginStopping()
+                deferred.beginStopping()
                 opened.current?.server.beginStopping()
                 connections.beginDraining()
             })
@@ -234,12 +234,12 @@ struct RunningServer {
     /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
     private var liveParts: @Sendable () -> LiveParts? {
         let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
-        let (noted, reserved) = (opening.noted, reservedDescriptors)
+        let (recorded, reserved) = (opening.recorded, reservedDescriptors)
         return {
             opened.current.map { opened in
                 LiveParts(
                     server: opened.server, connections: connections, reservedDescriptors: reserved, renewal: renewal,
-                    log: level, noted: noted, note: opened.installation.note, comparison: opened.comparison,
+                    log: level, recorded: recorded, note: opened.installation.note, comparison: opened.comparison,
                     logger: logger)
             }
         }
@@ -247,20 +247,22 @@ struct RunningServer {
 
     /// Returns the sources of the metrics besides the counters of the server.
     private var metricsSources: @Sendable (OpenedServer) -> MetricsSources {
-        let (connections, certificate, place, traces) = (connections, certificate, opening.place, traces)
-        let (noted, orders) = (opening.noted, ordered?.failures)
+        let (connections, certificate, storeLocation, traces) = (
+            connections, certificate, opening.storeLocation, traces
+        )
+        let (recorded, orders) = (opening.recorded, ordered?.failures)
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
             sources.orders = orders
             if let traces { sources.droppedSpans = { traces.droppedSpans } }
             if let endings = opened.endings { sources.endingsJournal = { endings.measurements } }
-            if opened.endings != nil { sources.endingsJournalPath = noted.value.endingsJournal }
+            if opened.endings != nil { sources.endingsJournalPath = recorded.value.endingsJournal }
             let store = opened.installation.store
             sources.storeSpace = { try? await store.space() }
             if let comparison = opened.comparison { sources.differingSettings = { comparison.count } }
             let database = opened.installation.store.database
             sources.store = { database.measurements }
-            if case .directory(let directory) = place {
+            if case .directory(let directory) = storeLocation {
                 sources.dataDirectory = directory
                 sources.lastBackup = { LastBackup.time(in: directory) }
             }

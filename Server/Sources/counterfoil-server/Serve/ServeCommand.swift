@@ -78,16 +78,17 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func run(
-        _ configuration: ServeConfiguration, log: LogFormat.Settings, reloading reload: SettingsReload
+        _ configuration: ServeConfiguration, log: LogFormat.LoggerSettings, reloading reload: SettingsReload
     ) async throws {
         let settings = configuration.settings
         let outbound = try configuration.outboundRules()
         let traces = try TraceExport(logger: log.logger)
-        let place = try configuration.values.place.limited(to: configuration[Settings.databaseConnections])
+        let storeLocation = try configuration.values.storeLocation.limited(
+            to: configuration[Settings.databaseConnections])
         let listeners = try configuration.listeners()
         try configuration.checkOrders(for: listeners)
         let server = try await RunningServer(
-            at: place,
+            at: storeLocation,
             settings: settings,
             listeners: listeners,
             metrics: configuration[Settings.metricsListen],
@@ -103,7 +104,7 @@ struct ServeCommand: AsyncParsableCommand {
         )
         try await server.run { opened, addresses in
             let names = addresses.map(\.sentence).joined(separator: " and ")
-            var metadata: Logger.Metadata = ["issuer": "\(settings.issuer)", place.key: "\(place)"]
+            var metadata: Logger.Metadata = ["issuer": "\(settings.issuer)", storeLocation.key: "\(storeLocation)"]
             metadata["listen"] = "\(addresses.map { "\($0.address)" }.joined(separator: " "))"
             if let first = addresses.first, let host = first.host, let port = first.port {
                 metadata["host"] = "\(host)"
@@ -111,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
             log.report(
                 "started the server", metadata: metadata,
-                sentence: "Counterfoil serves \(settings.issuer) on \(names), with the data in \(place).")
+                sentence: "Counterfoil serves \(settings.issuer) on \(names), with the data in \(storeLocation).")
             if let link = opened.setupLink {
                 log.report(
                     "created the link for the first administrator", metadata: ["link": "\(link)"],

@@ -31,7 +31,7 @@ struct ServeConfiguration: Sendable {
             try checkOrders()
             try checkLifetimes()
         } catch { throw texts.failure(error.message) }
-        _ = try values.place
+        _ = try values.storeLocation
     }
 
     private static func failure(forMissing setting: any AnySetting, in path: String?) -> CommandFailure {
@@ -44,14 +44,14 @@ struct ServeConfiguration: Sendable {
     subscript<Value>(setting: Setting<Value>) -> Value { values[setting] }
 
     /// Returns a message with the places that set the settings in it.
-    var words: SettingWords { { [texts = values.texts] in texts.words($0) } }
+    var words: SettingMessageRenderer { { [texts = values.texts] in texts.words($0) } }
 
     /// The settings that administration commands need.
-    var noted: NotedSettings { NotedSettings(settings, connections: self[Settings.connections], files: files) }
+    var recorded: RecordedSettings { RecordedSettings(settings, connections: self[Settings.connections], files: files) }
 
     /// The files outside of the data directory that the server uses.
-    var files: NotedSettings.Files {
-        let paths: [NotedSettings.File: String?] = [
+    var files: RecordedSettings.Files {
+        let paths: [RecordedSettings.File: String?] = [
             .endingsJournal: self[Settings.endingsJournal], .settings: values.texts.path,
             .tlsKey: self[Settings.tlsKey],
             .externalAccountKey: self[Settings.acmeKeyFile], .serverKey: self[Settings.serverKeyFile],

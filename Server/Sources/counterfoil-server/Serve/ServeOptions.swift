@@ -9,7 +9,7 @@ struct ServeOptions: ParsableArguments {
     @OptionGroup(title: RequirementOptions.title) var requirements: RequirementOptions
     @OptionGroup(title: LifetimeOptions.title) var lifetimes: LifetimeOptions
     @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
-    @OptionGroup(title: SignInOptions.title) var signIn: SignInOptions
+    @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions

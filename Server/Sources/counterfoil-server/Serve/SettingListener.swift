@@ -8,7 +8,7 @@ import ServiceLifecycle
 struct SettingListener: Service {
     /// The setting that names the address, as a part of a message.
     let setting: SettingMessage
-    let words: SettingWords
+    let words: SettingMessageRenderer
     let service: any Service
 
     /// Runs the service; throws ``CommandFailure`` if it cannot listen.

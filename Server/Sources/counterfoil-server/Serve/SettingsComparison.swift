@@ -49,7 +49,7 @@ final class SettingsComparison: Service {
     /// If the store does not answer, which the heartbeat logs, the result of the last comparison stays.
     func compare() async {
         let this = ServerOnDatabase(
-            host: NotedSettings.hostName, process: ProcessInfo.processInfo.processIdentifier,
+            host: RecordedSettings.hostName, process: ProcessInfo.processInfo.processIdentifier,
             settings: SharedSettings(settings(), serverKey: serverKey).texts)
         guard let text = try? JSONEncoder().encode(this) else { return }
         let (now, fingerprints) = (store.now(), serverKey.fingerprints)

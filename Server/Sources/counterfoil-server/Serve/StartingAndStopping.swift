@@ -7,8 +7,8 @@ import ServiceLifecycle
 import UnixSignals
 
 /// The service that opens the store when the server listens, and again and again while the database does not answer.
-struct Starting: Service {
-    let place: ServerPlace
+struct StartupService: Service {
+    let deferred: DeferredServer
     let bound: LaterValue<[BoundAddress]>
     let opened: LaterValue<OpenedServer>
     let connections: OpenConnections
@@ -27,8 +27,8 @@ struct Starting: Service {
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             guard let addresses = await bound.wait(), let server = try await server() else { return }
-            if !place.isOpen {
-                try place.open(server.server, logger: logger, tracing: tracing) { connections.trustedProxies }
+            if !deferred.isOpen {
+                try deferred.open(server.server, logger: logger, tracing: tracing) { connections.trustedProxies }
             }
             opened.set(server)
             manager.ready("Serving requests")
@@ -66,7 +66,7 @@ struct Starting: Service {
 }
 
 /// A service that runs when the server is open.
-struct WhenOpen: Service {
+struct DeferredService: Service {
     let opened: LaterValue<OpenedServer>
     let body: @Sendable (OpenedServer) async throws -> Void
 
@@ -83,7 +83,7 @@ struct WhenOpen: Service {
 }
 
 /// The service that is told first that the server stops: load balancers get time to notice that it is not ready.
-struct Stopping: Service {
+struct ShutdownService: Service {
     private let delay: Duration
     private let isReady: @Sendable () -> Bool
     /// The signals since this value was created, of which the second ends the delay.

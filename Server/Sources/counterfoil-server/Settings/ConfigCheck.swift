@@ -50,7 +50,7 @@ extension ServeConfiguration {
         }
         try checkJournal()
         try TraceExport.check(environment)
-        switch try values.place {
+        switch try values.storeLocation {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)
         case .database(let database): _ = try database.serverKey()
         }

@@ -59,4 +59,4 @@ struct SettingMistake: Error {
 }
 
 /// Returns a message with the places that set the settings in it.
-typealias SettingWords = @Sendable (SettingMessage) -> String
+typealias SettingMessageRenderer = @Sendable (SettingMessage) -> String

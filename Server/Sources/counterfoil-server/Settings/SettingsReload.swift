@@ -28,7 +28,7 @@ final class SettingsReload: Sendable {
     }
 
     /// Returns a message of the running server with the places that set the settings in it.
-    var words: SettingWords { { [self] message in last.withLock(\.self).words(message) } }
+    var words: SettingMessageRenderer { { [self] message in last.withLock(\.self).words(message) } }
 
     /// The settings that were read again.
     struct Reading {
@@ -72,9 +72,9 @@ struct LiveParts: Sendable {
     let renewal: CertificateRenewal?
     let log: CurrentLogLevel
     /// The settings that administration commands need, as they were stored last.
-    let noted: Shared<NotedSettings>
+    let recorded: SharedValue<RecordedSettings>
     /// Stores the settings that administration commands need.
-    let note: @Sendable (NotedSettings) async throws -> Void
+    let note: @Sendable (RecordedSettings) async throws -> Void
     /// The service that compares the settings with those of other servers; nil if there can be none.
     let comparison: SettingsComparison?
     let logger: Logger
@@ -84,7 +84,7 @@ struct LiveParts: Sendable {
     /// Everything that can fail comes first, so that an error changes nothing.
     func apply(_ reading: SettingsReload.Reading) async throws {
         let configuration = reading.configuration
-        let settings = configuration.settings.keepingPlaces(of: server.settings)
+        let settings = configuration.settings.keepingOrigins(of: server.settings)
         let limits = ConnectionLimits(total: configuration[Settings.connections])
         let isLimited = reading.changed.contains("connections")
         let connectionLimits =
@@ -99,12 +99,12 @@ struct LiveParts: Sendable {
                 replacement = (files, files.stamp, try await files.load(configuration.words))
             }
         }
-        var files = noted.value.files
+        var files = recorded.value.files
         if let (used, _, _) = replacement { files[.tlsKey] = used.keyPath }
-        let newlyNoted = NotedSettings(settings, connections: limits.total, files: files)
-        if newlyNoted != noted.value {
-            try await note(newlyNoted)
-            noted.change { $0 = newlyNoted }
+        let newlyRecorded = RecordedSettings(settings, connections: limits.total, files: files)
+        if newlyRecorded != recorded.value {
+            try await note(newlyRecorded)
+            recorded.change { $0 = newlyRecorded }
         }
 
         server.replaceSettings(by: settings)

@@ -19,29 +19,29 @@ struct UnregisteredAdopt: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var app: AppArgument
+    @OptionGroup var argument: ClientArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let client = try await installation.unregisteredClient(app.clientID).client
+            let client = try await installation.unregisteredClient(argument.clientID).client
             guard client.documentHost != nil else {
                 throw CommandFailure.refused(
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
-            let event = installation.event(.application, client: client.id, detail: "adopted")
+            let event = installation.event(.client, client: client.id, detail: "adopted")
             let policy = try await installation.store.unregisteredClientPolicy()
             let adopted = client.adopted(under: policy, of: try await installation.store.scopes(), now: event.at)
             let outcome = try await installation.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:
-                let document = AppDocument(try await installation.client(app.clientID))
+                let document = ClientDocument(try await installation.client(argument.clientID))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the app was changed at the same time; try again")
-            case .notFound: throw CommandFailure.noUnregisteredApp(app.clientID)
+            case .notFound: throw CommandFailure.noUnregisteredClient(argument.clientID)
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }

@@ -40,10 +40,10 @@ struct UnregisteredClientDocument: Encodable {
 extension Installation {
     /// Returns the unregistered client with a `client_id`; fails the command if there is none.
     func unregisteredClient(_ clientID: String) async throws -> UnregisteredClientUse {
-        guard let id = ClientIdentifier(clientID) else { throw CommandFailure.noUnregisteredApp(clientID) }
+        guard let id = ClientIdentifier(clientID) else { throw CommandFailure.noUnregisteredClient(clientID) }
         if let use = try await store.unregisteredClient(id) { return use }
         guard try await store.client(id) == nil else { throw CommandFailure.registered(id) }
-        throw CommandFailure.noUnregisteredApp(clientID)
+        throw CommandFailure.noUnregisteredClient(clientID)
     }
 }
 
@@ -52,7 +52,7 @@ extension CommandFailure {
         .refused("the app \(id) is registered; see: counterfoil-server app show --help")
     }
 
-    static func noUnregisteredApp(_ clientID: String) -> CommandFailure {
+    static func noUnregisteredClient(_ clientID: String) -> CommandFailure {
         .refused(
             "there is no unregistered app with the client_id \(clientID.prefix(100)); "
                 + "see: counterfoil-server unregistered list")

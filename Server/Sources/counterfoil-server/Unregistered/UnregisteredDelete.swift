@@ -18,19 +18,19 @@ struct UnregisteredDelete: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var app: AppArgument
+    @OptionGroup var argument: ClientArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let absent = CommandFailure.noUnregisteredApp(app.clientID)
-            let (id, client) = try await installation.deletableClient(app, otherwise: absent)
+            let absent = CommandFailure.noUnregisteredClient(argument.clientID)
+            let (id, client) = try await installation.deletableClient(argument, otherwise: absent)
             guard client.isUnregistered else { throw CommandFailure.registered(id) }
             let use = try await StoreFault.readable { () async throws(StoreFault) in
                 try await installation.store.unregisteredClient(id)
             }
-            let event = installation.event(.application, client: id, detail: "deleted, unregistered")
+            let event = installation.event(.client, client: id, detail: "deleted, unregistered")
             guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else { throw absent }
             try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: use?.client.displayName) }

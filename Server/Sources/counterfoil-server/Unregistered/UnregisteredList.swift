@@ -54,11 +54,11 @@ struct UnregisteredList: AsyncParsableCommand {
     }
 
     private func list(_ family: UnregisteredClientFamily, in installation: Installation) async throws {
-        var place: UnregisteredClientPlace?
+        var cursor: UnregisteredClientCursor?
         if let after {
-            place = UnregisteredClientPlace(of: try await installation.unregisteredClient(after).client)
+            cursor = UnregisteredClientCursor(of: try await installation.unregisteredClient(after).client)
         }
-        let uses = try await installation.store.unregisteredClients(of: family, after: place, limit: limit)
+        let uses = try await installation.store.unregisteredClients(of: family, after: cursor, limit: limit)
         let documents = uses.map(UnregisteredClientDocument.init)
         if options.json { return try Output.json(documents) }
         if documents.isEmpty { return Output.line("There are no such apps.") }

@@ -12,24 +12,24 @@ struct UserArgument: ParsableArguments {
 
 extension Installation {
     /// Returns the user with a user name; fails the command if there is none.
-    func person(_ name: String) async throws -> Person {
-        guard let username = Username(name), let person = try await store.person(named: username) else {
+    func user(_ name: String) async throws -> User {
+        guard let username = Username(name), let user = try await store.user(named: username) else {
             throw CommandFailure.noUser(name)
         }
-        return person
+        return user
     }
 
     /// A user of whom a command reads only what it needs to end the account.
     ///
     /// An invalid value, and one that this version does not know, keep no account from being disabled or deleted.
     struct Account {
-        let id: PersonIdentifier
+        let id: UserIdentifier
         let username: Username
         /// The whole record; nil if it has an invalid value, or one that this version does not know.
-        let person: Person?
+        let user: User?
 
         /// The user as one line of text.
-        var line: String { person.map { UserDocument($0).line } ?? username.rawValue }
+        var line: String { user.map { UserDocument($0).line } ?? username.rawValue }
     }
 
     /// Returns the user with a user name, even if this version cannot read the record; fails the command if there is
@@ -41,19 +41,19 @@ extension Installation {
 
     /// Returns the user with a user name, even if this version cannot read the record; nil if there is none.
     func existingAccount(_ name: String) async throws -> Account? {
-        guard let username = Username(name), let id = try await store.personID(named: username) else { return nil }
-        let person = try await StoreFault.readable { () async throws(StoreFault) in try await store.person(id) }
-        return Account(id: id, username: username, person: person)
+        guard let username = Username(name), let id = try await store.userID(named: username) else { return nil }
+        let user = try await StoreFault.readable { () async throws(StoreFault) in try await store.user(id) }
+        return Account(id: id, username: username, user: user)
     }
 
     /// Updates a user, and records the change with a detail.
-    func update(_ person: Person, at time: Date, recording detail: String) async throws {
-        let event = event(.account, person: person.id, detail: detail)
-        switch try await store.updatePerson(person, at: time, recording: [event]) {
+    func update(_ user: User, at time: Date, recording detail: String) async throws {
+        let event = event(.account, user: user.id, detail: detail)
+        switch try await store.updateUser(user, at: time, recording: [event]) {
         case .updated: return
-        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(person.username)")
+        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
         case .emailTaken:
-            throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
+            throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
         }
     }
 }

@@ -60,10 +60,10 @@ struct UserCreate: AsyncParsableCommand {
     func run() async throws {
         guard let username = Username(name) else { return }
         let password = try PasswordOption.password(try secret.readLine(), for: username)
-        var profile = PersonProfile()
+        var profile = UserProfile()
         if emailVerified { profile.isEmailVerified = true }
         try await options.withInstallation { [profile] installation in
-            let person = Person(
+            let user = User(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
                 displayName: (displayName ?? name).trimmingWhitespace(),
@@ -73,9 +73,9 @@ struct UserCreate: AsyncParsableCommand {
                 createdAt: installation.store.now()
             )
             let event = installation.event(
-                .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
-            switch try await installation.store.addPerson(person, recording: [event]) {
-            case .added: try report(person)
+                .account, user: user.id, detail: administrator ? "created as an administrator" : "created")
+            switch try await installation.store.addUser(user, recording: [event]) {
+            case .added: try report(user)
             case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
             case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
             case .administratorExists: throw CommandFailure.refused("there is already an administrator")
@@ -83,17 +83,17 @@ struct UserCreate: AsyncParsableCommand {
         }
     }
 
-    private func report(_ person: Person) throws {
+    private func report(_ user: User) throws {
         struct Created: Encodable {
             let sub: String
             let username: String
             let email: String?
         }
         guard options.json else {
-            Output.line("Created the user \(person.username).")
+            Output.line("Created the user \(user.username).")
             return
         }
         try Output.json(
-            Created(sub: person.id.rawValue, username: person.username.rawValue, email: person.email?.rawValue))
+            Created(sub: user.id.rawValue, username: user.username.rawValue, email: user.email?.rawValue))
     }
 }

@@ -24,7 +24,7 @@ struct UserDelete: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @Flag(name: .long, help: "Delete the apps of the user too, with all consent that users gave to them.")
     var deleteApps = false
@@ -46,32 +46,32 @@ struct UserDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            guard let person = try await installation.existingAccount(user.name) else {
+            guard let user = try await installation.existingAccount(argument.name) else {
                 // If the deletion of this user was interrupted, there is no such user any more, but records are left.
                 try await installation.finishRemovals()
-                throw CommandFailure.noUser(user.name)
+                throw CommandFailure.noUser(argument.name)
             }
-            let newOwner = try await owner(after: person, in: installation)
-            let owned = try await installation.store.clientIdentifiers(of: person.id)
-            let names = owned.isEmpty ? [] : try await words(owned, of: person, in: installation)
+            let newOwner = try await owner(after: user, in: installation)
+            let owned = try await installation.store.clientIdentifiers(of: user.id)
+            let names = owned.isEmpty ? [] : try await words(owned, of: user, in: installation)
             guard owned.isEmpty || deleteApps || newOwner != nil else {
-                throw CommandFailure.owns(names, person)
+                throw CommandFailure.owns(names, user)
             }
-            if !yes { try confirm(person, apps: names) }
+            if !yes { try confirm(user, clients: names) }
             let terms = try RemovalTerms(
-                of: person.id, with: installation.serverKey,
+                of: user.id, with: installation.serverKey,
                 ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
                     ?? (deleteApps ? .delete(owned) : .refuse))
-            let clients = try await begin(person, terms, newOwner, in: installation)
+            let clients = try await begin(user, terms, newOwner, in: installation)
             try await installation.finishRemovals()
-            try report(person, terms, clients, newOwner)
+            try report(user, terms, clients, newOwner)
         }
     }
 
-    private func owner(after person: Installation.Account, in installation: Installation) async throws -> Person? {
+    private func owner(after user: Installation.Account, in installation: Installation) async throws -> User? {
         guard let transferApps else { return nil }
-        let owner = try await installation.person(transferApps)
-        guard owner.id != person.id else {
+        let owner = try await installation.user(transferApps)
+        guard owner.id != user.id else {
             throw CommandFailure.refused("--transfer-apps: name another user than the one to be deleted")
         }
         return owner
@@ -79,23 +79,24 @@ struct UserDelete: AsyncParsableCommand {
 
     /// Returns the identifiers of apps, with their names if this version can read them.
     private func words(
-        _ owned: [ClientIdentifier], of person: Installation.Account, in installation: Installation
+        _ owned: [ClientIdentifier], of user: Installation.Account, in installation: Installation
     ) async throws -> [String] {
-        let readable = try await installation.store.clients(of: person.id)
+        let readable = try await installation.store.clients(of: user.id)
         return owned.map { id in readable.first { $0.id == id }?.words ?? id.rawValue }
     }
 
     /// Asks the user at the terminal to type the user name.
-    private func confirm(_ person: Installation.Account, apps: [String]) throws {
+    private func confirm(_ user: Installation.Account, clients: [String]) throws {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure.refused(
                 "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
         }
-        Output.note("This deletes the user \(person.line). It cannot be undone.")
-        if !apps.isEmpty {
-            let count = apps.count == 1 ? "1 app" : "\(apps.count) apps"
+        Output.note("This deletes the user \(user.line). It cannot be undone.")
+        if !clients.isEmpty {
+            let count = clients.count == 1 ? "1 app" : "\(clients.count) apps"
             Output.note(
-                "It also \(deleteApps ? "deletes" : "transfers") \(count) of the user: \(apps.joined(separator: ", "))")
+                "It also \(deleteApps ? "deletes" : "transfers") \(count) of the user: \(clients.joined(separator: ", "))"
+            )
         }
         Output.prompt("Type the user name to confirm: ")
         guard let typed = readLine(strippingNewline: true) else {
@@ -103,51 +104,51 @@ struct UserDelete: AsyncParsableCommand {
             Output.note("")
             throw CommandFailure.refused("nothing was deleted; the input ended before the user name")
         }
-        guard Username(typed) == person.username else {
-            throw CommandFailure.refused("nothing was deleted; the typed name is not \(person.username)")
+        guard Username(typed) == user.username else {
+            throw CommandFailure.refused("nothing was deleted; the typed name is not \(user.username)")
         }
     }
 
     private func begin(
-        _ person: Installation.Account, _ terms: RemovalTerms, _ newOwner: Person?, in installation: Installation
+        _ user: Installation.Account, _ terms: RemovalTerms, _ newOwner: User?, in installation: Installation
     ) async throws -> [ClientIdentifier] {
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { clients in
-            [installation.event(.account, person: terms.pseudonym, detail: "deleted")]
+            [installation.event(.account, user: terms.pseudonym, detail: "deleted")]
                 + clients.map { client in
                     installation.event(
-                        .application, person: newOwner?.id, client: client,
+                        .client, user: newOwner?.id, client: client,
                         detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
                 }
         }
         let outcome = try await installation.store.beginRemoval(
-            of: person.id, by: terms, recording: events, at: installation.store.now())
+            of: user.id, by: terms, recording: events, at: installation.store.now())
         switch outcome {
         case .begun(let clients): return clients
         case .notFound:
-            throw CommandFailure.refused("another command has just deleted the user \(person.username)")
+            throw CommandFailure.refused("another command has just deleted the user \(user.username)")
         case .lastAdministrator:
             throw CommandFailure.refused(
-                "no administrator but \(person.username) can sign in; create another one first with: "
+                "no administrator but \(user.username) can sign in; create another one first with: "
                     + "counterfoil-server user create NAME --administrator")
         case .ownsClients(let clients):
             let names = clients.map(\.rawValue)
-            throw deleteApps ? CommandFailure.ownsMore(names, person) : CommandFailure.owns(names, person)
+            throw deleteApps ? CommandFailure.ownsMore(names, user) : CommandFailure.owns(names, user)
         case .newOwnerNotFound:
             throw CommandFailure.refused("--transfer-apps: the user was deleted at the same time")
         }
     }
 
     private func report(
-        _ person: Installation.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
+        _ user: Installation.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: User?
     ) throws {
         if options.json {
             return try Output.json(
                 Deletion(
-                    username: person.username.rawValue, pseudonym: terms.pseudonym.rawValue,
-                    deletedApps: newOwner == nil ? clients.map(\.rawValue) : [],
-                    transferredApps: newOwner == nil ? [] : clients.map(\.rawValue)))
+                    username: user.username.rawValue, pseudonym: terms.pseudonym.rawValue,
+                    deletedClients: newOwner == nil ? clients.map(\.rawValue) : [],
+                    transferredClients: newOwner == nil ? [] : clients.map(\.rawValue)))
         }
-        Output.line("Deleted the user \(person.username).")
+        Output.line("Deleted the user \(user.username).")
         if !clients.isEmpty {
             let names = clients.map(\.rawValue).joined(separator: ", ")
             Output.line(newOwner.map { "Transferred to \($0.username): \(names)" } ?? "Deleted the apps: \(names)")
@@ -158,13 +159,13 @@ struct UserDelete: AsyncParsableCommand {
     private struct Deletion: Encodable {
         let username: String
         let pseudonym: String
-        let deletedApps: [String]
-        let transferredApps: [String]
+        let deletedClients: [String]
+        let transferredClients: [String]
 
         private enum CodingKeys: String, CodingKey {
             case username, pseudonym
-            case deletedApps = "deleted_apps"
-            case transferredApps = "transferred_apps"
+            case deletedClients = "deleted_apps"
+            case transferredClients = "transferred_apps"
         }
     }
 }
@@ -176,15 +177,15 @@ extension RegisteredClient {
 
 extension CommandFailure {
     /// The failure if apps were registered after the command has listed those of the user.
-    fileprivate static func ownsMore(_ apps: [String], _ person: Installation.Account) -> CommandFailure {
+    fileprivate static func ownsMore(_ clients: [String], _ user: Installation.Account) -> CommandFailure {
         .temporary(
-            "nothing was deleted; \(person.username) has also owned \(apps.joined(separator: ", ")) since the command "
+            "nothing was deleted; \(user.username) has also owned \(clients.joined(separator: ", ")) since the command "
                 + "listed the apps. Repeat the command to delete all of them")
     }
 
-    fileprivate static func owns(_ apps: [String], _ person: Installation.Account) -> CommandFailure {
+    fileprivate static func owns(_ clients: [String], _ user: Installation.Account) -> CommandFailure {
         .refused(
-            "nothing was deleted; \(person.username) owns \(apps.joined(separator: ", ")). Delete them with "
+            "nothing was deleted; \(user.username) owns \(clients.joined(separator: ", ")). Delete them with "
                 + "--delete-apps, or give them to another user with --transfer-apps NAME")
     }
 }

@@ -17,25 +17,25 @@ struct UserDisable: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let account = try await installation.account(user.name)
-            let event = installation.event(.account, person: account.id, detail: "disabled")
+            let account = try await installation.account(argument.name)
+            let event = installation.event(.account, user: account.id, detail: "disabled")
             guard
-                try await installation.store.disablePerson(account.id, at: installation.store.now(), recording: [event])
+                try await installation.store.disableUser(account.id, at: installation.store.now(), recording: [event])
             else {
                 throw CommandFailure.temporary("another command has just deleted the user \(account.username)")
             }
             guard options.json else { return Output.line("Disabled the user \(account.username).") }
-            guard let person = try await installation.account(user.name).person else {
+            guard let user = try await installation.account(argument.name).user else {
                 return try Output.json(
                     Disabled(sub: account.id.rawValue, username: account.username.rawValue, disabled: true))
             }
-            try Output.json(UserDocument(person))
+            try Output.json(UserDocument(user))
         }
     }
 

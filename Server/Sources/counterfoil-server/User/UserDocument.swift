@@ -6,9 +6,9 @@ import Foundation
 ///
 /// If OpenID Connect Core §5.1 defines a claim for a value, the JSON member has the name of that claim.
 struct UserDocument: Encodable {
-    private let person: Person
+    private let user: User
 
-    init(_ person: Person) { self.person = person }
+    init(_ user: User) { self.user = user }
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
@@ -18,23 +18,23 @@ struct UserDocument: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(person.id.rawValue, forKey: .sub)
-        try values.encode(person.username.rawValue, forKey: .username)
-        try values.encode(person.displayName, forKey: .name)
-        try values.encodeIfPresent(person.email?.rawValue, forKey: .email)
-        try values.encode(person.isAdministrator, forKey: .administrator)
-        try values.encode(person.disabledAt != nil, forKey: .disabled)
-        try values.encode(person.profile, forKey: .profile)
-        try values.encode(Int(person.createdAt.timeIntervalSince1970), forKey: .createdAt)
-        try values.encode(Int(person.changedAt.timeIntervalSince1970), forKey: .changedAt)
+        try values.encode(user.id.rawValue, forKey: .sub)
+        try values.encode(user.username.rawValue, forKey: .username)
+        try values.encode(user.displayName, forKey: .name)
+        try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
+        try values.encode(user.isAdministrator, forKey: .administrator)
+        try values.encode(user.disabledAt != nil, forKey: .disabled)
+        try values.encode(user.profile, forKey: .profile)
+        try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
+        try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
     }
 
     /// The user as one line of text.
     var line: String {
-        var words = "\(person.username)"
-        if let email = person.email { words += " <\(email)>" }
-        if person.isAdministrator { words += ", administrator" }
-        if person.disabledAt != nil { words += ", disabled" }
+        var words = "\(user.username)"
+        if let email = user.email { words += " <\(email)>" }
+        if user.isAdministrator { words += ", administrator" }
+        if user.disabledAt != nil { words += ", disabled" }
         return words
     }
 
@@ -42,13 +42,13 @@ struct UserDocument: Encodable {
     ///
     /// Values that are not set are omitted.
     var words: String {
-        let profile = person.profile
-        var lines = [line, "  sub: \(person.id)", "  name: \(DisplayName(person.displayName))"]
+        let profile = user.profile
+        var lines = [line, "  sub: \(user.id)", "  name: \(DisplayName(user.displayName))"]
         func add(_ name: String, _ value: String?) {
             // `DisplayName` removes line breaks and control characters, so a value cannot imitate another line.
             if let value { lines.append("  \(name): \(DisplayName(value))") }
         }
-        if person.email != nil { add("email verified", profile.isEmailVerified == true ? "yes" : "no") }
+        if user.email != nil { add("email verified", profile.isEmailVerified == true ? "yes" : "no") }
         add("given name", profile.givenName)
         add("family name", profile.familyName)
         add("middle name", profile.middleName)

@@ -17,7 +17,7 @@ struct UserEdit: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @OptionGroup(title: "Claims") var claims: UserOptions
 
@@ -29,10 +29,10 @@ struct UserEdit: AsyncParsableCommand {
             throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
         }
         try await options.withInstallation(creating: false) { installation in
-            var person = try await installation.person(user.name)
-            claims.write(into: &person)
-            try await installation.update(person, at: installation.store.now(), recording: "changed")
-            let document = UserDocument(try await installation.person(user.name))
+            var user = try await installation.user(argument.name)
+            claims.write(into: &user)
+            try await installation.update(user, at: installation.store.now(), recording: "changed")
+            let document = UserDocument(try await installation.user(argument.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -15,17 +15,17 @@ struct UserEnable: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            var person = try await installation.person(user.name)
-            person.disabledAt = nil
-            try await installation.update(person, at: installation.store.now(), recording: "enabled")
-            guard options.json else { return Output.line("Enabled the user \(person.username).") }
-            try Output.json(UserDocument(try await installation.person(user.name)))
+            var user = try await installation.user(argument.name)
+            user.disabledAt = nil
+            try await installation.update(user, at: installation.store.now(), recording: "enabled")
+            guard options.json else { return Output.line("Enabled the user \(user.username).") }
+            try Output.json(UserDocument(try await installation.user(argument.name)))
         }
     }
 }

@@ -19,7 +19,7 @@ struct UserExport: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @Option(
         name: .long,
@@ -33,47 +33,47 @@ struct UserExport: AsyncParsableCommand {
 
     func run() async throws {
         try await location.withInstallation(creating: false) { installation in
-            let person = try await installation.account(user.name)
-            let unreadable = try await installation.store.unreadableRecords(of: person.id)
+            let user = try await installation.account(argument.name)
+            let unreadable = try await installation.store.unreadableRecords(of: user.id)
             for record in unreadable { Output.note("warning: not exported: \(UnreadableDocument(record).line)") }
             let file = try ExportFile(at: output == "-" ? nil : output, onFailure: "nothing else was changed")
             do {
-                try await write(person, unreadable, to: file, from: installation.store)
+                try await write(user, unreadable, to: file, from: installation.store)
                 // A deletion in the meantime has left the rest of the export empty.
-                guard try await installation.store.personID(named: person.username) == person.id else {
+                guard try await installation.store.userID(named: user.username) == user.id else {
                     throw CommandFailure.refused(
-                        "the user \(person.username) was deleted during the export, which is incomplete")
+                        "the user \(user.username) was deleted during the export, which is incomplete")
                 }
                 try file.finish()
             } catch {
                 file.discard()
                 throw error
             }
-            if output != "-" { Output.note("Exported the user \(person.username) to \(output).") }
+            if output != "-" { Output.note("Exported the user \(user.username) to \(output).") }
         }
     }
 
     /// Writes one JSON object, page by page.
     private func write(
-        _ person: Installation.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: any SQLStore
+        _ user: Installation.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: any SQLStore
     ) async throws {
         var json = JSONPages(file)
         try json.open()
         try json.member("exported_at", Moment.text(store.now()))
-        if let account = person.person { try json.member("account", UserDocument(account)) }
-        try json.member("sessions", try await store.sessions(of: person.id).map(UserSessionDocument.init))
+        if let account = user.user { try json.member("account", UserDocument(account)) }
+        try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
         try await json.array("grants") { (last: Grant?) in
-            let page = try await store.grants(of: person.id, after: last, limit: Self.page)
+            let page = try await store.grants(of: user.id, after: last, limit: Self.page)
             return (page.map(UserGrantDocument.init), page.last?.grant)
         }
         try await json.array("consents") { (last: ClientIdentifier?) in
-            let page = try await store.consents(of: person.id, after: last, limit: Self.page)
+            let page = try await store.consents(of: user.id, after: last, limit: Self.page)
             return (page.map(UserConsentDocument.init), page.last?.client.id)
         }
-        try json.member("apps", try await store.clients(of: person.id).map { AppDocument($0) })
+        try json.member("apps", try await store.clients(of: user.id).map { ClientDocument($0) })
         try await json.array("audit") { (last: AuditPosition?) in
-            let page = try await store.audit(AuditQuery(personID: person.id, before: last, limit: Self.page))
-            let names = [person.id: person.username.rawValue]
+            let page = try await store.audit(AuditQuery(userID: user.id, before: last, limit: Self.page))
+            let names = [user.id: user.username.rawValue]
             return (page.map { AuditDocument($0, names: names) }, page.last?.position)
         }
         if !unreadable.isEmpty { try json.member("unreadable", unreadable.map(UnreadableDocument.init)) }

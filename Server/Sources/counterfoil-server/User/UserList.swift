@@ -16,15 +16,15 @@ struct UserList: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            var people: [Person] = []
+            var users: [User] = []
             var last: Username?
             while true {
-                let more = try await installation.store.people(after: last, limit: Self.page)
-                people += more
+                let more = try await installation.store.users(after: last, limit: Self.page)
+                users += more
                 last = more.last?.username
                 guard more.count == Self.page else { break }
             }
-            let documents = people.map(UserDocument.init)
+            let documents = users.map(UserDocument.init)
             if options.json { return try Output.json(documents) }
             if documents.isEmpty { return Output.note("There are no users yet.") }
             for document in documents { Output.line(document.line) }

@@ -119,14 +119,14 @@ struct UserOptions: ParsableArguments {
     ///
     /// White space at the beginning and the end of a value is ignored. A changed email address or phone number becomes
     /// unverified, unless the options also say that it is verified.
-    func write(into person: inout Person) {
+    func write(into user: inout User) {
         func replace(_ old: inout String?, by value: String?) {
             if let value = value?.trimmingWhitespace() { old = value.isEmpty ? nil : value }
         }
-        if let displayName { person.displayName = displayName.trimmingWhitespace() }
-        let (formerEmail, formerPhone) = (person.email, person.profile.phoneNumber)
-        if let email { person.email = EmailAddress(email) }
-        var profile = person.profile
+        if let displayName { user.displayName = displayName.trimmingWhitespace() }
+        let (formerEmail, formerPhone) = (user.email, user.profile.phoneNumber)
+        if let email { user.email = EmailAddress(email) }
+        var profile = user.profile
         replace(&profile.givenName, by: givenName)
         replace(&profile.familyName, by: familyName)
         replace(&profile.middleName, by: middleName)
@@ -139,18 +139,18 @@ struct UserOptions: ParsableArguments {
         replace(&profile.zoneInfo, by: zoneinfo)
         replace(&profile.locale, by: locale)
         replace(&profile.phoneNumber, by: phone)
-        if person.email != formerEmail { profile.isEmailVerified = nil }
+        if user.email != formerEmail { profile.isEmailVerified = nil }
         if profile.phoneNumber != formerPhone { profile.isPhoneNumberVerified = nil }
         if let emailVerified { profile.isEmailVerified = emailVerified }
         if let phoneVerified { profile.isPhoneNumberVerified = phoneVerified }
-        var address = profile.address ?? PersonProfile.Address()
+        var address = profile.address ?? UserProfile.Address()
         replace(&address.formatted, by: addressFormatted)
         replace(&address.streetAddress, by: addressStreet)
         replace(&address.locality, by: addressLocality)
         replace(&address.region, by: addressRegion)
         replace(&address.postalCode, by: addressPostalCode)
         replace(&address.country, by: addressCountry)
-        profile.address = address == PersonProfile.Address() ? nil : address
-        person.profile = profile
+        profile.address = address == UserProfile.Address() ? nil : address
+        user.profile = profile
     }
 }

@@ -19,7 +19,7 @@ struct UserPassword: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @OptionGroup var secret: PasswordOption
 
@@ -28,22 +28,22 @@ struct UserPassword: AsyncParsableCommand {
     func run() async throws {
         let line = try secret.readLine()
         try await options.withInstallation(creating: false) { installation in
-            let person = try await installation.person(user.name)
-            let password = try PasswordOption.password(line, for: person.username)
+            let user = try await installation.user(argument.name)
+            let password = try PasswordOption.password(line, for: user.username)
             let hash = try await PasswordHasher().hash(password)
-            let event = installation.event(.passwordChange, person: person.id, detail: "new password")
+            let event = installation.event(.passwordChange, user: user.id, detail: "new password")
             let outcome = try await installation.store.changePassword(
-                of: person.id, from: person.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
+                of: user.id, from: user.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
             case .changed:
-                if options.json { return try Output.json(UserDocument(person)) }
-                Output.line("Changed the password of \(person.username), and ended all sessions.")
+                if options.json { return try Output.json(UserDocument(user)) }
+                Output.line("Changed the password of \(user.username), and ended all sessions.")
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the password was changed at the same time; try again")
-            case .personNotActive:
+            case .userNotActive:
                 throw CommandFailure.refused(
-                    "the user \(person.username) is disabled; enable the account first with: "
-                        + "counterfoil-server user enable \(person.username)")
+                    "the user \(user.username) is disabled; enable the account first with: "
+                        + "counterfoil-server user enable \(user.username)")
             }
         }
     }

@@ -9,13 +9,13 @@ struct UserShow: AsyncParsableCommand {
         discussion: "Example:\n  counterfoil-server user show alice --data-dir ./data"
     )
 
-    @OptionGroup var user: UserArgument
+    @OptionGroup var argument: UserArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let document = UserDocument(try await installation.person(user.name))
+            let document = UserDocument(try await installation.user(argument.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -33,19 +33,19 @@ extension EveryPageTests {
             let browser = stage.browser
             try await stage.walk(.developer) { judge in
                 try await stage.open("/apps", as: .alice)
-                try await judge(.applicationsNone)
+                try await judge(.clientsNone)
                 try await stage.open("/apps/new")
-                try await judge(.applicationTypes)
+                try await judge(.clientTypes)
                 try await stage.follow("/apps/new?type=native")
                 _ = try await browser.waitForElement("#redirect_uris")
-                try await judge(.newApp)
+                try await judge(.newClient)
 
                 try await stage.fill("name", "Picture Frames")
                 try await stage.fill(
                     "redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
                 try await stage.send()
                 _ = try await browser.waitForElement("#problems")
-                try await judge(.newAppProblems)
+                try await judge(.newClientProblems)
                 try await stage.unfold()
                 try await stage.fill("publisher", "Frames & Sons")
                 try await stage.fill(
@@ -63,9 +63,9 @@ extension EveryPageTests {
                 _ = try await browser.waitForElement("form:has([name=uri]) .verdicts .refused")
                 try await browser.find(".card summary").click()
                 _ = try await browser.waitForElement(".card details[open] .refused")
-                try await judge(.application)
+                try await judge(.client)
                 for (page, screen) in [
-                    ("edit", Screen.editApp), ("connect", .connect), ("logo", .logo),
+                    ("edit", Screen.editClient), ("connect", .connect), ("logo", .logo),
                     ("association", .association),
                 ] {
                     try await stage.open("\(path)/\(page)")
@@ -77,7 +77,7 @@ extension EveryPageTests {
                 _ = try await browser.waitForElement(".verdicts > li")
                 try await judge(.associationFindings)
                 try await stage.open("\(path)/delete")
-                try await judge(.deleteApp)
+                try await judge(.deleteClient)
 
                 try await stage.open("/apps/new?type=web")
                 try await stage.fill("name", "Photo Prints")
@@ -89,7 +89,7 @@ extension EveryPageTests {
                 try await browser.find("\(Stage.secretRows) summary").click()
                 try await judge(.secretRemoval)
                 try await stage.open("/apps")
-                try await judge(.applications)
+                try await judge(.clients)
             }
         }
     }
@@ -121,7 +121,7 @@ extension EveryPageTests {
                 try await stage.fill("allowed_hosts", "*.example.com")
                 try await stage.send()
                 try await stage.seeDone()
-                let path = try await stage.storeUnregisteredApp("https://app.example.com/oauth/client.json")
+                let path = try await stage.storeUnregisteredClient("https://app.example.com/oauth/client.json")
                 try await stage.open("/admin/unregistered")
                 try await judge(.unregisteredClients)
                 try await stage.follow("/admin/unregistered/clients?host=app.example.com")
@@ -148,7 +148,7 @@ extension EveryPageTests {
                 try await stage.open("/account")
                 try await judge(.account)
                 for (page, screen) in [
-                    ("apps/\(stage.lightbox)", Screen.connectedApp), ("sessions", .sessions),
+                    ("apps/\(stage.lightbox)", Screen.connectedClient), ("sessions", .sessions),
                     ("password", .password),
                 ] {
                     try await stage.open("/account/\(page)")

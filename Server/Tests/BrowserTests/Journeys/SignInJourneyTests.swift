@@ -5,8 +5,8 @@ import Testing
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct SignInJourneyTests {
     // From the client through the browser and back.
-    @Test(arguments: Look.all)
-    func `a user signs in, allows, and returns to the app`(look: Look) async throws {
+    @Test(arguments: Viewport.all)
+    func `a user signs in, allows, and returns to the app`(look: Viewport) async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             try await look.apply(to: browser)

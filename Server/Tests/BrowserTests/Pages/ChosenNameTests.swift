@@ -57,7 +57,7 @@ import Testing
         var signIn = SamplePage.signInAgain
         signIn.username = text
         var consent = SamplePage.consent
-        consent.applicationName = DisplayName(text)
+        consent.clientName = DisplayName(text)
         consent.publisher = DisplayName(text)
         consent.permissions[0].title = text
         consent.redirectDestination = .website(host: text)

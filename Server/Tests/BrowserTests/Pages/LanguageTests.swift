@@ -31,7 +31,7 @@ struct LanguageTests {
         let site = CounterfoilServer.Site(
             name: "Example Photos", logo: "/logos/site", supportURI: "https://help.example.com/?a=1&b=2")
         var consent = SamplePage.consent
-        consent.applicationLogo = "/logos/application"
+        consent.clientLogo = "/logos/application"
         let html = String(
             decoding: try PageRenderer(pages: .console).render(consent, in: Frame(site: site)), as: UTF8.self)
         #expect(html.contains(#"<span class="logo"><img src="/logos/application" alt=""></span>"#))

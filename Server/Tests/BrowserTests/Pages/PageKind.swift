@@ -6,12 +6,13 @@ enum PageKind: String, CaseIterable, Sendable {
     case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
     case deviceCode = "device-code", deviceDone = "device-done"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
-    case applications, applicationTypes = "application-types", applicationForm = "application-form", application
-    case connect, secrets, deleteApp = "delete-application", policy, logo, association
+    case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
+        "application"
+    case connect, secrets, deleteClient = "delete-application", policy, logo, association
     case firstSteps = "first-steps", administration, branding, audit
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
-    case account, connectedApp = "connected-application", sessions, password
+    case account, connectedClient = "connected-application", sessions, password
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -22,9 +23,9 @@ enum PageKind: String, CaseIterable, Sendable {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
             .setupDone, .deviceCode, .deviceDone:
             false
-        case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApp,
+        case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .unregisteredClients,
-            .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedApp, .sessions,
+            .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .password:
             true
         }

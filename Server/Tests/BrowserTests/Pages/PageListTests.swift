@@ -35,7 +35,7 @@ struct PageListTests {
         let text = try Repository.text(document)
         let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }
         // The client, not the server, sends the page that says that the window may be closed.
-        let made = Set(Screen.allCases.flatMap(\.pictures) + Look.all.map { "closing-\($0.suffix)" })
+        let made = Set(Screen.allCases.flatMap(\.pictures) + Viewport.all.map { "closing-\($0.suffix)" })
         #expect(!shown.isEmpty)
         #expect(shown.filter { !made.contains($0) } == [])
         let files = Repository.root.appendingPathComponent("docs/screens")

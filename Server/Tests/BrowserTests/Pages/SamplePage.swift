@@ -15,13 +15,13 @@ struct SamplePage: Sendable {
         SamplePage(name: "consent", page: consent),
         SamplePage(name: "consent-by-name", page: consentByName),
         SamplePage(name: "consent-development", page: consentInDevelopment),
-        SamplePage(name: "consent-app", page: consentForApp),
+        SamplePage(name: "consent-app", page: consentForNativeClient),
         SamplePage(name: "consent-device", page: consentForDevice),
         SamplePage(name: "device-code", page: deviceCode),
         SamplePage(name: "device-code-again", page: deviceCodeAgain),
         SamplePage(name: "device-approved", page: deviceDone),
         SamplePage(
-            name: "device-denied", page: DeviceDonePage(kind: .denied, applicationName: "TV", codePath: "/device")),
+            name: "device-denied", page: DeviceDonePage(kind: .denied, clientName: "TV", codePath: "/device")),
         SamplePage(name: "device-over", page: DeviceDonePage(kind: .over, codePath: "/device")),
         SamplePage(name: "consent-long", page: consentLong),
         SamplePage(name: "consent-unverified", page: consentUnverified),
@@ -39,7 +39,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "signed-out-way-back", page: signedOutWayBack),
         SamplePage(name: "signed-out-choice", page: signedOutChoice),
         SamplePage(name: "web-view", page: webView),
-        SamplePage(name: "app-link", page: AppLinkPage(applicationName: "Lightbox")),
+        SamplePage(name: "app-link", page: AppLinkPage(clientName: "Lightbox")),
         SamplePage(name: "problem", page: problem),
         SamplePage(name: "problem-developer", page: problemForDeveloper),
         SamplePage(name: "setup", page: SetupPage(action: "/setup", token: "token")),
@@ -54,7 +54,7 @@ struct SamplePage: Sendable {
     }
 
     static let signIn = SignInPage(
-        applicationName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
+        clientName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
     )
 
     static var signInAgain: SignInPage {
@@ -67,16 +67,16 @@ struct SamplePage: Sendable {
 
     static var signInWebView: SignInPage {
         var page = signIn
-        page.applicationName = nil
+        page.clientName = nil
         page.earlier = SignInPage.Earlier(name: "Alice Andersen", email: MaskedEmail("alice@example.com"))
         page.openInBrowserLink = webView.openInBrowserLink
         return page
     }
 
     static let consent = ConsentPage(
-        applicationName: "Lightbox", publisher: "Lightbox AS",
-        redirectDestination: .thisComputer(host: "127.0.0.1"), personName: "Alice Andersen",
-        personEmail: MaskedEmail("alice@example.com"), action: "/consent", switchAccountAction: "/sign-out",
+        clientName: "Lightbox", publisher: "Lightbox AS",
+        redirectDestination: .thisComputer(host: "127.0.0.1"), userDisplayName: "Alice Andersen",
+        userEmail: MaskedEmail("alice@example.com"), action: "/consent", switchAccountAction: "/sign-out",
         request: "request", ticket: "tkt-5f1c",
         permissions: [
             .init(scope: "openid", title: "Know who you are", detail: "Your name and a number that stands for you"),
@@ -101,7 +101,7 @@ struct SamplePage: Sendable {
         return page
     }
 
-    static var consentForApp: ConsentPage {
+    static var consentForNativeClient: ConsentPage {
         var page = consent
         page.redirectDestination = .app(scheme: "com.example.lightbox")
         page.publisher = nil
@@ -111,7 +111,7 @@ struct SamplePage: Sendable {
 
     static var consentForDevice: ConsentPage {
         var page = consent
-        page.applicationName = "Television"
+        page.clientName = "Television"
         page.redirectDestination = .waitingDevice(
             .init(
                 userCode: "WDJB-MJHT", source: "2001:db8:85a3:8d3:1319:8a2e:370:7348", program: "A program on Linux",
@@ -129,15 +129,15 @@ struct SamplePage: Sendable {
         return page
     }
 
-    static let deviceDone = DeviceDonePage(kind: .approved, applicationName: "Television", codePath: "/device")
+    static let deviceDone = DeviceDonePage(kind: .approved, clientName: "Television", codePath: "/device")
 
     static var consentLong: ConsentPage {
         var page = consent
-        page.applicationName = DisplayName(String(repeating: "Donaudampfschifffahrtsgesellschaft", count: 9))
+        page.clientName = DisplayName(String(repeating: "Donaudampfschifffahrtsgesellschaft", count: 9))
         page.publisher = DisplayName(String(repeating: "W", count: 500))
         page.redirectDestination = .website(host: String(repeating: "very-long-label.", count: 8) + "example.com")
-        page.personName = DisplayName(String(repeating: "Wolfeschlegelsteinhausenbergerdorff ", count: 5))
-        page.personEmail = MaskedEmail(
+        page.userDisplayName = DisplayName(String(repeating: "Wolfeschlegelsteinhausenbergerdorff ", count: 5))
+        page.userEmail = MaskedEmail(
             "wolfeschlegelsteinhausen@" + String(repeating: "mail.", count: 12) + "example.com")
         return page
     }
@@ -161,8 +161,8 @@ struct SamplePage: Sendable {
 
     static var consentForDocument: ConsentPage {
         var page = consent
-        page.applicationName = "apps.viewer.co.uk"
-        page.applicationInitials = "PV"
+        page.clientName = "apps.viewer.co.uk"
+        page.clientInitials = "PV"
         page.publisher = nil
         page.isVouchedFor = false
         page.unregisteredClient = .init(
@@ -174,7 +174,7 @@ struct SamplePage: Sendable {
     static var consentForLongHost: ConsentPage {
         let host = String(repeating: "accounts-of-your-bank.", count: 8) + String(repeating: "a", count: 60) + ".co.uk"
         var page = consentForDocument
-        page.applicationName = DisplayName(String(host.suffix(DisplayName.maximumLength)))
+        page.clientName = DisplayName(String(host.suffix(DisplayName.maximumLength)))
         page.unregisteredClient = .init(
             host: ShownHost(host, suffixes: .system), name: DisplayName(String(repeating: "W", count: 500)),
             use: "First seen here today.")
@@ -184,7 +184,7 @@ struct SamplePage: Sendable {
 
     static var consentForSelfRegistered: ConsentPage {
         var page = consentForDocument
-        page.applicationName = "Photo Viewer (viewer.example)"
+        page.clientName = "Photo Viewer (viewer.example)"
         page.redirectDestination = .website(host: "viewer.example")
         page.unregisteredClient = .init(
             host: nil, name: "Photo Viewer", use: "First seen here today. More than 1,000 people here use it.")
@@ -192,12 +192,12 @@ struct SamplePage: Sendable {
     }
 
     static let continuing = ContinuePage(
-        applicationName: "Lightbox", redirectDestination: .app(scheme: "com.example.lightbox"),
-        personName: "Alice Andersen", personEmail: MaskedEmail("alice@example.com"), action: "/continue",
+        clientName: "Lightbox", redirectDestination: .app(scheme: "com.example.lightbox"),
+        userDisplayName: "Alice Andersen", userEmail: MaskedEmail("alice@example.com"), action: "/continue",
         request: "request", ticket: "tkt-5f1c")
 
     static let proceed = ReturnPage(
-        applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
+        clientName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
         kind: .allowed(codeLifetime: 60)
     )
 
@@ -229,11 +229,11 @@ struct SamplePage: Sendable {
     }
 
     static let signOut = SignOutPage(
-        personName: "Alice Example", applicationName: "Lightbox", action: "/oauth2/logout/answer", request: "state=s",
+        userDisplayName: "Alice Example", clientName: "Lightbox", action: "/oauth2/logout/answer", request: "state=s",
         ticket: "t")
 
     static let signedOutWayBack = SignedOutPage(
-        applicationName: "Lightbox", destination: "https://lightbox.example/bye", signInPath: "/sign-in")
+        clientName: "Lightbox", destination: "https://lightbox.example/bye", signInPath: "/sign-in")
 
     static var signedOutChoice: SignedOutPage {
         var page = signedOutWayBack
@@ -242,7 +242,7 @@ struct SamplePage: Sendable {
     }
 
     static let webView = WebViewPage(
-        applicationName: "Lightbox",
+        clientName: "Lightbox",
         openInBrowserLink: OpenInBrowserLink(
             address: "https://id.example.com/oauth2/authorize?client_id=lightbox",
             opening: "intent://id.example.com/oauth2/authorize?client_id=lightbox#Intent;scheme=https;end")

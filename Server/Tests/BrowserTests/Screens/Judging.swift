@@ -5,7 +5,7 @@ extension Stage {
     ///
     /// axe-core is slow, so it runs once per colour scheme and once per width.
     func judge(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        for look in Look.all {
+        for look in Viewport.all {
             try await look.apply(to: browser)
             var findings = try await PageAudit.findings(in: browser)
             if Axe.isThere, (look.device == "phone") == (look.scheme == .dark) {
@@ -17,7 +17,7 @@ extension Stage {
         // WCAG 1.4.4: 1280 pixels at 200 %.
         try await browser.emulateScreen(width: 640, height: 430, scale: 2)
         #expect(try await PageAudit.findings(in: browser) == [], "\(name), 200 %", sourceLocation: sourceLocation)
-        try await Look.all[0].apply(to: browser)
+        try await Viewport.all[0].apply(to: browser)
         // The page shows the focus to keyboard users; one key press tells the browser that there is a
         // keyboard. A redirect to an app makes the browser open a dialog, which takes the focus.
         try await browser.emulateFocus()

@@ -42,20 +42,20 @@ enum Screen: String, CaseIterable, Sendable {
     case consoleSignInAgain = "console-sign-in-again"
 
     // Developer pages.
-    case applicationsNone = "apps-none"
-    case applicationTypes = "app-types"
-    case newApp = "app-new"
-    case newAppProblems = "app-new-problems"
-    case application = "app"
-    case editApp = "app-edit"
+    case clientsNone = "apps-none"
+    case clientTypes = "app-types"
+    case newClient = "app-new"
+    case newClientProblems = "app-new-problems"
+    case client = "app"
+    case editClient = "app-edit"
     case connect = "app-connect"
     case logo = "app-logo"
     case association = "app-association"
     case associationFindings = "app-association-findings"
-    case deleteApp = "app-delete"
+    case deleteClient = "app-delete"
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
-    case applications = "apps"
+    case clients = "apps"
 
     // Administration pages.
     case firstSteps = "admin-start"
@@ -74,7 +74,7 @@ enum Screen: String, CaseIterable, Sendable {
     // Account pages.
     case accountNone = "account-none"
     case account
-    case connectedApp = "account-apps"
+    case connectedClient = "account-apps"
     case sessions = "account-sessions"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
@@ -94,14 +94,14 @@ enum Screen: String, CaseIterable, Sendable {
             .device
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
-        case .applicationsNone, .applicationTypes, .newApp, .newAppProblems, .application,
-            .editApp, .connect, .logo, .association, .associationFindings, .deleteApp, .secrets,
-            .secretRemoval, .applications:
+        case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
+            .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
+            .secretRemoval, .clients:
             .developer
         case .firstSteps, .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
-        case .accountNone, .account, .connectedApp, .sessions, .password, .passwordProblems: .account
+        case .accountNone, .account, .connectedClient, .sessions, .password, .passwordProblems: .account
         }
     }
 
@@ -124,14 +124,14 @@ enum Screen: String, CaseIterable, Sendable {
         case .problem, .problemForDeveloper, .notFound: .problem
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone
-        case .applicationsNone, .applications: .applications
-        case .applicationTypes: .applicationTypes
-        case .newApp, .newAppProblems, .editApp: .applicationForm
-        case .application, .danger: .application
+        case .clientsNone, .clients: .clients
+        case .clientTypes: .clientTypes
+        case .newClient, .newClientProblems, .editClient: .clientForm
+        case .client, .danger: .client
         case .connect: .connect
         case .logo: .logo
         case .association, .associationFindings: .association
-        case .deleteApp: .deleteApp
+        case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
         case .firstSteps: .firstSteps
         case .administration: .administration
@@ -143,12 +143,12 @@ enum Screen: String, CaseIterable, Sendable {
         case .unregisteredFamily: .unregisteredFamily
         case .unregisteredClient: .unregisteredClient
         case .accountNone, .account: .account
-        case .connectedApp: .connectedApp
+        case .connectedClient: .connectedClient
         case .sessions: .sessions
         case .password, .passwordProblems: .password
         }
     }
 
     /// The names of the screenshots.
-    var pictures: [String] { Look.all.map { "\(rawValue)-\($0.suffix)" } }
+    var pictures: [String] { Viewport.all.map { "\(rawValue)-\($0.suffix)" } }
 }

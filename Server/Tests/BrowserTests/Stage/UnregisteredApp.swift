@@ -10,7 +10,7 @@ extension Stage {
     /// Stores an app with a document, as the server does when a user first allows it something.
     ///
     /// - Returns: The path of its page for administrators.
-    func storeUnregisteredApp(_ url: String) async throws -> String {
+    func storeUnregisteredClient(_ url: String) async throws -> String {
         let path = URL(fileURLWithPath: site.dataDirectory).appendingPathComponent("counterfoil.db").path
         let store = try SQLiteStore(at: path, upgrading: false)
         guard let id = ClientIdentifier(url) else { throw WebDriverError.notUnderstood("client_id") }

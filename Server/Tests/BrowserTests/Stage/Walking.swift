@@ -10,17 +10,17 @@ extension Stage {
     }
 
     /// Opens a page of the console and signs in.
-    func open(_ path: String, as person: Account) async throws {
+    func open(_ path: String, as user: Account) async throws {
         try await open(path)
-        try await signIn(as: person)
+        try await signIn(as: user)
         try await browser.waitFor(path) { try await browser.currentURL.hasPrefix(site.issuer + path) }
     }
 
     /// Signs in on the sign-in page.
-    func signIn(as person: Account) async throws {
+    func signIn(as user: Account) async throws {
         try await browser.waitForElement("input[name=username]").clear()
-        try await browser.find("input[name=username]").type(person.name)
-        try await browser.find("input[name=password]").type(person.password)
+        try await browser.find("input[name=username]").type(user.name)
+        try await browser.find("input[name=password]").type(user.password)
         try await browser.find("button.primary").click()
     }
 

@@ -63,7 +63,7 @@ struct AccountFormTests {
         mutating func ticket(_ form: Form, in browser: inout ScriptedUserAgent) async throws -> String {
             guard form != .signOut else { return try await browser.open("/account").accountPage.console.signOutTicket }
             switch try await browser.open(form.path).page {
-            case let page as ConnectedAppPage: return page.ticket
+            case let page as ConnectedClientPage: return page.ticket
             case let page as SessionsPage: return page.ticket
             case let page as PasswordPage: return page.ticket
             default: throw AttemptFailed()
@@ -72,8 +72,8 @@ struct AccountFormTests {
 
         func expectNothingChanged() async throws {
             #expect(try await test.store.sessions(of: test.alice.id).count == 2)
-            let person = try await test.store.person(test.alice.id)
-            #expect(person?.passwordHash == test.alice.passwordHash)
+            let user = try await test.store.user(test.alice.id)
+            #expect(user?.passwordHash == test.alice.passwordHash)
             let consent = try await test.store.consent(of: test.alice.id, to: test.lightbox.id)
             #expect(consent?.scope == (try Scope(parsing: "photos.read photos.write")))
         }

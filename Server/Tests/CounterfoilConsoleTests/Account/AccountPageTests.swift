@@ -11,8 +11,8 @@ import Testing
 struct AccountPageTests {
     private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
     private static let head = ConsoleHead(
-        personName: hostile, isAdministrator: false, part: .account, signOutTicket: "sign-out-ticket")
-    private static let application = ConnectedApp(
+        userDisplayName: hostile, isAdministrator: false, part: .account, signOutTicket: "sign-out-ticket")
+    private static let client = ConnectedClient(
         name: hostile, publisher: hostile, permissions: ["See <i>photos</i>", "Add photos"], since: "1 January 2027",
         path: "/account/apps/app_x")
 
@@ -21,18 +21,18 @@ struct AccountPageTests {
             "account",
             AccountPage(
                 console: head, notice: "Saved.",
-                person: AccountHolder(name: hostile, username: "alice", email: "a@b"),
-                applications: [application])
+                user: AccountHolder(name: hostile, username: "alice", email: "a@b"),
+                clients: [client])
         ),
         (
             "empty account",
             AccountPage(
-                console: head, person: AccountHolder(name: hostile, username: "alice"), applications: [])
+                console: head, user: AccountHolder(name: hostile, username: "alice"), clients: [])
         ),
         (
             "application",
-            ConnectedAppPage(
-                console: head, application: application, allowed: "2 January 2027",
+            ConnectedClientPage(
+                console: head, client: client, allowed: "2 January 2027",
                 privacyURI: "https://a.example/p?x=\"><b>", termsURI: "https://a.example/t",
                 permissions: [
                     .init(scope: "openid", title: "Know who you are", isNeeded: true),

@@ -68,8 +68,8 @@ struct AccountPasswordTests {
         #expect(page.current.problem != nil && page.new.problem == nil)
         #expect(page.current.value.isEmpty && page.new.value.isEmpty)
         #expect(reply.cookies.isEmpty)
-        #expect(try await test.store.person(test.alice.id)?.passwordHash == test.alice.passwordHash)
-        #expect(try await browser.open("/account").accountPage.person.username == "alice")
+        #expect(try await test.store.user(test.alice.id)?.passwordHash == test.alice.passwordHash)
+        #expect(try await browser.open("/account").accountPage.user.username == "alice")
     }
 
     // Passwords that are too short, too long or common; no rule requires kinds of characters.
@@ -85,7 +85,7 @@ struct AccountPasswordTests {
         let reply = try await Self.change(&browser, to: new)
         #expect(reply.status == .badRequest)
         #expect(try reply.passwordPage.problems.map(\.field) == ["new_password"])
-        #expect(try await test.store.person(test.alice.id)?.passwordHash == test.alice.passwordHash)
+        #expect(try await test.store.user(test.alice.id)?.passwordHash == test.alice.passwordHash)
     }
 
     @Test(arguments: [
@@ -126,7 +126,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .tooManyRequests)
         var other = test.browser()
         #expect(try await other.signInToConsole(username: "alice").status == .tooManyRequests)
-        #expect(try await test.store.person(test.alice.id)?.passwordHash == test.alice.passwordHash)
+        #expect(try await test.store.user(test.alice.id)?.passwordHash == test.alice.passwordHash)
         test.clock.advance(by: 900)
         #expect(try await Self.change(&browser).status == .seeOther)
     }

@@ -62,7 +62,7 @@ struct AccountSessionTests {
         let second = try await Self.signedIn("alice", to: test)
         for number in 2..<50 {
             let session = Session(
-                digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id,
+                digest: ArtefactDigest(of: SessionToken()), userID: test.alice.id,
                 authenticatedAt: test.clock.now + 1, lastSeenAt: test.clock.now + Double(number),
                 expiresAt: test.clock.now + 3600)
             #expect(
@@ -72,7 +72,7 @@ struct AccountSessionTests {
         test.clock.advance(by: 61)
         #expect(try await Self.isSignedIn(first))
         var browser = try await Self.signedIn("alice", to: test)
-        #expect(try await browser.open("/account/sessions").sessionsPage.rows.count == Session.limitPerPerson)
+        #expect(try await browser.open("/account/sessions").sessionsPage.rows.count == Session.limitPerUser)
         #expect(try await Self.isSignedIn(first))
         #expect(try await !Self.isSignedIn(second))
     }
@@ -96,7 +96,7 @@ struct AccountSessionTests {
 
     @Test func `ending all other sessions keeps this one`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         let bob = try await Self.signedIn("bob", to: test)
         let others = [try await Self.signedIn("alice", to: test), try await Self.signedIn("alice", to: test)]
         var browser = try await Self.signedIn("alice", to: test)
@@ -123,7 +123,7 @@ struct AccountSessionTests {
     // A session of another user is not ended, and its existence is not revealed.
     @Test func `a user cannot end the session of another user`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         var bob = try await Self.signedIn("bob", to: test)
         let bobs = try #require(try await bob.open("/account/sessions").sessionsPage.rows.first)
         var browser = try await Self.signedIn("alice", to: test)

@@ -17,16 +17,16 @@ struct AdministrationTests {
         let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
         let form = page.form(["pkce": "exempt-until", "exempt_until": "2099-01-31"])
-        let changed = try await administrator.browser.submit(form, to: page.action).applicationPage
+        let changed = try await administrator.browser.submit(form, to: page.action).clientPage
         let danger = try #require(changed.pkceDanger)
         #expect(danger.contains("2099-01-31"))
         #expect(try await test.store.client(client.id)?.policy.pkce == PKCEPolicy("exempt-until:2099-01-31"))
 
         let attempt = Attempt(test, by: client).with("code_challenge", nil).with("code_challenge_method", nil)
         _ = try await attempt.authorize().code
-        let used = try await owner.browser.open("/apps/\(client.id)").applicationPage
+        let used = try await owner.browser.open("/apps/\(client.id)").clientPage
         #expect(try #require(used.pkceDanger).contains("Used once"))
-        let list = try await administrator.browser.open("/admin").administrationPage.applications
+        let list = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(list.first?.clientID == client.id.rawValue)
         #expect(list.first?.hasPKCEException == true)
     }
@@ -41,7 +41,7 @@ struct AdministrationTests {
         let client = try await owner.registered()
         try await test.change(client) { $0.policy.pkce = .s256OrPlain }
         let owners = try await owner.browser.open("/apps/\(client.id)")
-        let danger = try #require(try owners.applicationPage.pkceDanger)
+        let danger = try #require(try owners.clientPage.pkceDanger)
         // No client is exempt.
         #expect(danger.contains("(plain)") && danger.contains("never used") && !danger.contains("exemption"))
         let (asking, changing) = (
@@ -81,9 +81,9 @@ struct AdministrationTests {
         for isOn in [false, true] {
             let before = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
             let form = before.form(isOn ? ["user_claims_in_id_token": "on"] : [:])
-            let saved = try await administrator.browser.submit(form, to: before.action).applicationPage
+            let saved = try await administrator.browser.submit(form, to: before.action).clientPage
             #expect(
-                saved.policy.contains(AppPage.PolicyLine("Profile and email in ID tokens", isOn ? "Yes" : "No")))
+                saved.policy.contains(ClientPage.PolicySetting("Profile and email in ID tokens", isOn ? "Yes" : "No")))
             #expect(try await test.store.client(test.lightbox.id)?.policy.putsUserClaimsInIDToken == isOn)
             let after = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
             #expect(after.userClaimsInIDToken?.isOn == isOn)
@@ -109,8 +109,8 @@ struct AdministrationTests {
             #expect(saved.status == (isPossible ? .ok : .badRequest))
             #expect(try await test.store.client(client.id)?.policy.isClaimedHTTPSVerified == isPossible)
             if isPossible {
-                let lines = try saved.applicationPage.policy
-                #expect(lines.contains(AppPage.PolicyLine("Redirect URIs verified", "Yes")))
+                let lines = try saved.clientPage.policy
+                #expect(lines.contains(ClientPage.PolicySetting("Redirect URIs verified", "Yes")))
             }
         }
     }
@@ -134,11 +134,11 @@ struct AdministrationTests {
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
-        let list = try await administrator.browser.open("/admin").administrationPage.applications
+        let list = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(list.map(\.clientID) == [client.id.rawValue, "app_lightbox"])
         #expect(list.map { $0.owner?.description } == ["Dora", nil])
         #expect(list.map(\.isVouchedFor) == [false, true])
-        _ = try await administrator.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        _ = try await administrator.browser.open("/apps/\(client.id)/edit").clientFormPage
     }
 
     @Test func `the name, colour and support URL apply to the next page`() async throws {

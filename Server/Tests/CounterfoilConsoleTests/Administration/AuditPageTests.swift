@@ -29,8 +29,8 @@ struct AuditPageTests {
         #expect(all.rows.count == 3)
         let consent = try #require(all.rows.first)
         #expect(consent.what == "Consent")
-        #expect(consent.person?.description == "alice")
-        #expect(consent.application?.description == "Lightbox")
+        #expect(consent.user?.description == "alice")
+        #expect(consent.client?.description == "Lightbox")
         #expect(consent.source == "192.0.2.1")
         #expect(consent.detail == "photos.read")
         #expect(!consent.isRefused)
@@ -67,16 +67,16 @@ struct AuditPageTests {
     @Test mutating func `the events of a deleted user are found by the pseudonym`() async throws {
         _ = try await Attempt(test).authorize()
         let terms = try World.terms(of: test.alice)
-        let event = AuditEvent(at: test.clock.now, .account, personID: terms.pseudonym, detail: "deleted")
+        let event = AuditEvent(at: test.clock.now, .account, userID: terms.pseudonym, detail: "deleted")
         #expect(
             try await test.store.beginRemoval(of: test.alice.id, by: terms, recording: event, at: test.clock.now)
                 == .begun([]))
         try await test.server.maintenance.deleteAllExpired()
         let rows = try await page("?person=\(terms.pseudonym)").rows
-        #expect(rows.count == 3 && rows.allSatisfy { $0.person?.description == terms.pseudonym.rawValue })
+        #expect(rows.count == 3 && rows.allSatisfy { $0.user?.description == terms.pseudonym.rawValue })
         #expect(rows.map(\.detail) == ["deleted", "photos.read", nil])
         #expect(rows.allSatisfy { $0.source.isEmpty })
-        #expect(try await page("?person=alice", status: .badRequest).person.problem != nil)
+        #expect(try await page("?person=alice", status: .badRequest).user.problem != nil)
     }
 
     @Test mutating func `an event shows whether a command or the server caused it`() async throws {
@@ -93,7 +93,7 @@ struct AuditPageTests {
     }
 
     @Test mutating func `an invalid filter is marked`() async throws {
-        #expect(try await page("?person=nobody", status: .badRequest).person.problem != nil)
+        #expect(try await page("?person=nobody", status: .badRequest).user.problem != nil)
         #expect(try await page("?since=tomorrow", status: .badRequest).since.problem != nil)
         #expect(try await page("?client=a%0Ab", status: .badRequest).client.problem != nil)
         // White space alone is no filter.
@@ -114,7 +114,7 @@ struct AuditPageTests {
         let problem = try #require(page.problems.first)
         #expect(page.problems.count == 1 && !problem.text.isEmpty)
         let problems = [
-            "kind": page.kind.problem, "outcome": page.outcome.problem, "person": page.person.problem,
+            "kind": page.kind.problem, "outcome": page.outcome.problem, "person": page.user.problem,
             "client": page.client.problem, "source": page.source.problem, "request": page.request.problem,
             "since": page.since.problem, "until": page.until.problem,
         ]

@@ -73,7 +73,7 @@ struct UnregisteredClientsTests {
         #expect(family.host == nil && family.rows.map(\.users) == ["0 users", "0 users", "0 users"])
         #expect(family.rows.allSatisfy { $0.lastUsed == nil })
 
-        let listed = try await administrator.browser.open("/admin").administrationPage.applications
+        let listed = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(listed.map(\.clientID) == ["app_lightbox"])
     }
 
@@ -101,7 +101,7 @@ struct UnregisteredClientsTests {
         let list = try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage
         #expect(list.notice != nil && list.hosts.isEmpty)
         #expect(try await !api.sees(tokens.accessToken.exposed))
-        let event = try #require(try await test.store.audit(AuditQuery(kind: .application)).first?.event)
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .client)).first?.event)
         #expect(event.clientID?.rawValue == Self.url && event.detail == "deleted, unregistered")
         #expect(try await administrator.browser.open(Self.page).status == .notFound)
         _ = try await allow()
@@ -152,11 +152,11 @@ struct UnregisteredClientsTests {
         _ = try await allow()
         var browser = test.browser()
         let account = try await browser.signInToConsole(username: "alice").accountPage
-        let app = try #require(account.applications.first)
-        #expect(app.path == Self.path(of: Self.url, below: "/account/apps"))
-        let page = try await browser.open(app.path).connectedAppPage
+        let shown = try #require(account.clients.first)
+        #expect(shown.path == Self.path(of: Self.url, below: "/account/apps"))
+        let page = try await browser.open(shown.path).connectedClientPage
         let form = FormParameters(["ticket": page.ticket, "decision": "disconnect"])
-        #expect(try await browser.submit(form, to: page.action).accountPage.applications.isEmpty)
+        #expect(try await browser.submit(form, to: page.action).accountPage.clients.isEmpty)
         let client = try #require(ClientIdentifier(Self.url))
         #expect(try await test.store.consent(of: test.alice.id, to: client) == nil)
     }
@@ -168,10 +168,10 @@ struct UnregisteredClientsTests {
         let form = FormParameters([
             "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
         ])
-        let app = try await administrator.browser.submit(form, to: page.action).applicationPage
-        #expect(app.notice != nil && app.application.clientID == Self.url)
-        #expect(app.paths.edit == Self.path(of: Self.url, below: "/apps") + "/edit")
-        let event = try #require(try await test.store.audit(AuditQuery(kind: .application)).first?.event)
+        let shown = try await administrator.browser.submit(form, to: page.action).clientPage
+        #expect(shown.notice != nil && shown.client.clientID == Self.url)
+        #expect(shown.paths.edit == Self.path(of: Self.url, below: "/apps") + "/edit")
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .client)).first?.event)
         #expect(event.detail == "adopted")
 
         let requests = files.requests.count
@@ -184,16 +184,16 @@ struct UnregisteredClientsTests {
         _ = try await Attempt(test, by: client, for: "openid").tokens()
         #expect(files.requests.count == requests)
 
-        let listed = try await administrator.browser.open("/admin").administrationPage.applications
+        let listed = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(listed.map(\.clientID).contains(Self.url))
-        let edit = try await administrator.browser.open(app.paths.edit).applicationFormPage
+        let edit = try await administrator.browser.open(shown.paths.edit).clientFormPage
         let changed = try await administrator.browser.submit(
             FormParameters([
                 "ticket": edit.ticket, "revision": String(edit.revision), "name": "Album Two",
                 "redirect_uris": "http://127.0.0.1/callback", "scope": "openid",
             ]), to: edit.action
-        ).applicationPage
-        #expect(changed.application.name == "Album Two")
+        ).clientPage
+        #expect(changed.client.name == "Album Two")
         #expect(try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage.hosts.isEmpty)
     }
 
@@ -218,7 +218,7 @@ struct UnregisteredClientsTests {
         let form = FormParameters([
             "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
         ])
-        _ = try await administrator.browser.submit(form, to: page.action).applicationPage
+        _ = try await administrator.browser.submit(form, to: page.action).clientPage
         let adopted = try #require(try await test.store.client(id))
         #expect(adopted.source == .console)
         #expect(adopted.scope == (try Scope(parsing: "openid photos.write")))

@@ -41,7 +41,7 @@ struct UnregisteredPolicyTests {
         let event = try #require(try await test.store.audit(AuditQuery(kind: .setting)).first?.event)
         let detail = try #require(event.detail)
         #expect(detail.hasPrefix("unregistered apps: kinds both, allowed_hosts example.com *.example.org"))
-        #expect(event.personID != nil)
+        #expect(event.userID != nil)
 
         let again = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         #expect(again.allowedHosts.value == "example.com\n*.example.org")

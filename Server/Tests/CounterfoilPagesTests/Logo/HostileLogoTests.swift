@@ -18,22 +18,22 @@ struct HostileLogoTests {
     @Test func `all metadata of an image is removed`() throws {
         let marker = Array("48.2082N 16.3738E geheim".utf8)
         let bomb = try #require(
-            PictureFiles.content(of: "IDAT", in: try Pictures.greyPNG(width: 2000, height: 2000)))
-        let png = PictureFiles.png(
-            try Pictures.png(.gradient, width: 200, height: 200),
+            SampleImageFiles.content(of: "IDAT", in: try SampleImages.greyPNG(width: 2000, height: 2000)))
+        let png = SampleImageFiles.png(
+            try SampleImages.png(.gradient, width: 200, height: 200),
             adding: [
-                PictureFiles.chunk("tEXt", Array("Comment\0".utf8) + marker),
-                PictureFiles.chunk("eXIf", marker),
-                PictureFiles.chunk("iCCP", Array("profile\0\0".utf8) + marker),
-                PictureFiles.chunk("prVt", marker),
-            ] + Array(repeating: PictureFiles.chunk("zTXt", Array("Bomb\0\0".utf8) + bomb), count: 40))
-        let jpeg = PictureFiles.jpeg(
-            try Pictures.jpeg(.gradient, width: 200, height: 200),
+                SampleImageFiles.chunk("tEXt", Array("Comment\0".utf8) + marker),
+                SampleImageFiles.chunk("eXIf", marker),
+                SampleImageFiles.chunk("iCCP", Array("profile\0\0".utf8) + marker),
+                SampleImageFiles.chunk("prVt", marker),
+            ] + Array(repeating: SampleImageFiles.chunk("zTXt", Array("Bomb\0\0".utf8) + bomb), count: 40))
+        let jpeg = SampleImageFiles.jpeg(
+            try SampleImages.jpeg(.gradient, width: 200, height: 200),
             adding: [
-                PictureFiles.exif(orientation: 1, place: String(decoding: marker, as: UTF8.self)),
-                PictureFiles.segment(0xFE, marker),
-                PictureFiles.segment(0xED, Array("Photoshop 3.0\0".utf8) + marker),
-                PictureFiles.segment(0xE2, Array("ICC_PROFILE\0".utf8) + marker),
+                SampleImageFiles.exif(orientation: 1, place: String(decoding: marker, as: UTF8.self)),
+                SampleImageFiles.segment(0xFE, marker),
+                SampleImageFiles.segment(0xED, Array("Photoshop 3.0\0".utf8) + marker),
+                SampleImageFiles.segment(0xE2, Array("ICC_PROFILE\0".utf8) + marker),
             ])
         for file in [png, jpeg] {
             #expect(!file.ranges(of: marker).isEmpty)
@@ -49,11 +49,12 @@ struct HostileLogoTests {
     @Test func `content appended to or hidden in an image is removed`() throws {
         let script = Array("<html><script>alert(document.domain)</script>".utf8)
         for file in [
-            try Pictures.png(width: 64, height: 64) + script,
-            PictureFiles.png(try Pictures.png(width: 64, height: 64), adding: [PictureFiles.chunk("tEXt", script)]),
-            try Pictures.jpeg(width: 64, height: 64) + script,
-            PictureFiles.jpeg(
-                try Pictures.jpeg(width: 64, height: 64), adding: [PictureFiles.segment(0xFE, script)]),
+            try SampleImages.png(width: 64, height: 64) + script,
+            SampleImageFiles.png(
+                try SampleImages.png(width: 64, height: 64), adding: [SampleImageFiles.chunk("tEXt", script)]),
+            try SampleImages.jpeg(width: 64, height: 64) + script,
+            SampleImageFiles.jpeg(
+                try SampleImages.jpeg(width: 64, height: 64), adding: [SampleImageFiles.segment(0xFE, script)]),
         ] {
             let logo = try LogoCodec.logo(from: file)
             _ = try LogoEncoderTests.checked(logo)
@@ -68,7 +69,7 @@ struct HostileLogoTests {
     ])
     func `other kinds of files are refused`(content: String) throws {
         let bytes = content.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-        #expect(throws: LogoRefusal.notAPicture) { try LogoCodec.logo(from: bytes) }
+        #expect(throws: LogoRefusal.notAnImage) { try LogoCodec.logo(from: bytes) }
     }
 
     @Test(arguments: [
@@ -76,43 +77,44 @@ struct HostileLogoTests {
     ])
     func `a small file that declares a huge image is refused by its header`(width: Int, height: Int) throws {
         let png =
-            Array(try Pictures.png(width: 8, height: 8).prefix(8)) + PictureFiles.header(width: width, height: height)
-            + PictureFiles.chunk("IDAT", []) + PictureFiles.chunk("IEND", [])
+            Array(try SampleImages.png(width: 8, height: 8).prefix(8))
+            + SampleImageFiles.header(width: width, height: height)
+            + SampleImageFiles.chunk("IDAT", []) + SampleImageFiles.chunk("IEND", [])
         #expect(png.count < 100)
         #expect(throws: LogoRefusal.tooManyPixels) { try LogoCodec.logo(from: png) }
         guard width <= 65_500, height <= 65_500 else { return }
-        var jpeg = try Pictures.jpeg(width: 8, height: 8)
+        var jpeg = try SampleImages.jpeg(width: 8, height: 8)
         let frame = try #require(jpeg.firstRange(of: [0xFF, 0xC0])).lowerBound
         jpeg.replaceSubrange(
             frame + 5..<frame + 9,
-            with: PictureFiles.number(height).suffix(2) + PictureFiles.number(width).suffix(2))
+            with: SampleImageFiles.number(height).suffix(2) + SampleImageFiles.number(width).suffix(2))
         #expect(throws: LogoRefusal.tooManyPixels) { try LogoCodec.logo(from: jpeg) }
     }
 
     @Test func `an image without pixels is refused`() throws {
         for (width, height) in [(0, 0), (0, 8), (8, 0)] {
             let png =
-                Array(try Pictures.png(width: 8, height: 8).prefix(8))
-                + PictureFiles.header(width: width, height: height) + PictureFiles.chunk("IEND", [])
+                Array(try SampleImages.png(width: 8, height: 8).prefix(8))
+                + SampleImageFiles.header(width: width, height: height) + SampleImageFiles.chunk("IEND", [])
             #expect(throws: LogoRefusal.damaged) { try LogoCodec.logo(from: png) }
         }
     }
 
     @Test func `a file over the size limit is refused whatever it contains`() async throws {
-        let file = try Pictures.png(width: 8, height: 8) + [UInt8](repeating: 0, count: LogoEncoder.uploadLimit)
+        let file = try SampleImages.png(width: 8, height: 8) + [UInt8](repeating: 0, count: LogoEncoder.uploadLimit)
         #expect(throws: LogoRefusal.tooLarge) { try LogoCodec.logo(from: file) }
         await #expect(throws: LogoRefusal.tooLarge) { try await LogoEncoder(.standard).logo(from: file) }
     }
 
     @Test func `a CMYK image is refused with advice how to convert it`() throws {
-        let file = try Pictures.printJPEG(width: 64, height: 64)
+        let file = try SampleImages.printJPEG(width: 64, height: 64)
         #expect(throws: LogoRefusal.printColours) { try LogoCodec.logo(from: file) }
         #expect(Localizer.english(LogoRefusal.printColours.text).contains("RGB"))
     }
 
     @Test func `a truncated file is refused`() throws {
-        let png = try Pictures.png(.gradient, width: 120, height: 90)
-        let jpeg = try Pictures.jpeg(.gradient, width: 120, height: 90)
+        let png = try SampleImages.png(.gradient, width: 120, height: 90)
+        let jpeg = try SampleImages.jpeg(.gradient, width: 120, height: 90)
         for length in stride(from: 12, to: png.count, by: 64) {
             #expect(throws: LogoRefusal.damaged) { try LogoCodec.logo(from: Array(png.prefix(length))) }
         }
@@ -123,11 +125,11 @@ struct HostileLogoTests {
 
     @Test(arguments: 1...3) func `flipped bits give a valid logo or a refusal`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let exif = PictureFiles.exif(orientation: 6, place: "somewhere")
+        let exif = SampleImageFiles.exif(orientation: 6, place: "somewhere")
         let originals = [
-            try Pictures.png(.gradient, width: 60, height: 40), try Pictures.palettePNG(width: 40, height: 40),
-            PictureFiles.jpeg(try Pictures.jpeg(.gradient, width: 60, height: 40), adding: [exif]),
-            try Pictures.jpeg(.noise, width: 40, height: 40, progressive: true),
+            try SampleImages.png(.gradient, width: 60, height: 40), try SampleImages.palettePNG(width: 40, height: 40),
+            SampleImageFiles.jpeg(try SampleImages.jpeg(.gradient, width: 60, height: 40), adding: [exif]),
+            try SampleImages.jpeg(.noise, width: 40, height: 40, progressive: true),
         ]
         for original in originals {
             for _ in 0..<12 {
@@ -144,27 +146,27 @@ struct HostileLogoTests {
     // Wrong checksums would stop such bytes before the decoder, so they are corrected.
     @Test(arguments: 1...3) func `chunks with arbitrary content give a valid logo or a refusal`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let signature = Array(try Pictures.png(width: 8, height: 8).prefix(8))
-        let pixels = try #require(PictureFiles.content(of: "IDAT", in: try Pictures.png(width: 30, height: 30)))
+        let signature = Array(try SampleImages.png(width: 8, height: 8).prefix(8))
+        let pixels = try #require(SampleImageFiles.content(of: "IDAT", in: try SampleImages.png(width: 30, height: 30)))
         for _ in 0..<60 {
-            var header = PictureFiles.number(.random(in: 1...40, using: &random))
-            header += PictureFiles.number(.random(in: 1...40, using: &random))
+            var header = SampleImageFiles.number(.random(in: 1...40, using: &random))
+            header += SampleImageFiles.number(.random(in: 1...40, using: &random))
             header += [[1, 2, 4, 8, 16].randomElement(using: &random) ?? 8, .random(in: 0...6, using: &random), 0, 0]
             header += [.random(in: 0...1, using: &random)]
             var data = pixels
             data[.random(in: 0..<data.count, using: &random)] ^= .random(in: 0...255, using: &random)
-            var file = signature + PictureFiles.chunk("IHDR", header)
+            var file = signature + SampleImageFiles.chunk("IHDR", header)
             for type in ["PLTE", "tRNS", "gAMA", "sRGB"] where Bool.random(using: &random) {
                 let length = Int.random(in: 0...12, using: &random)
-                file += PictureFiles.chunk(type, (0..<length).map { _ in .random(in: 0...255, using: &random) })
+                file += SampleImageFiles.chunk(type, (0..<length).map { _ in .random(in: 0...255, using: &random) })
             }
-            try Self.survives(file + PictureFiles.chunk("IDAT", data) + PictureFiles.chunk("IEND", []))
+            try Self.survives(file + SampleImageFiles.chunk("IDAT", data) + SampleImageFiles.chunk("IEND", []))
         }
     }
 
     @Test func `every refusal says what to do`() {
         for refusal in [
-            .tooLarge, .notAPicture, .tooManyPixels, .damaged, .printColours, LogoRefusal.busy(retryAfter: 2),
+            .tooLarge, .notAnImage, .tooManyPixels, .damaged, .printColours, LogoRefusal.busy(retryAfter: 2),
         ] {
             let said = Localizer.english(refusal.text)
             #expect(said.hasSuffix("."))

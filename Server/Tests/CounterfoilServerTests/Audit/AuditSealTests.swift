@@ -34,7 +34,7 @@ struct AuditSealTests {
                     AuditEntry(
                         number: index + 1,
                         event: AuditEvent(
-                            at: AuditSealTests.now + Double(index), .signIn, personID: PersonIdentifier(),
+                            at: AuditSealTests.now + Double(index), .signIn, userID: UserIdentifier(),
                             source: "192.0.2.1", detail: detail)))
                 let sealKeys = AuditSealKeys(keys[min(index, keys.count - 1)])
                 let seal = sealKeys.seal(record, after: end, random: RandomBytes())
@@ -62,8 +62,10 @@ struct AuditSealTests {
             throw .unavailable("the log cannot be sealed")
         }
 
-        func verdict(_ serverKey: ServerKey, noted: AuditHeadMark? = nil, after: Int = 0) async throws -> AuditVerdict {
-            let verification = AuditVerification(of: self, with: serverKey, noted: noted, after: after)
+        func verdict(_ serverKey: ServerKey, expectedHead: AuditHeadMark? = nil, after: Int = 0) async throws
+            -> AuditVerdict
+        {
+            let verification = AuditVerification(of: self, with: serverKey, expectedHead: expectedHead, after: after)
             return try await AuditVerification.run(verification, at: AuditSealTests.now)
         }
 
@@ -72,15 +74,15 @@ struct AuditSealTests {
             let original = sealed[number - 1]
             let record = try #require(original.record)
             let forged = AuditRecord(
-                position: record.position, kind: record.kind, outcome: record.outcome, personID: record.personID,
+                position: record.position, kind: record.kind, outcome: record.outcome, userID: record.userID,
                 clientID: record.clientID, grantID: record.grantID, source: record.source, requestID: record.requestID,
                 detail: "forged")
             let detail = AuditDigest.detail(of: forged, salt: try #require(original.seal.detail.salt))
             let digest = AuditDigest.event(
-                forged, person: original.seal.person.digest, detail: detail, pseudonym: original.seal.pseudonym)
+                forged, user: original.seal.user.digest, detail: detail, pseudonym: original.seal.pseudonym)
             sealed[number - 1] = SealedAuditRecord(
                 seal: AuditSeal(
-                    number: number, position: record.position, digest: digest, person: original.seal.person,
+                    number: number, position: record.position, digest: digest, user: original.seal.user,
                     detail: SaltedDigest(digest: detail, salt: original.seal.detail.salt),
                     pseudonym: original.seal.pseudonym,
                     chain: AuditDigest.chain(after: former, number: number, digest: digest), code: original.seal.code),
@@ -91,14 +93,14 @@ struct AuditSealTests {
     @Test func `a seal has known values`() throws {
         let record = AuditRecord(
             position: AuditPosition(microseconds: 1_801_387_800_123_456, number: 42), kind: "consent", outcome: "done",
-            personID: "per_AAAAAAAAAAAAAAAAAAAAAA", clientID: nil, grantID: "gr_1", source: "192.0.2.1",
+            userID: "per_AAAAAAAAAAAAAAAAAAAAAA", clientID: nil, grantID: "gr_1", source: "192.0.2.1",
             requestID: "r1",
             detail: "éa")
         let keys = AuditSealKeys(try Self.key(7))
         let none = AuditChainEnds(start: nil, head: nil)
         let end = try #require(AuditChainEnd(none, last: nil, known: nil, keys: keys))
         let seal = keys.seal(record, after: end, random: RandomBytes { count in (0..<count).map { UInt8($0) } })
-        let values = [seal.person.digest, seal.detail.digest, seal.pseudonym, seal.digest, seal.chain, seal.code]
+        let values = [seal.user.digest, seal.detail.digest, seal.pseudonym, seal.digest, seal.chain, seal.code]
         #expect(
             values.map(Self.hexadecimal) == [
                 "0f267944094b3cbdbecece84155ed99d542977f166a0255853c5fa9aa0bdcffb",
@@ -166,13 +168,13 @@ struct AuditSealTests {
         let key = try Self.key(7)
         let log = try Log(["a", "b", "c"], with: [key])
         let mark = AuditHeadMark(try #require(log.ends.head))
-        #expect(try await log.verdict(key, noted: mark).findingCount == 0)
+        #expect(try await log.verdict(key, expectedHead: mark).findingCount == 0)
         let shorter = try Log(["a", "b"], with: [key])
         #expect(try await shorter.verdict(key).findingCount == 0)
-        #expect(try await shorter.verdict(key, noted: mark).findings.map(\.kind) == [.notedHead])
+        #expect(try await shorter.verdict(key, expectedHead: mark).findings.map(\.kind) == [.expectedHead])
         let other = try Log(["a", "b", "c", "d"], with: [key])
-        #expect(try await other.verdict(key, noted: mark).findings.map(\.kind) == [.notedHead])
-        #expect(try await other.verdict(key, noted: mark, after: 4).findings.map(\.kind) == [.notedHead])
+        #expect(try await other.verdict(key, expectedHead: mark).findings.map(\.kind) == [.expectedHead])
+        #expect(try await other.verdict(key, expectedHead: mark, after: 4).findings.map(\.kind) == [.expectedHead])
         var cut = log
         cut.sealed.removeLast()
         #expect(try await cut.verdict(key, after: 9).findings.map(\.kind) == [.end])
@@ -199,14 +201,14 @@ struct AuditSealTests {
         let both = try Self.key(8, 7)
         var log = try Log(["a", "b"], with: [both])
         let original = try #require(log.sealed[0].record)
-        let person = try #require(original.personID.flatMap { PersonIdentifier($0) })
+        let user = try #require(original.userID.flatMap { UserIdentifier($0) })
         var seal = log.sealed[0].seal
-        seal.person.salt = nil
+        seal.user.salt = nil
         log.sealed[0] = SealedAuditRecord(
             seal: seal,
             record: AuditRecord(
                 position: original.position, kind: original.kind, outcome: original.outcome,
-                personID: try Self.key(7).auditPseudonym(of: person).rawValue, clientID: nil, grantID: nil, source: nil,
+                userID: try Self.key(7).auditPseudonym(of: user).rawValue, clientID: nil, grantID: nil, source: nil,
                 requestID: nil, detail: original.detail))
         #expect(try await log.verdict(both).findings == [])
         #expect(try await log.verdict(try Self.key(8)).findings.map(\.kind) == [.changed])

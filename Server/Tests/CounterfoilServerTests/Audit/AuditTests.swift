@@ -23,7 +23,7 @@ struct AuditTests {
         _ = try await Attempt(test).authorize()
         let signIns = try await events(.signIn)
         #expect(signIns.map(\.outcome) == [.done, .done])
-        #expect(signIns.allSatisfy { $0.personID == test.alice.id && $0.clientID == test.lightbox.id })
+        #expect(signIns.allSatisfy { $0.userID == test.alice.id && $0.clientID == test.lightbox.id })
         #expect(signIns.allSatisfy { $0.source == "192.0.2.1" && $0.requestID != nil })
         let consents = try await events(.consent)
         #expect(consents.map(\.outcome) == [.done, .refused])
@@ -39,13 +39,13 @@ struct AuditTests {
 
     // The event names the account, and never the text that was typed.
     @Test func `a failed sign-in records the account and not the typed text`() async throws {
-        for (name, person) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {
+        for (name, user) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {
             var browser = test.browser()
             let page = try await browser.open(Attempt(test).url)
             _ = try await browser.signIn(on: page, username: name, password: "not the password")
             let event = try #require(try await events(.signIn).first)
             #expect(event.outcome == .refused)
-            #expect(event.personID == person)
+            #expect(event.userID == user)
         }
         let said = try await events(.signIn).map { "\($0)" }.joined()
         #expect(!said.contains("hunter2"))
@@ -63,7 +63,7 @@ struct AuditTests {
         let waits = try await events(.throttled)
         #expect(waits.count >= 2)
         #expect(waits.allSatisfy { $0.outcome == .refused && $0.reason == .throttledUser && $0.source == "192.0.2.1" })
-        #expect(waits.allSatisfy { $0.personID == test.alice.id })
+        #expect(waits.allSatisfy { $0.userID == test.alice.id })
         #expect(waits.first?.clientID == nil)
         #expect(waits.last?.clientID == test.lightbox.id)
     }
@@ -127,7 +127,7 @@ struct AuditTests {
             .authorize()
         let event = try #require(try await events(.pkceException).first)
         #expect(event.clientID == client.id)
-        #expect(event.personID == test.alice.id)
+        #expect(event.userID == test.alice.id)
         #expect(event.source == "192.0.2.1")
         #expect(event.detail == "code_challenge_method plain, policy s256-or-plain")
         _ = try await Attempt(test).authorize()
@@ -137,24 +137,24 @@ struct AuditTests {
     @Test func `actions at the console are recorded with their user`() async throws {
         var developer = try await Developer("dora", of: test)
         let name = try #require(Username("dora"))
-        let dora = try #require(try await test.store.person(named: name)).id
+        let dora = try #require(try await test.store.user(named: name)).id
         let client = try await developer.registered()
-        #expect(try await events(.application).map(\.detail) == ["registered"])
-        #expect(try await events(.application).map(\.personID) == [dora])
-        #expect(try await events(.application).map(\.clientID) == [client.id])
+        #expect(try await events(.client).map(\.detail) == ["registered"])
+        #expect(try await events(.client).map(\.userID) == [dora])
+        #expect(try await events(.client).map(\.clientID) == [client.id])
         let page = try await developer.browser.open("/account").accountPage
         _ = try await developer.browser.submit(
             FormParameters(["ticket": page.console.signOutTicket]), to: page.console.paths.signOut)
-        #expect(try await events(.signOut).map(\.personID) == [dora])
+        #expect(try await events(.signOut).map(\.userID) == [dora])
     }
 
     /// Returns the number of recorded refusals among this many.
     private func admitted(
         _ count: Int, by flood: AuditRateLimiter, _ kind: AuditEvent.Kind, from source: String,
-        of grant: GrantIdentifier? = nil, person: PersonIdentifier? = nil, at time: Date
+        of grant: GrantIdentifier? = nil, user: UserIdentifier? = nil, at time: Date
     ) -> Int {
         (0..<count).count { _ in
-            flood.admits(AuditEvent(at: time, kind, .refused, personID: person, grantID: grant, source: source))
+            flood.admits(AuditEvent(at: time, kind, .refused, userID: user, grantID: grant, source: source))
         }
     }
 
@@ -177,14 +177,14 @@ struct AuditTests {
         let now = test.clock.now
         for source in 0..<20 { _ = admitted(100, by: flood, .signIn, from: "198.51.100.\(source)", at: now) }
         #expect(admitted(1, by: flood, .signIn, from: "192.0.2.1", at: now) == 0)
-        let limit = AuditRateLimiter.limitPerPerson
-        #expect(admitted(10, by: flood, .signIn, from: "198.51.100.1", person: test.alice.id, at: now) == limit)
-        let people = (0..<100).map { _ in PersonIdentifier() }
-        let perPerson = people.enumerated().map { number, person in
-            admitted(10, by: flood, .signIn, from: "203.0.113.\(number)", person: person, at: now)
+        let limit = AuditRateLimiter.limitPerUser
+        #expect(admitted(10, by: flood, .signIn, from: "198.51.100.1", user: test.alice.id, at: now) == limit)
+        let users = (0..<100).map { _ in UserIdentifier() }
+        let perUser = users.enumerated().map { number, user in
+            admitted(10, by: flood, .signIn, from: "203.0.113.\(number)", user: user, at: now)
         }
-        #expect(perPerson.allSatisfy { $0 <= limit })
-        #expect(perPerson.reduce(limit, +) == AuditRateLimiter.limitPerKind)
+        #expect(perUser.allSatisfy { $0 <= limit })
+        #expect(perUser.reduce(limit, +) == AuditRateLimiter.limitPerKind)
     }
 
     @Test func `refusals are recorded up to a limit for each source and kind, and the rest is counted`() {
@@ -242,7 +242,7 @@ struct AuditTests {
         _ = try await browser.signIn(
             on: try await browser.open(Attempt(test).url), username: "alice", password: "not the password")
         #expect(try await events(.codeRedemption).map(\.reason) == [.codeReplay])
-        #expect(try await events(.signIn).filter { $0.outcome == .refused }.map(\.personID) == [test.alice.id])
+        #expect(try await events(.signIn).filter { $0.outcome == .refused }.map(\.userID) == [test.alice.id])
 
         func failures() async throws -> [AuditEvent] {
             try await test.store.audit(AuditQuery(kind: .clientAuthentication, limit: 1000)).map(\.event)

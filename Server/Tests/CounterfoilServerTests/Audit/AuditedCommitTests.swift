@@ -59,11 +59,11 @@ struct AuditedCommitTests {
         let clock = test.clock
         let (count, events) = try await store.removeAllUnregisteredClients(of: .host("app.example.com"), batch: 2) {
             clock.advance(by: AuditPosition.settlingTime)
-            return AuditEvent(at: clock.now, .application, detail: "deleted \($0)")
+            return AuditEvent(at: clock.now, .client, detail: "deleted \($0)")
         }
         #expect(count == 5 && events.map(\.detail) == ["deleted 2", "deleted 2", "deleted 1"])
         #expect(Set(events.map(\.at)).count == 3)
-        let stored = try await store.audit(AuditQuery(kind: .application)).map(\.event)
+        let stored = try await store.audit(AuditQuery(kind: .client)).map(\.event)
         #expect(stored == events.reversed())
     }
 }

@@ -56,7 +56,7 @@ struct RefusalReasonTests {
             case .unknownUser:
                 return try await browser.signIn(on: page, username: "hunter2", password: "not the password")
             case .disabled:
-                try await test.store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
+                try await test.store.disableUser(test.alice.id, at: test.clock.now, recording: [])
             case .throttledUser:
                 for _ in 0..<10 { _ = try await browser.signIn(on: page, username: "alice", password: "wrong") }
             case .throttledSource:
@@ -94,7 +94,7 @@ struct RefusalReasonTests {
         let event = try #require(events.first)
         #expect(events.count == 1)
         #expect(event.reason?.rawValue == failure.rawValue)
-        #expect(event.personID == (failure.namesUser ? test.alice.id : nil))
+        #expect(event.userID == (failure.namesUser ? test.alice.id : nil))
         #expect((event.clientID != nil) == failure.namesClient)
         #expect(event.source == "192.0.2.1")
         let lines = test.log.lines.filter { $0.hasPrefix("notice ") && $0.contains("\"request\": \(reference)") }
@@ -183,7 +183,7 @@ struct RefusalReasonTests {
         let test = try await TestServer(store: store)
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
-        store.fail(.person)
+        store.fail(.user)
         let reply = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
         #expect(reply.status == .serviceUnavailable)
         let reference = try #require(reply.frame?.reference)
@@ -204,7 +204,7 @@ struct RefusalReasonTests {
         #expect(reply.status == .badRequest)
         let reference = try #require(reply.frame?.reference)
         let event = try #require(try await test.store.audit(AuditQuery(requestID: reference)).first?.event)
-        #expect(event.kind == .passwordChange && event.reason == .wrongPassword && event.personID == test.alice.id)
+        #expect(event.kind == .passwordChange && event.reason == .wrongPassword && event.userID == test.alice.id)
     }
 
     @Test func `a typed device code that is wrong or malformed is recorded with its reason`() async throws {
@@ -217,7 +217,7 @@ struct RefusalReasonTests {
             #expect(reply.status == .badRequest)
             let reference = try #require(reply.frame?.reference)
             let event = try #require(try await test.store.audit(AuditQuery(requestID: reference)).first?.event)
-            #expect(event.reason == .userCode && event.personID == test.alice.id)
+            #expect(event.reason == .userCode && event.userID == test.alice.id)
             // Everyone can send a malformed code, so it must not use up the budget of guesses.
             #expect(event.kind == (code == "1" ? .browserRequest : .userCode))
         }
@@ -236,11 +236,11 @@ struct RefusalReasonTests {
     @Test func `a refused refresh names the user of its grant`() async throws {
         let test = try await TestServer()
         let stayed = try await RefreshTokenGrantTests.Stayed(test)
-        try await test.store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
+        try await test.store.disableUser(test.alice.id, at: test.clock.now, recording: [])
         #expect(try await stayed.refresh().status == .badRequest)
         let events = try await test.store.audit(AuditQuery(kind: .clientRequest)).map(\.event)
         #expect(events.map(\.reason) == [AuditEvent.Reason(.invalidGrant)])
-        #expect(events.map(\.personID) == [test.alice.id])
+        #expect(events.map(\.userID) == [test.alice.id])
     }
 
     @Test func `a refusal with an unknown error code keeps its reference`() async throws {
@@ -250,7 +250,7 @@ struct RefusalReasonTests {
         let auditor = Auditor(store: test.store, logger: test.log.logger)
         await auditor.refuse(
             .browserRequest, because: AuditEvent.Reason(rawValue: "new_code"), request, now: test.clock.now)
-        #expect(request.refusal.noted?.reason.rawValue == "new_code")
+        #expect(request.refusal.entry?.reason.rawValue == "new_code")
     }
 
     @Test func `a refused token request is recorded with its request, and once`() async throws {
@@ -296,7 +296,7 @@ struct RefusalReasonTests {
         test.server.noteAnswer(to: request, at: .metadata, status: .ok, after: .zero)
         #expect(test.log.lines.last?.hasPrefix("info answered") == true)
         let event = AuditEvent(
-            at: test.clock.now, .signIn, .refused, personID: test.alice.id, detail: AuditEvent.detail(.disabled, nil))
+            at: test.clock.now, .signIn, .refused, userID: test.alice.id, detail: AuditEvent.detail(.disabled, nil))
         request.refusal.note(event, isRecorded: true)
         test.server.noteAnswer(to: request, at: .signIn, status: .badRequest, after: .zero)
         let line = try #require(test.log.lines.last)

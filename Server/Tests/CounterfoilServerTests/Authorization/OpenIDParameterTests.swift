@@ -51,7 +51,7 @@ struct OpenIDParameterTests {
     // An ID token of another user, or of an unknown one.
     @Test func `a hint of another user requires that user`() async throws {
         let party = try await RelyingParty()
-        _ = try await party.test.addPerson("bob")
+        _ = try await party.test.addUser("bob")
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
         var bobs = party.test.browser()
@@ -70,7 +70,7 @@ struct OpenIDParameterTests {
     @Test(arguments: ["id_token", "userinfo"])
     func `claims about another user require that user`(place: String) async throws {
         let party = try await RelyingParty()
-        _ = try await party.test.addPerson("bob")
+        _ = try await party.test.addUser("bob")
         let subject = try #require(try party.claims(try await party.tokens())["sub"] as? String)
         let claims = #"{"\#(place)":{"sub":{"values":["nobody","\#(subject)"]}}}"#
         var alices = party.test.browser()

@@ -75,6 +75,6 @@ struct PostedRequestTests {
         #expect(try unknown.problemPage.status == 400)
         let mixed = try await browser.submit(
             Attempt(test).with("client_id", nil).request, to: "/oauth2/authorize?client_id=\(test.lightbox.id)")
-        #expect(try mixed.signInPage.applicationName?.description == "Lightbox")
+        #expect(try mixed.signInPage.clientName?.description == "Lightbox")
     }
 }

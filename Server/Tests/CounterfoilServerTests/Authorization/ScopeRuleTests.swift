@@ -16,7 +16,7 @@ struct ScopeRuleTests {
         -> NamedResources
     {
         guard isNamed else { return NamedResources(known: [], unknown: []) }
-        let api = NamedResources.Known(
+        let api = NamedResources.NamedResource(
             resource: try Resource("https://photos.example.com"), name: "Photos", scope: try Scope(lenient: scope),
             tokenType: .atJWT, requiresBoundTokens: false)
         return NamedResources(known: [api], unknown: [])

@@ -13,7 +13,7 @@ struct SilentFrameTests {
     private static let address = "https://app.example/cb"
 
     /// A single-page app of an unverified publisher, and a browser.
-    private struct Visit {
+    private struct FrameFixture {
         let store: TestStore
         let test: TestServer
         let client: RegisteredClient
@@ -32,10 +32,10 @@ struct SilentFrameTests {
         }
 
         /// An app on a verified host, to which the user has consented.
-        static func remembered(type: ClientType = .singlePage) async throws -> Visit {
-            var visit = try await Visit(type: type) { $0.isClaimedHTTPSVerified = type == .singlePage }
-            _ = try await visit.attempt.authorize(with: &visit.browser).code
-            return visit
+        static func remembered(type: ClientType = .singlePage) async throws -> FrameFixture {
+            var fixture = try await FrameFixture(type: type) { $0.isClaimedHTTPSVerified = type == .singlePage }
+            _ = try await fixture.attempt.authorize(with: &fixture.browser).code
+            return fixture
         }
 
         var attempt: Attempt { Attempt(test, by: client, at: SilentFrameTests.address) }
@@ -58,46 +58,46 @@ struct SilentFrameTests {
     // OpenID Connect Core §3.1.2.6
     @Test(arguments: ["iframe", "frame"])
     func `in a frame an unverified app gets login_required`(destination: String) async throws {
-        var visit = try await Visit()
-        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent, in: destination))
+        var fixture = try await FrameFixture()
+        try Self.expectError(.loginRequired, in: try await fixture.open(fixture.silent, in: destination))
     }
 
     @Test func `in a frame an unverified app gets consent_required`() async throws {
-        var visit = try await Visit()
-        _ = try await visit.attempt.authorize(with: &visit.browser)
-        try Self.expectError(.consentRequired, in: try await visit.open(visit.silent))
+        var fixture = try await FrameFixture()
+        _ = try await fixture.attempt.authorize(with: &fixture.browser)
+        try Self.expectError(.consentRequired, in: try await fixture.open(fixture.silent))
     }
 
     @Test func `in a frame an app with a remembered consent gets a code`() async throws {
-        var visit = try await Visit.remembered()
-        let silent = visit.silent
-        let reply = try await visit.open(silent)
+        var fixture = try await FrameFixture.remembered()
+        let silent = fixture.silent
+        let reply = try await fixture.open(silent)
         #expect(reply.status == .seeOther)
-        #expect(try await visit.test.redeem(silent.exchange(try reply.code)).tokenResponse.isBearer)
+        #expect(try await fixture.test.redeem(silent.exchange(try reply.code)).tokenResponse.isBearer)
     }
 
     // RFC 9700 §4.11.2; only the destination of a frame changes the response.
     @Test(arguments: ["document", "empty", "", "IFRAME", "iframe, document", "embed", "object"])
     func `outside a frame a user must press a button`(destination: String) async throws {
-        var visit = try await Visit()
-        let reply = try await visit.open(visit.silent, in: destination)
+        var fixture = try await FrameFixture()
+        let reply = try await fixture.open(fixture.silent, in: destination)
         #expect(reply.status == .badRequest && reply.location == nil)
         #expect(try reply.goOnPage.host == "app.example")
     }
 
     @Test func `two destinations are none`() async throws {
-        var visit = try await Visit()
-        for _ in 0..<2 { visit.browser.fields.append(HTTPField(name: try .named("Sec-Fetch-Dest"), value: "iframe")) }
-        let reply = try await visit.browser.send(.get, to: visit.silent.url)
+        var fixture = try await FrameFixture()
+        for _ in 0..<2 { fixture.browser.fields.append(HTTPField(name: try .named("Sec-Fetch-Dest"), value: "iframe")) }
+        let reply = try await fixture.browser.send(.get, to: fixture.silent.url)
         #expect(reply.status == .badRequest && reply.location == nil)
     }
 
     // Without prompt=none the user needs a page, which the browser does not show in a frame.
     @Test func `in a frame without prompt=none an error is not redirected`() async throws {
-        var visit = try await Visit()
-        let reply = try await visit.open(visit.attempt.with("scope", "nonsense"))
+        var fixture = try await FrameFixture()
+        let reply = try await fixture.open(fixture.attempt.with("scope", "nonsense"))
         #expect(reply.status == .badRequest && reply.location == nil)
-        _ = try await visit.open(visit.attempt).signInPage
+        _ = try await fixture.open(fixture.attempt).signInPage
     }
 
     // RFC 6749 §4.1.2.1; no redirect to an address that is not registered.
@@ -108,8 +108,8 @@ struct SilentFrameTests {
             ("redirect_uri", "javascript:alert(1)"), ("redirect_uri", ""),
         ] as [(String, String?)])
     func `in a frame an unregistered client or redirect URI gets a page`(name: String, value: String?) async throws {
-        var visit = try await Visit()
-        let reply = try await visit.open(visit.silent.with("scope", "openid").with(name, value))
+        var fixture = try await FrameFixture()
+        let reply = try await fixture.open(fixture.silent.with("scope", "openid").with(name, value))
         #expect(reply.status == .badRequest)
         #expect(reply.location == nil)
         _ = try reply.problemPage
@@ -130,36 +130,36 @@ struct SilentFrameTests {
     func `in a frame an invalid parameter gets an error response`(
         name: String, value: String?, code: OAuthError.Code
     ) async throws {
-        var visit = try await Visit()
-        try Self.expectError(code, in: try await visit.open(visit.silent.with(name, value)))
+        var fixture = try await FrameFixture()
+        try Self.expectError(code, in: try await fixture.open(fixture.silent.with(name, value)))
     }
 
     @Test func `in a frame a repeated parameter gets an error response`() async throws {
-        var visit = try await Visit()
+        var fixture = try await FrameFixture()
         for name in ["prompt", "scope", "nonce"] {
             try Self.expectError(
-                .invalidRequest, in: try await visit.open(visit.silent.adding(name, "none").adding(name, "x")))
+                .invalidRequest, in: try await fixture.open(fixture.silent.adding(name, "none").adding(name, "x")))
         }
     }
 
     // The parameters of the form count as well.
     @Test func `in a frame a posted request gets an error response`() async throws {
-        var visit = try await Visit()
+        var fixture = try await FrameFixture()
         // Without a session, the request is sent again by GET.
-        visit.browser.fields = [try .named("Sec-Fetch-Dest"): "iframe"]
-        let reply = try await visit.browser.submit(visit.silent.request, to: "/oauth2/authorize")
+        fixture.browser.fields = [try .named("Sec-Fetch-Dest"): "iframe"]
+        let reply = try await fixture.browser.submit(fixture.silent.request, to: "/oauth2/authorize")
         try Self.expectError(.loginRequired, in: reply)
     }
 
     // OAuth 2.0 Multiple Response Type Encoding Practices §2.1: scripts read the fragment of the frame.
     @Test func `in a frame the response is in the fragment if the client asks for that`() async throws {
-        var visit = try await Visit.remembered()
-        let silent = visit.silent.with("response_mode", "fragment")
-        let reply = try await visit.open(silent)
+        var fixture = try await FrameFixture.remembered()
+        let silent = fixture.silent.with("response_mode", "fragment")
+        let reply = try await fixture.open(silent)
         #expect(reply.status == .seeOther)
         #expect(reply.location?.hasPrefix(Self.address + "#code=") == true)
-        visit.browser.cookies = [:]
-        let refused = try await visit.open(silent)
+        fixture.browser.cookies = [:]
+        let refused = try await fixture.open(silent)
         #expect(refused.location?.hasPrefix(Self.address + "#error=login_required&") == true)
         #expect(refused.location?.contains("&state=af0ifjsldkj&") == true)
     }
@@ -167,52 +167,53 @@ struct SilentFrameTests {
     // The page that posts the form cannot be shown in a frame, so the code would be lost.
     @Test(arguments: [ClientType.singlePage, .web])
     func `in a frame form_post is refused in the query`(type: ClientType) async throws {
-        var visit = try await Visit.remembered(type: type)
-        let attempt = visit.silent.with("response_mode", "form_post")
-        let reply = try await visit.open(attempt)
+        var fixture = try await FrameFixture.remembered(type: type)
+        let attempt = fixture.silent.with("response_mode", "form_post")
+        let reply = try await fixture.open(attempt)
         try Self.expectError(.invalidRequest, in: reply)
         #expect(try reply.redirectedError.description?.contains("response_mode=form_post") == true)
         // Also if another error comes first.
-        try Self.expectError(.invalidScope, in: try await visit.open(attempt.with("scope", "nonsense")))
+        try Self.expectError(.invalidScope, in: try await fixture.open(attempt.with("scope", "nonsense")))
         // Outside a frame the form is posted.
-        #expect(try await visit.open(attempt, in: "document").goOnPage.fields.contains { $0.name == "code" })
+        #expect(try await fixture.open(attempt, in: "document").goOnPage.fields.contains { $0.name == "code" })
     }
 
     @Test(arguments: [StoreOperation.session, .consent, .recordConsent, .resource])
     func `in a frame a store fault gets an error response`(operation: StoreOperation) async throws {
-        var visit = try await Visit.remembered()
-        visit.store.fail(operation)
-        let attempt = operation == .resource ? visit.silent.with("resource", "https://photos.example") : visit.silent
-        try Self.expectError(.temporarilyUnavailable, in: try await visit.open(attempt))
-        #expect(visit.test.log.lines.contains { $0.hasPrefix("error") && $0.contains("the disk is full") })
+        var fixture = try await FrameFixture.remembered()
+        fixture.store.fail(operation)
+        let attempt =
+            operation == .resource ? fixture.silent.with("resource", "https://photos.example") : fixture.silent
+        try Self.expectError(.temporarilyUnavailable, in: try await fixture.open(attempt))
+        #expect(fixture.test.log.lines.contains { $0.hasPrefix("error") && $0.contains("the disk is full") })
     }
 
     // Without the client, its redirect URIs are not known.
     @Test func `in a frame a client that cannot be read gets a page`() async throws {
-        var visit = try await Visit.remembered()
-        visit.store.fail(.client)
-        let reply = try await visit.open(visit.silent)
+        var fixture = try await FrameFixture.remembered()
+        fixture.store.fail(.client)
+        let reply = try await fixture.open(fixture.silent)
         #expect(reply.status == .serviceUnavailable && reply.location == nil)
     }
 
     @Test func `in a frame a session that ends meanwhile gets login_required`() async throws {
-        var visit = try await Visit.remembered()
-        let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)
+        var fixture = try await FrameFixture.remembered()
+        let (store, alice, now) = (fixture.store, fixture.test.alice.id, fixture.test.clock.now)
         store.before(.recordConsent) { _ = try? await store.signOutEverywhere(alice, except: nil, at: now) }
-        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent))
+        try Self.expectError(.loginRequired, in: try await fixture.open(fixture.silent))
     }
 
     @Test func `in a frame a user who is deactivated meanwhile gets login_required`() async throws {
-        var visit = try await Visit.remembered()
-        let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)
-        store.before(.recordConsent) { _ = try? await store.disablePerson(alice, at: now, recording: []) }
-        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent))
+        var fixture = try await FrameFixture.remembered()
+        let (store, alice, now) = (fixture.store, fixture.test.alice.id, fixture.test.clock.now)
+        store.before(.recordConsent) { _ = try? await store.disableUser(alice, at: now, recording: []) }
+        try Self.expectError(.loginRequired, in: try await fixture.open(fixture.silent))
     }
 
     // The request starts again, because the redirect URI may no longer be registered.
     @Test func `in a frame a client that changes meanwhile is judged again`() async throws {
-        var visit = try await Visit.remembered()
-        let (store, id, now) = (visit.store, visit.client.id, visit.test.clock.now)
+        var fixture = try await FrameFixture.remembered()
+        let (store, id, now) = (fixture.store, fixture.client.id, fixture.test.clock.now)
         let moved = try RedirectURI("https://elsewhere.example/cb")
         store.before(.recordConsent) {
             guard var client = try? await store.client(id) else { return }
@@ -220,11 +221,11 @@ struct SilentFrameTests {
             client.changedAt = now
             _ = try? await store.updateClient(client, logo: .keep)
         }
-        let reply = try await visit.open(visit.silent)
+        let reply = try await fixture.open(fixture.silent)
         #expect(reply.status == .seeOther)
         let location = try #require(reply.location)
         #expect(location.hasPrefix("https://id.example.com/oauth2/authorize?"))
-        let again = try await visit.browser.send(
+        let again = try await fixture.browser.send(
             .get, to: location, fields: [.named("Sec-Fetch-Dest"): "iframe"])
         #expect(again.status == .badRequest && again.location == nil)
         _ = try again.problemPage
@@ -232,8 +233,8 @@ struct SilentFrameTests {
 
     // OpenID Connect Core §3.1.2.6: too many approvals are an error response too.
     @Test func `in a frame too many requests get an error response`() async throws {
-        var visit = try await Visit.remembered()
-        for _ in 0..<60 { _ = try await visit.open(visit.silent) }
-        try Self.expectError(.temporarilyUnavailable, in: try await visit.open(visit.silent))
+        var fixture = try await FrameFixture.remembered()
+        for _ in 0..<60 { _ = try await fixture.open(fixture.silent) }
+        try Self.expectError(.temporarilyUnavailable, in: try await fixture.open(fixture.silent))
     }
 }

@@ -12,7 +12,7 @@ struct ClientOriginTests {
     private static let gameOrigin = "https://game.example"
 
     /// A server with two single-page apps.
-    private struct Apps {
+    private struct Clients {
         let store: TestStore
         let test: TestServer
         let album: RegisteredClient
@@ -53,31 +53,31 @@ struct ClientOriginTests {
     }
 
     @Test func `a token response cannot be read from the origin of another client`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         for (origin, isOwn) in [(Self.albumOrigin, true), (Self.gameOrigin, false)] {
-            let attempt = apps.attempt
-            let reply = await apps.post(attempt.exchange(try await attempt.authorize().code), from: origin)
+            let attempt = clients.attempt
+            let reply = await clients.post(attempt.exchange(try await attempt.authorize().code), from: origin)
             #expect(reply.status == .ok)
             #expect(Self.isReadable(reply, from: origin) == isOwn)
             #expect((reply.fields[.accessControlExposeHeaders] != nil) == isOwn)
             #expect(reply.fields[.vary] == "Origin")
         }
-        let line = try #require(apps.notices.first)
-        #expect(apps.notices.count == 1)
+        let line = try #require(clients.notices.first)
+        #expect(clients.notices.count == 1)
         #expect(line.contains("sent no CORS headers: the origin is not registered for the client"))
         for field in ["app_album", Self.gameOrigin, Self.albumOrigin, "spa", "token"] { #expect(line.contains(field)) }
     }
 
     // A thrown error has the client too.
     @Test func `a refusal cannot be read from the origin of another client`() async throws {
-        let apps = try await Apps()
-        let attempt = apps.attempt
+        let clients = try await Clients()
+        let attempt = clients.attempt
         let used = attempt.exchange(try await attempt.authorize().code)
-        _ = await apps.post(used, from: nil)
+        _ = await clients.post(used, from: nil)
         let wrongCode = used.setting("code", to: "no-code")
         for (origin, isOwn) in [(Self.albumOrigin, true), (Self.gameOrigin, false)] {
             for form in [wrongCode, used, used.setting("client_secret", to: ClientSecret().exposed)] {
-                let reply = await apps.post(form, from: origin)
+                let reply = await clients.post(form, from: origin)
                 #expect(reply.status == .badRequest)
                 #expect(Self.isReadable(reply, from: origin) == isOwn)
             }
@@ -85,12 +85,12 @@ struct ClientOriginTests {
     }
 
     @Test func `a fault while a request is processed cannot be read from the origin of another client`() async throws {
-        let apps = try await Apps()
-        let attempt = apps.attempt
+        let clients = try await Clients()
+        let attempt = clients.attempt
         let form = attempt.exchange(try await attempt.authorize().code)
-        apps.store.fail(.code)
+        clients.store.fail(.code)
         for (origin, isOwn) in [(Self.albumOrigin, true), (Self.gameOrigin, false)] {
-            let reply = await apps.post(form, from: origin)
+            let reply = await clients.post(form, from: origin)
             #expect(reply.status == .serviceUnavailable)
             #expect(Self.isReadable(reply, from: origin) == isOwn)
         }
@@ -98,13 +98,13 @@ struct ClientOriginTests {
 
     // The origin of a single-page app does not help a client of another type, and the log says why.
     @Test func `a client without origins has none, whatever others registered`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         let secret = ClientSecret()
-        let web = try await apps.test.register(
+        let web = try await clients.test.register(
             "Shop", type: .web, at: ["https://shop.example/cb"], under: .standard(for: .web), secret: secret)
-        let native = try await Attempt(apps.test).authorize().code
+        let native = try await Attempt(clients.test).authorize().code
         let forms = [
-            Attempt(apps.test).exchange(native),
+            Attempt(clients.test).exchange(native),
             FormParameters([
                 "grant_type": "authorization_code", "code": "x", "code_verifier": CodeVerifier().exposed,
                 "client_id": web.id.rawValue, "client_secret": ClientSecret().exposed,
@@ -112,39 +112,39 @@ struct ClientOriginTests {
             ]),
         ]
         for form in forms {
-            let reply = await apps.post(form, from: Self.albumOrigin)
+            let reply = await clients.post(form, from: Self.albumOrigin)
             #expect(reply.fields[.accessControlAllowOrigin] == nil)
         }
-        #expect(apps.notices.map { $0.contains("none") } == [true, true])
-        #expect(apps.notices[0].contains("native") && apps.notices[1].contains("web"))
+        #expect(clients.notices.map { $0.contains("none") } == [true, true])
+        #expect(clients.notices[0].contains("native") && clients.notices[1].contains("web"))
     }
 
     // A script can read which parameter of its request is wrong.
     @Test func `an error for no known client can be read from every registered origin`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         let forms = [
             FormParameters(["grant_type": "nothing"]), FormParameters(["client_id": "app_album"]),
             FormParameters(["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app_unknown"]),
         ]
         for form in forms {
             for origin in [Self.albumOrigin, Self.gameOrigin] {
-                let reply = await apps.post(form, from: origin)
+                let reply = await clients.post(form, from: origin)
                 #expect(reply.status.code >= 400)
                 #expect(Self.isReadable(reply, from: origin))
             }
-            #expect(await apps.post(form, from: "https://evil.example").fields[.accessControlAllowOrigin] == nil)
+            #expect(await clients.post(form, from: "https://evil.example").fields[.accessControlAllowOrigin] == nil)
         }
     }
 
     @Test func `a revocation cannot be read from the origin of another client`() async throws {
-        let apps = try await Apps()
-        let token = try await apps.attempt.tokens().accessToken.exposed
+        let clients = try await Clients()
+        let token = try await clients.attempt.tokens().accessToken.exposed
         for (id, origin, isReadable) in [
             ("app_album", Self.gameOrigin, false), ("app_album", Self.albumOrigin, true),
             ("app_game", Self.albumOrigin, false), ("app_game", Self.gameOrigin, true),
         ] {
             let form = FormParameters(["token": token, "client_id": id])
-            let reply = await apps.post(form, to: .revocation, from: origin)
+            let reply = await clients.post(form, to: .revocation, from: origin)
             #expect(reply.status == (id == "app_album" ? .ok : .badRequest))
             #expect(Self.isReadable(reply, from: origin) == isReadable)
         }
@@ -152,51 +152,51 @@ struct ClientOriginTests {
 
     // The client of UserInfo is that of the access token, also when the token is no longer valid.
     @Test func `claims cannot be read from the origin of another client`() async throws {
-        let apps = try await Apps()
-        let token = try await apps.attempt.tokens().accessToken.exposed
+        let clients = try await Clients()
+        let token = try await clients.attempt.tokens().accessToken.exposed
         for isExpired in [false, true] {
-            if isExpired { apps.test.clock.advance(by: 7200) }
+            if isExpired { clients.test.clock.advance(by: 7200) }
             for (origin, isOwn) in [(Self.albumOrigin, true), (Self.gameOrigin, false)] {
-                let reply = await apps.userInfo(token, from: origin)
+                let reply = await clients.userInfo(token, from: origin)
                 #expect(reply.status == (isExpired ? .unauthorized : .ok))
                 #expect(Self.isReadable(reply, from: origin) == isOwn)
             }
         }
-        #expect(Self.isReadable(await apps.userInfo("no-token", from: Self.gameOrigin), from: Self.gameOrigin))
-        let line = try #require(apps.notices.first)
+        #expect(Self.isReadable(await clients.userInfo("no-token", from: Self.gameOrigin), from: Self.gameOrigin))
+        let line = try #require(clients.notices.first)
         #expect(line.contains("userInfo") && line.contains("app_album"))
     }
 
     @Test func `claims of a deleted client can be read from no origin`() async throws {
-        let apps = try await Apps()
-        let token = try await apps.attempt.tokens().accessToken.exposed
-        try await apps.store.removeClient(apps.album.id)
-        let reply = await apps.userInfo(token, from: Self.gameOrigin)
+        let clients = try await Clients()
+        let token = try await clients.attempt.tokens().accessToken.exposed
+        try await clients.store.removeClient(clients.album.id)
+        let reply = await clients.userInfo(token, from: Self.gameOrigin)
         #expect(reply.status == .unauthorized)
         #expect(reply.fields[.accessControlAllowOrigin] == nil)
     }
 
     // Apps without a browser send no origin.
     @Test func `a request without an origin reads nothing more from the store`() async throws {
-        let apps = try await Apps()
-        let attempt = apps.attempt
+        let clients = try await Clients()
+        let attempt = clients.attempt
         let code = try await attempt.authorize().code
-        let before = apps.store.calls(of: .client)
-        let tokens = try await apps.post(attempt.exchange(code), from: nil).tokenResponse
-        let lookups = apps.store.calls(of: .registryRevision)
-        #expect(await apps.userInfo(tokens.accessToken.exposed, from: nil).status == .ok)
+        let before = clients.store.calls(of: .client)
+        let tokens = try await clients.post(attempt.exchange(code), from: nil).tokenResponse
+        let lookups = clients.store.calls(of: .registryRevision)
+        #expect(await clients.userInfo(tokens.accessToken.exposed, from: nil).status == .ok)
         // The signing keys are looked up, and the client is not.
-        #expect(apps.store.calls(of: .registryRevision) == lookups + 1)
-        #expect(apps.store.calls(of: .client) == before)
-        #expect(apps.store.calls(of: .isRegistered) == 0)
-        #expect(apps.notices.isEmpty)
+        #expect(clients.store.calls(of: .registryRevision) == lookups + 1)
+        #expect(clients.store.calls(of: .client) == before)
+        #expect(clients.store.calls(of: .isRegistered) == 0)
+        #expect(clients.notices.isEmpty)
     }
 
     @Test func `while the store is unavailable claims can be read from no origin`() async throws {
-        let apps = try await Apps()
-        let token = try await apps.attempt.tokens().accessToken.exposed
-        apps.store.fail(.client)
-        let reply = await apps.userInfo(token, from: Self.albumOrigin)
+        let clients = try await Clients()
+        let token = try await clients.attempt.tokens().accessToken.exposed
+        clients.store.fail(.client)
+        let reply = await clients.userInfo(token, from: Self.albumOrigin)
         #expect(reply.status == .ok)
         #expect(reply.fields[.accessControlAllowOrigin] == nil)
     }
@@ -260,12 +260,12 @@ struct ClientOriginTests {
     // MARK: - The log
 
     @Test func `a refused preflight request is logged with its origin, cut and escaped`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         let origin = "https://evil.example/\u{202E}\"" + String(repeating: "a", count: 5000)
-        let reply = await apps.test.send(
+        let reply = await clients.test.send(
             .options, to: .token, fields: [.origin: origin, .accessControlRequestMethod: "POST"])
         #expect(reply.status == .methodNotAllowed)
-        let line = try #require(apps.notices.first)
+        let line = try #require(clients.notices.first)
         #expect(line.contains("refused CORS preflight request: no client has registered the origin"))
         #expect(line.contains("https://evil.example/") && line.contains(#"\u{202E}"#))
         #expect(!line.contains("\u{202E}"))
@@ -275,41 +275,41 @@ struct ClientOriginTests {
 
     // Everyone can send such requests.
     @Test func `the log of origins is limited, and counts what it leaves out`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         let form = FormParameters(["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app_album"])
         for number in 0..<100 {
             let origin = "https://evil-\(number).example"
-            _ = await apps.test.send(
+            _ = await clients.test.send(
                 .options, to: .userInfo, fields: [.origin: origin, .accessControlRequestMethod: "GET"])
-            _ = await apps.post(form, from: origin)
+            _ = await clients.post(form, from: origin)
         }
-        #expect(apps.notices.count == 120)
-        apps.test.clock.advance(by: 60)
-        _ = await apps.test.send(
+        #expect(clients.notices.count == 120)
+        clients.test.clock.advance(by: 60)
+        _ = await clients.test.send(
             .options, to: .userInfo, fields: [.origin: "https://later.example", .accessControlRequestMethod: "GET"])
-        _ = await apps.post(form, from: "https://later.example")
-        #expect(apps.notices.count == 122)
-        for line in apps.notices.suffix(2) { #expect(line.contains("left_out") && line.contains("40")) }
-        _ = await apps.post(form, from: "https://later.example")
-        #expect(apps.notices.last?.contains("left_out") == false)
+        _ = await clients.post(form, from: "https://later.example")
+        #expect(clients.notices.count == 122)
+        for line in clients.notices.suffix(2) { #expect(line.contains("left_out") && line.contains("40")) }
+        _ = await clients.post(form, from: "https://later.example")
+        #expect(clients.notices.last?.contains("left_out") == false)
     }
 
     @Test func `the log shows at most five registered origins`() async throws {
-        let apps = try await Apps()
-        try await apps.test.change(apps.album) { client in
+        let clients = try await Clients()
+        try await clients.test.change(clients.album) { client in
             client.origins = (1...20).compactMap { RegisteredOrigin("https://album-\($0).example") }
         }
         let form = FormParameters(["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app_album"])
-        _ = await apps.post(form, from: Self.albumOrigin)
-        let line = try #require(apps.notices.first)
+        _ = await clients.post(form, from: Self.albumOrigin)
+        let line = try #require(clients.notices.first)
         #expect(line.contains("https://album-5.example +15") && !line.contains("album-6"))
     }
 
     // The pages of this server need no CORS headers, and an allowed request needs no line.
     @Test func `requests of the server's own origin and allowed ones are not logged`() async throws {
-        let apps = try await Apps()
+        let clients = try await Clients()
         let form = FormParameters(["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app_album"])
-        for origin in ["https://id.example.com", Self.albumOrigin] { _ = await apps.post(form, from: origin) }
-        #expect(apps.notices.isEmpty)
+        for origin in ["https://id.example.com", Self.albumOrigin] { _ = await clients.post(form, from: origin) }
+        #expect(clients.notices.isEmpty)
     }
 }

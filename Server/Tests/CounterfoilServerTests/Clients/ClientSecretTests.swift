@@ -12,7 +12,7 @@ struct ClientSecretTests {
     private static let address = "https://app.example/cb"
 
     /// A web client with two secrets, one of which replaces the other.
-    private struct WebApplication {
+    private struct WebClient {
         let test: TestServer
         let client: RegisteredClient
         let secrets = [ClientSecret(), ClientSecret()]
@@ -60,7 +60,7 @@ struct ClientSecretTests {
     // RFC 6749 §2.3.1: client_secret_basic and client_secret_post, with either of two secrets.
     @Test(arguments: [0, 1])
     func `a confidential client redeems a code with its secret`(index: Int) async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let secret = web.secrets[index].exposed
         let posted = try await web.exchange().adding("client_secret", secret)
         #expect(try await web.test.redeem(posted).tokenResponse.isBearer)
@@ -72,14 +72,14 @@ struct ClientSecretTests {
 
     // The standard form-encodes the field, and many clients do not; both are read alike.
     @Test func `a form-encoded secret in the Authorization field is the same secret`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let fields = Self.basic(Self.encoded(web.client.id.rawValue), Self.encoded(web.secrets[0].exposed))
         #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
     }
 
     // A code is bound to its client, whichever other client authenticates.
     @Test func `another authenticated client cannot redeem a code`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let secret = ClientSecret()
         let other = try await web.test.register(
             "Album", type: .web, at: [Self.address], under: .standard(for: .web), secret: secret)
@@ -99,7 +99,7 @@ struct ClientSecretTests {
         for _ in 0..<20 {
             let reply = try await developer.register(Developer.form(type: "web", redirectURIs: Self.address))
             let page = try reply.secretsPage
-            for text in [page.application.clientID, try #require(page.newSecret)] {
+            for text in [page.client.clientID, try #require(page.newSecret)] {
                 #expect(text.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil)
                 #expect(FormParameters(["x": text]).encoded == "x=" + text)
             }
@@ -108,7 +108,7 @@ struct ClientSecretTests {
 
     // RFC 6749 §3.2.1
     @Test func `a confidential client without authentication is refused`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let form = try await web.exchange()
         let replies = [
             await web.test.redeem(form), await web.test.redeem(form.adding("client_secret", "")),
@@ -131,7 +131,7 @@ struct ClientSecretTests {
     // RFC 6749 §5.2: the same response for every wrong secret, with a challenge in HTTP authentication only, and
     // the code stays valid.
     @Test func `a wrong secret is refused and consumes nothing`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let form = try await web.exchange()
         let good = web.secrets[0].exposed
         let wrong = [
@@ -153,7 +153,7 @@ struct ClientSecretTests {
 
     // An attacker who guesses secrets does not learn which clients exist.
     @Test func `an unknown client and a wrong secret get the same response`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let form = try await web.exchange()
         let guess = ClientSecret().exposed
         for id in ["app_gallery", "app_unknown"] {
@@ -171,7 +171,7 @@ struct ClientSecretTests {
     }
 
     @Test func `a deleted secret stops working immediately`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let form = try await web.exchange()
         #expect(try await web.test.store.removeClientSecret(ArtefactDigest(of: web.secrets[0]), of: web.client.id))
         let ended = form.adding("client_secret", web.secrets[0].exposed)
@@ -181,7 +181,7 @@ struct ClientSecretTests {
 
     // A secret proves the identity of its own client only.
     @Test func `the secret of another client is refused`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let other = ClientSecret()
         _ = try await web.test.register(
             "Frames", type: .web, at: [Self.address], under: .standard(for: .web), secret: other)
@@ -219,7 +219,7 @@ struct ClientSecretTests {
 
     // A secret in the URL is ignored.
     @Test func `a secret in the URL is ignored`() async throws {
-        let web = try await WebApplication(try await TestServer())
+        let web = try await WebClient(try await TestServer())
         let form = try await web.exchange()
         let reply = await web.test.redeem(form, query: "client_secret=\(web.secrets[0].exposed)")
         #expect(try reply.tokenError.error == "invalid_client")

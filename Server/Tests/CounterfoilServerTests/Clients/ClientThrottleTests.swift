@@ -148,9 +148,9 @@ struct ClientThrottleTests {
     @Test func `throttling is logged at a limited rate`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<300 { _ = await Self.ask(service, ClientSecret()) }
-        let noted = try await service.test.store.audit(AuditQuery(kind: .throttled)).map(\.event)
+        let recorded = try await service.test.store.audit(AuditQuery(kind: .throttled)).map(\.event)
         // 250 requests were throttled; one address gets sixty events of a kind in a minute.
-        #expect(noted.count == 60)
-        #expect(noted.allSatisfy { $0.outcome == .refused && $0.clientID == service.client.id })
+        #expect(recorded.count == 60)
+        #expect(recorded.allSatisfy { $0.outcome == .refused && $0.clientID == service.client.id })
     }
 }

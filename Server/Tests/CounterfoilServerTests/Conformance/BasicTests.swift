@@ -102,11 +102,11 @@ struct BasicConformanceTests {
     ])
     func `oidcc-scope-profile, -email, -address, -phone, -all`(scope: String, names: [String]) async throws {
         let party = try await RelyingParty()
-        let person = try await party.person(try await party.tokens(for: "openid \(scope)").accessToken)
-        for name in names { #expect(person[name] != nil, "\(name)") }
-        if !scope.contains("email") { #expect(person["email"] == nil) }
-        if !scope.contains("profile") { #expect(person["name"] == nil) }
-        if scope.contains("address") { #expect((person["address"] as? [String: String])?["locality"] == "Oslo") }
+        let user = try await party.user(try await party.tokens(for: "openid \(scope)").accessToken)
+        for name in names { #expect(user[name] != nil, "\(name)") }
+        if !scope.contains("email") { #expect(user["email"] == nil) }
+        if !scope.contains("profile") { #expect(user["name"] == nil) }
+        if scope.contains("address") { #expect((user["address"] as? [String: String])?["locality"] == "Oslo") }
     }
 
     // One module, whose name differs between versions of the suite.
@@ -276,7 +276,7 @@ struct BasicConformanceTests {
         let party = try await RelyingParty()
         let claims = #"{"userinfo":{"name":{"essential":true}},"id_token":{"email":null}}"#
         let tokens = try await party.tokens(for: "openid profile email", with: ["claims": claims])
-        #expect(try await party.person(tokens.accessToken)["name"] as? String == "Alice")
+        #expect(try await party.user(tokens.accessToken)["name"] as? String == "Alice")
         #expect(try party.claims(tokens)["email"] as? String == "alice@example.com")
     }
 

@@ -124,11 +124,11 @@ struct DynamicConformanceTests {
     @Test func `oidcc-registration-logo-uri`() async throws {
         let url = "https://rp.example.net/logo.png"
         let files = RegistrantFiles()
-        await files.publish(try Pictures.png(width: 64, height: 64), type: "image/png", at: url)
+        await files.publish(try SampleImages.png(width: 64, height: 64), type: "image/png", at: url)
         let party = try await RelyingParty(
             try await RegistrationDesk(files: files).registered(Self.metadata(["logo_uri": url])))
         let page = try await party.attempt().consentPage()
-        #expect(try #require(page.applicationLogo).hasPrefix("/logos/"))
+        #expect(try #require(page.clientLogo).hasPrefix("/logos/"))
         #expect(await files.requests == [url])
     }
 

@@ -53,7 +53,7 @@ struct JavaScriptLibraryTests {
         func userInfo(_ token: AccessToken) async throws -> [String: Any] {
             func sent(_ nonce: String?) async throws -> Reply {
                 let proof = try key.proof(
-                    for: .get, test.issuer.endpoint("/oauth2/userinfo"), at: test.clock.wall, carrying: token,
+                    for: .get, test.issuer.endpoint("/oauth2/userinfo"), at: test.clock.wall, presenting: token,
                     nonce: nonce)
                 let fields: HTTPFields = [
                     .authorization: "DPoP \(token.exposed)", try #require(HTTPField.Name("DPoP")): proof,

@@ -48,83 +48,83 @@ struct LogoutConformanceTests {
     }
 
     @Test func `oidcc-rp-initiated-logout`() async throws {
-        var person = try await SignedIn()
-        let reply = try await person.logOut([
-            "id_token_hint": person.hint, "post_logout_redirect_uri": RelyingParty.afterLogout, "state": "s-1",
+        var user = try await SignedIn()
+        let reply = try await user.logOut([
+            "id_token_hint": user.hint, "post_logout_redirect_uri": RelyingParty.afterLogout, "state": "s-1",
         ])
         #expect(reply.status == .seeOther)
         #expect(reply.location == RelyingParty.afterLogout + "?state=s-1")
-        #expect(try await !person.isSignedIn())
+        #expect(try await !user.isSignedIn())
     }
 
     // The session of the hint ends, and the browser is redirected nowhere.
     @Test func `oidcc-rp-initiated-logout-bad-post-logout-redirect-uri`() async throws {
-        var person = try await SignedIn()
-        let reply = try await person.logOut([
-            "id_token_hint": person.hint, "post_logout_redirect_uri": "https://evil.example/",
+        var user = try await SignedIn()
+        let reply = try await user.logOut([
+            "id_token_hint": user.hint, "post_logout_redirect_uri": "https://evil.example/",
         ])
         #expect(try reply.signedOutPage.destination == nil)
     }
 
     @Test func `oidcc-rp-initiated-logout-modified-id-token-hint`() async throws {
-        var person = try await SignedIn()
-        let parts = person.hint.split(separator: ".")
+        var user = try await SignedIn()
+        let parts = user.hint.split(separator: ".")
         let unsigned = Base64URL.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8)) + ".\(parts[1])."
-        let reply = try await person.logOut([
+        let reply = try await user.logOut([
             "id_token_hint": unsigned, "post_logout_redirect_uri": RelyingParty.afterLogout,
         ])
-        try await person.expectConfirmationWithoutRedirect(reply)
+        try await user.expectConfirmationWithoutRedirect(reply)
     }
 
     @Test func `oidcc-rp-initiated-logout-bad-id-token-hint`() async throws {
-        var person = try await SignedIn()
+        var user = try await SignedIn()
         let key = try SigningKey.generate(.es256)
         let forged = try key.sign(
             IDTokenClaims(
-                issuer: person.party.test.issuer, subject: person.party.test.alice.id.rawValue,
-                audience: [person.party.client.id.rawValue], expires: person.party.test.clock.now + 60,
-                issuedAt: person.party.test.clock.now))
-        let reply = try await person.logOut([
-            "id_token_hint": forged, "client_id": person.party.client.id.rawValue,
+                issuer: user.party.test.issuer, subject: user.party.test.alice.id.rawValue,
+                audience: [user.party.client.id.rawValue], expires: user.party.test.clock.now + 60,
+                issuedAt: user.party.test.clock.now))
+        let reply = try await user.logOut([
+            "id_token_hint": forged, "client_id": user.party.client.id.rawValue,
             "post_logout_redirect_uri": RelyingParty.afterLogout,
         ])
-        try await person.expectConfirmationWithoutRedirect(reply)
+        try await user.expectConfirmationWithoutRedirect(reply)
     }
 
     @Test func `oidcc-rp-initiated-logout-no-id-token-hint`() async throws {
-        var person = try await SignedIn()
-        try await person.expectConfirmationWithoutRedirect(
-            try await person.logOut(["post_logout_redirect_uri": RelyingParty.afterLogout]))
+        var user = try await SignedIn()
+        try await user.expectConfirmationWithoutRedirect(
+            try await user.logOut(["post_logout_redirect_uri": RelyingParty.afterLogout]))
     }
 
     @Test func `oidcc-rp-initiated-logout-query-added`() async throws {
-        var person = try await SignedIn()
-        let reply = try await person.logOut([
-            "id_token_hint": person.hint, "post_logout_redirect_uri": RelyingParty.afterLogout + "?foo=bar",
+        var user = try await SignedIn()
+        let reply = try await user.logOut([
+            "id_token_hint": user.hint, "post_logout_redirect_uri": RelyingParty.afterLogout + "?foo=bar",
         ])
         #expect(try reply.signedOutPage.destination == nil)
     }
 
     @Test func `oidcc-rp-initiated-logout-no-params`() async throws {
-        var person = try await SignedIn()
-        try await person.expectConfirmationWithoutRedirect(try await person.browser.open("/oauth2/logout"))
+        var user = try await SignedIn()
+        try await user.expectConfirmationWithoutRedirect(try await user.browser.open("/oauth2/logout"))
     }
 
     @Test func `oidcc-rp-initiated-logout-no-post-logout-redirect-uri`() async throws {
-        var person = try await SignedIn()
-        #expect(try await person.logOut(["id_token_hint": person.hint]).signedOutPage.destination == nil)
-        #expect(try await !person.isSignedIn())
+        var user = try await SignedIn()
+        #expect(try await user.logOut(["id_token_hint": user.hint]).signedOutPage.destination == nil)
+        #expect(try await !user.isSignedIn())
     }
 
     @Test func `oidcc-rp-initiated-logout-only-state`() async throws {
-        var person = try await SignedIn()
-        try await person.expectConfirmationWithoutRedirect(try await person.logOut(["state": "s-1"]))
+        var user = try await SignedIn()
+        try await user.expectConfirmationWithoutRedirect(try await user.logOut(["state": "s-1"]))
     }
 
     @Test func `oidcc-rp-initiated-logout-no-state`() async throws {
-        var person = try await SignedIn()
-        let reply = try await person.logOut([
-            "id_token_hint": person.hint, "post_logout_redirect_uri": RelyingParty.afterLogout,
+        var user = try await SignedIn()
+        let reply = try await user.logOut([
+            "id_token_hint": user.hint, "post_logout_redirect_uri": RelyingParty.afterLogout,
         ])
         #expect(reply.location == RelyingParty.afterLogout)
     }

@@ -35,7 +35,7 @@ struct MCPConformanceTests {
         for url in Self.metadataURLs(of: test.issuer) {
             let reply = try await suite.send(.get, to: url)
             #expect(reply.status == .ok)
-            // The web layer sends this body as `application/json`.
+            // The web layer sends this body as `client/json`.
             let members = try reply.members
             #expect(members["issuer"] as? String == issuer)
             for name in ["authorization_endpoint", "token_endpoint"] {
@@ -67,7 +67,7 @@ struct MCPConformanceTests {
         let tokens = try await suite.codeGrant()
         let token = try await IssuedTokens(suite.test).verified(tokens.accessToken)
         // RFC 6749 §3.3: a client that a person registered gets every scope of its registration except those of OpenID.
-        let scope = origin == .person ? "photos.read photos.write" : "photos.read"
+        let scope = origin == .user ? "photos.read photos.write" : "photos.read"
         #expect(token.audience == [suite.test.issuer.rawValue])
         #expect(token.scope.description == scope)
         #expect(tokens.scope?.description == scope)

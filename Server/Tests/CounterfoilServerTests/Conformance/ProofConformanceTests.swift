@@ -109,10 +109,10 @@ struct FAPIProofConformanceTests {
         let (test, key) = (attempt.test, try TestProofKey())
         let name = try #require(HTTPField.Name("DPoP"))
         func proof(
-            for method: HTTPRequest.Method = .post, _ path: String, carrying token: AccessToken? = nil
+            for method: HTTPRequest.Method = .post, _ path: String, presenting token: AccessToken? = nil
         ) throws -> String {
             try key.proof(
-                for: method, test.issuer.endpoint(path), at: test.clock.wall + offset, carrying: token)
+                for: method, test.issuer.endpoint(path), at: test.clock.wall + offset, presenting: token)
         }
         let pushed = try await PushedAttempt(attempt, fields: [name: try proof("/oauth2/par")])
         let form = attempt.exchange(try await pushed.authorize().code)
@@ -123,7 +123,7 @@ struct FAPIProofConformanceTests {
             .get, to: .userInfo,
             fields: [
                 .authorization: "DPoP \(token.exposed)",
-                name: try proof(for: .get, "/oauth2/userinfo", carrying: token),
+                name: try proof(for: .get, "/oauth2/userinfo", presenting: token),
             ])
         #expect(userInfo.status == .ok)
     }

@@ -48,9 +48,9 @@ struct RelyingParty: Sendable {
         alice.profile.familyName = "Example"
         alice.profile.isEmailVerified = true
         alice.profile.phoneNumber = "+4722225555"
-        alice.profile.address = PersonProfile.Address()
+        alice.profile.address = UserProfile.Address()
         alice.profile.address?.locality = "Oslo"
-        #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
+        #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
     }
 
     /// A client that has registered itself, as the dynamic plan of the suite does (RFC 7591 §3).
@@ -112,7 +112,7 @@ struct RelyingParty: Sendable {
     }
 
     /// The claims of the UserInfo response.
-    func person(_ token: AccessToken) async throws -> [String: Any] {
+    func user(_ token: AccessToken) async throws -> [String: Any] {
         try Self.members(of: await userInfo(token))
     }
 

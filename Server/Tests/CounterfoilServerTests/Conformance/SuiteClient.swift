@@ -10,7 +10,7 @@ struct SuiteClient: Sendable {
     /// The ways in which the client gets its `client_id`.
     enum Origin: CaseIterable {
         /// A person registered the client.
-        case person
+        case user
         /// The client publishes a document.
         case document
         /// The client registers itself, as MCP clients do.
@@ -51,7 +51,7 @@ struct SuiteClient: Sendable {
             #expect(try await test.store.updateScope(changed, from: scope) == .updated)
         }
         switch origin {
-        case .person: client = test.lightbox
+        case .user: client = test.lightbox
         case .document: client = try test.documentClient(Self.documentURL)
         case .registration:
             let registrant = try await desk.registered([

@@ -12,7 +12,7 @@ struct ApprovalLimitTests {
 
     @Test func `after sixty approvals in a minute a user is throttled, and another one is not`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         let client = try await test.register("Darkroom", type: .web, redirectURIs: [Self.callback])
         let attempt = Attempt(test, by: client, at: Self.callback)
         var (alice, bob) = (test.browser(), test.browser())

@@ -32,7 +32,7 @@ struct ChangedConsentTests {
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
 
         reply = try await browser.open(continueLink.address)
-        #expect(try reply.consentPage.applicationName == "Lightbox by somebody else")
+        #expect(try reply.consentPage.clientName == "Lightbox by somebody else")
         #expect(try await browser.decide(.allow, on: reply).code.exposed.utf8.count == 43)
     }
 
@@ -100,6 +100,6 @@ struct ChangedConsentTests {
     @Test func `another user can sign in although the client changed`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.presentation.name = "Lightbox 2" }
-        #expect(try await browser.decide(.switchAccount, on: reply).signInPage.applicationName == "Lightbox 2")
+        #expect(try await browser.decide(.switchAccount, on: reply).signInPage.clientName == "Lightbox 2")
     }
 }

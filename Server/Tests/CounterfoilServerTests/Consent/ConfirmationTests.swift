@@ -52,8 +52,8 @@ struct ConfirmationTests {
             let page = try await browser.open(attempt.url)
             #expect(page.status == .ok && page.location == nil)
             let shown = try page.continuePage
-            #expect(shown.applicationName.description == "Album")
-            #expect(shown.personName.description == "Alice")
+            #expect(shown.clientName.description == "Album")
+            #expect(shown.userDisplayName.description == "Alice")
             #expect(try page.html().contains("Continue as"))
             let code = try await browser.confirm(.allow, on: page).code
             let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse

@@ -84,7 +84,7 @@ struct ConsentByResourceTests {
                     of: try await browser.decide(
                         .allow, on: try await browser.open(attempt("photos.read", at: Self.second).url)
                     ).code)))
-        _ = try await test.store.revokeGrant(grant.grant.id, because: .application, at: test.clock.now)
+        _ = try await test.store.revokeGrant(grant.grant.id, because: .client, at: test.clock.now)
         #expect(try await browser.open(attempt("photos.read", at: Self.first).url).status == .seeOther)
         #expect(try await browser.open(attempt("photos.read", at: Self.second).url).status == .ok)
     }

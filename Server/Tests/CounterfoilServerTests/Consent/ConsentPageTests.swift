@@ -23,11 +23,11 @@ struct ConsentPageTests {
         #expect(try await test.store.updateClient(client, logo: .replace(logo)) == .updated)
         let (_, reply) = try await Attempt(test, by: client, at: "http://127.0.0.1:4000/cb").afterSignIn()
         let page = try reply.consentPage
-        #expect(page.applicationLogo == "/logos/\(logo.id)")
+        #expect(page.clientLogo == "/logos/\(logo.id)")
         #expect(page.privacy == .init(address: "https://darkroom.example/privacy", host: "darkroom.example"))
         #expect(
             page.terms == .init(address: "https://terms.darkroom.example:8443/", host: "terms.darkroom.example:8443"))
-        let text = try #require(page.applicationWords?.description)
+        let text = try #require(page.clientText?.description)
         #expect(text.contains("<strong>copies</strong>"))
         #expect(text.contains("<li>albums"))
         #expect(text.contains("href=\"https://lightbox.example/what\""))

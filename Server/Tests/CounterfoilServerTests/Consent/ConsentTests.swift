@@ -20,12 +20,12 @@ struct ConsentTests {
         let reply = try await Self.consent(Attempt(test, for: "openid photos.read"), &browser)
         #expect(reply.frame?.site.name == "Example Photos")
         let page = try reply.consentPage
-        #expect(page.applicationName.description == "Lightbox")
-        #expect(page.applicationInitials == "Li")
+        #expect(page.clientName.description == "Lightbox")
+        #expect(page.clientInitials == "Li")
         #expect(page.publisher?.description == "Lightbox Ltd")
         #expect(page.redirectDestination == .thisComputer(host: "127.0.0.1"))
-        #expect(page.personName.description == "Alice")
-        #expect(page.personEmail?.description == "al•••@example.com")
+        #expect(page.userDisplayName.description == "Alice")
+        #expect(page.userEmail?.description == "al•••@example.com")
         #expect(page.permissions.map(\.title) == ["Sign you in", "See your photos and albums"])
         #expect(page.permissions.map(\.scope) == ["openid", "photos.read"])
         #expect(page.lifetime.contains("one hour"))
@@ -61,7 +61,7 @@ struct ConsentTests {
         #expect(reply.location == nil)
         let page = try reply.goOnPage
         #expect(page.kind == .allowed(codeLifetime: 60))
-        #expect(page.applicationName.description == "Lightbox")
+        #expect(page.clientName.description == "Lightbox")
         #expect(page.destination.hasPrefix("http://127.0.0.1:51004/callback?code="))
         #expect(reply.fields[.cacheControl] == "no-store")
     }
@@ -120,7 +120,7 @@ struct ConsentTests {
     // A ticket belongs to one browser, one request and one page, and the code is issued after the approval.
     @Test func `a decision with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         var browser = test.browser()
         var other = test.browser()
         let page = try await Self.consent(Attempt(test), &browser).consentPage
@@ -170,7 +170,7 @@ struct ConsentTests {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
-        #expect(try await browser.open(Attempt(test).url).consentPage.applicationName.description == "Lightbox")
+        #expect(try await browser.open(Attempt(test).url).consentPage.clientName.description == "Lightbox")
     }
 
     @Test func `a first-party client is not asked about, unless it requests that`() async throws {
@@ -186,20 +186,20 @@ struct ConsentTests {
         #expect(again.status == .seeOther)
         #expect(await test.redeem(silent.exchange(try again.code)).status == .ok)
         let asking = Attempt(test, by: client, at: address).with("prompt", "consent")
-        #expect(try await browser.open(asking.url).consentPage.applicationName.description == "Album")
+        #expect(try await browser.open(asking.url).consentPage.clientName.description == "Album")
     }
 
     // "Use another account": the session ends, and another user can sign in for the same request.
     @Test func `switching the account ends the session and restarts the request`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         let attempt = Attempt(test)
         var browser = test.browser()
         let page = try await Self.consent(attempt, &browser)
         let before = browser
         let signIn = try await browser.decide(.switchAccount, on: page)
         let consent = try await browser.signIn(on: signIn, username: "bob", password: TestServer.password)
-        #expect(try consent.consentPage.personName.description == "Bob")
+        #expect(try consent.consentPage.userDisplayName.description == "Bob")
         var old = before
         #expect(try await old.open(attempt.url).signInPage.problem == nil)
     }
@@ -211,7 +211,7 @@ struct ConsentTests {
         let page = try await Self.consent(Attempt(test), &browser).consentPage
         browser.cookies = [:]
         let reply = try await browser.submit(page.form(.allow), to: page.action)
-        #expect(try reply.signInPage.applicationName?.description == "Lightbox")
+        #expect(try reply.signInPage.clientName?.description == "Lightbox")
         let hostile = page.form(.allow).setting("request", to: "a=b\r\nSet-Cookie: x=1")
         let sent = try await browser.send(.post, to: page.action, form: hostile)
         #expect(sent.cookies.isEmpty)
@@ -232,7 +232,7 @@ struct ConsentTests {
         let page = try await Self.consent(Attempt(test, by: client, at: "https://app.example/cb"), &browser).consentPage
         #expect(
             shown == "app_"
-                ? page.applicationName.description.hasPrefix("app_") : page.applicationName.description == shown)
+                ? page.clientName.description.hasPrefix("app_") : page.clientName.description == shown)
         #expect(page.redirectDestination == .website(host: "app.example"))
     }
 
@@ -242,8 +242,8 @@ struct ConsentTests {
         let client = try await test.register(long, redirectURIs: ["https://app.example/cb"])
         var browser = test.browser()
         let page = try await Self.consent(Attempt(test, by: client, at: "https://app.example/cb"), &browser).consentPage
-        #expect(page.applicationName.description.count == DisplayName.maximumLength)
-        #expect(page.applicationName.description.hasSuffix("…"))
+        #expect(page.clientName.description.count == DisplayName.maximumLength)
+        #expect(page.clientName.description.hasSuffix("…"))
     }
 
     // An error page reflects nothing of the request.

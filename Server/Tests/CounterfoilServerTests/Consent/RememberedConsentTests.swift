@@ -121,7 +121,7 @@ struct RememberedConsentTests {
     // A consent belongs to one user.
     @Test func `another user is asked for consent`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         _ = try await Self.web(test).authorize()
         var browser = test.browser()
         let first = try await browser.open(try await Self.web(test).url)

@@ -20,7 +20,7 @@ struct DevicePageTests {
         #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
         let reply = try await browser.submit(form.form(codes.userCode), to: form.action)
         let page = try reply.consentPage
-        #expect(page.applicationName.description == "Television")
+        #expect(page.clientName.description == "Television")
         #expect(
             page.redirectDestination
                 == .waitingDevice(
@@ -39,7 +39,7 @@ struct DevicePageTests {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
         var (victim, attacker) = (device.test.browser(), device.test.browser())
-        _ = try await device.test.addPerson("mallory")
+        _ = try await device.test.addUser("mallory")
         try await attacker.signInToConsole(username: "mallory")
         let page = try await attacker.type(userCode: codes.userCode).consentPage
         try await victim.signInToConsole(username: "alice")
@@ -181,7 +181,7 @@ struct DevicePageTests {
             let reply = try await browser.open(location)
             #expect(reply.status == .ok)
             #expect(try reply.deviceDonePage.kind == (decision == .allow ? .approved : .denied))
-            #expect(try reply.deviceDonePage.applicationName == "Television")
+            #expect(try reply.deviceDonePage.clientName == "Television")
         }
         // The text of the page is that of the server, and for the user who answered.
         let forged = [
@@ -193,7 +193,7 @@ struct DevicePageTests {
         for location in forged { #expect(try await browser.open(location).page is DeviceCodePage) }
         var other = device.test.browser()
         #expect(try await other.open(location).page is DeviceCodePage)
-        _ = try await device.test.addPerson("mallory")
+        _ = try await device.test.addUser("mallory")
         try await other.signInToConsole(username: "mallory")
         #expect(try await other.open(location).page is DeviceCodePage)
         var same = device.test.browser()
@@ -219,7 +219,7 @@ struct DevicePageTests {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
         var attacker = device.test.browser(source: "203.0.113.9")
-        _ = try await device.test.addPerson("mallory")
+        _ = try await device.test.addUser("mallory")
         try await attacker.signInToConsole(username: "mallory")
         let page = try await attacker.open("/device").deviceCodePage
         var statuses: [HTTPResponse.Status: Int] = [:]
@@ -242,7 +242,7 @@ struct DevicePageTests {
         let device = try await TestDevice(try await TestServer())
         var wrong = 0
         for number in 0..<12 {
-            _ = try await device.test.addPerson("mallory\(number)")
+            _ = try await device.test.addUser("mallory\(number)")
             var browser = device.test.browser(source: "203.0.113.9")
             try await browser.signInToConsole(username: "mallory\(number)")
             for _ in 0..<5 where try await browser.type(userCode: UserCode().description).status == .badRequest {

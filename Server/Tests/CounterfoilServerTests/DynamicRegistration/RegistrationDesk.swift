@@ -80,7 +80,7 @@ struct RegistrationDesk: Sendable {
     /// The events of registrations in the audit log, oldest first.
     var events: [AuditEvent] {
         get async throws {
-            try await test.store.auditLog(after: nil, limit: 1000).map(\.event).filter { $0.kind == .application }
+            try await test.store.auditLog(after: nil, limit: 1000).map(\.event).filter { $0.kind == .client }
         }
     }
 }

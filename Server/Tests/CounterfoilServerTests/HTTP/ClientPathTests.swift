@@ -20,7 +20,7 @@ struct ClientPathTests {
     func `every identifier has one path, which leads to its page`(text: String) async throws {
         let test = try await TestServer()
         let id = try #require(ClientIdentifier(text))
-        for endpoint in [Endpoint.application, .editApp, .connectedApp, .unregisteredClient, .callback] {
+        for endpoint in [Endpoint.client, .editClient, .connectedClient, .unregisteredClient, .callback] {
             let path = endpoint.path(of: id)
             let route = try #require(test.server.routing.routes.route(path), "\(path)")
             #expect(route.endpoint == endpoint)

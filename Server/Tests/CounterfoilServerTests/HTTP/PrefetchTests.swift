@@ -14,7 +14,7 @@ struct PrefetchTests {
         ("X-Purpose", "preview"),
     ]
 
-    @Test(arguments: (Endpoint.protocolEndpoints + ServerPages.console.endpoints).filter(\.answersPeople))
+    @Test(arguments: (Endpoint.protocolEndpoints + ServerPages.console.endpoints).filter(\.answersUsers))
     func `no page is shown to a browser ahead of the user`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
         for method in [HTTPRequest.Method.get, .head] {
@@ -57,7 +57,7 @@ struct PrefetchTests {
         browser.fields = [:]
         #expect(try await browser.open(pushed.url).code.exposed.utf8.count == 43)
         #expect(try await browser.open(link).page is SetupPage)
-        #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
-        #expect(try await browser.open(signOut).signedOutPage.applicationName == "Own")
+        #expect(try await browser.open("/account").accountPage.console.userDisplayName == "Alice")
+        #expect(try await browser.open(signOut).signedOutPage.clientName == "Own")
     }
 }

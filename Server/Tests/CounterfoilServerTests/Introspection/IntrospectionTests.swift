@@ -164,7 +164,7 @@ struct IntrospectionTests {
 
     /// The events that end a token before it expires.
     enum End: CaseIterable {
-        case revoked, codeReplay, accountOff, applicationGone, apiGone
+        case revoked, codeReplay, accountOff, clientGone, apiGone
     }
 
     // Immediately, not when the token expires.
@@ -175,11 +175,11 @@ struct IntrospectionTests {
         #expect(try await world.api.sees(world.token))
         switch end {
         case .revoked:
-            try await store.revokeGrant(try world.grantID, because: .person, at: world.test.clock.now)
+            try await store.revokeGrant(try world.grantID, because: .user, at: world.test.clock.now)
         case .codeReplay:
             try await store.revokeGrant(try world.grantID, because: .codeReplay, at: world.test.clock.now)
-        case .accountOff: try await store.disablePerson(world.test.alice.id, at: world.test.clock.now, recording: [])
-        case .applicationGone: try await store.removeClient(world.test.lightbox.id)
+        case .accountOff: try await store.disableUser(world.test.alice.id, at: world.test.clock.now, recording: [])
+        case .clientGone: try await store.removeClient(world.test.lightbox.id)
         case .apiGone:
             try await store.removeResource(world.api.resource.resource)
             return #expect(await world.api.introspect(world.token).status == .unauthorized)

@@ -97,7 +97,7 @@ struct IssuedTokenTests {
         #expect(throws: TokenRefusal.self) { try issued.verified(idToken, audience: test.lightbox.id.rawValue) }
         #expect(test.alice.id.rawValue.hasPrefix("per_"))
         #expect(ClientIdentifier().rawValue.hasPrefix("app_"))
-        #expect(PersonIdentifier("app_lightbox") == nil)
+        #expect(UserIdentifier("app_lightbox") == nil)
     }
 
     // The ID token uses the algorithm of the client; RS256 is supported.

@@ -72,8 +72,8 @@ struct KeyRotationTests {
         let keys = try await test.store.signingKeys().filter { $0.algorithm == algorithm }
         #expect(keys.count == 2)
         #expect(keys.map { $0.state(at: test.clock.now).state } == [.signing, .published])
-        let noted = try await test.store.audit(AuditQuery(kind: .signingKey))
-        #expect(noted.count == KeyRing.algorithmsFromStart.count)
+        let recorded = try await test.store.audit(AuditQuery(kind: .signingKey))
+        #expect(recorded.count == KeyRing.algorithmsFromStart.count)
     }
 
     // Two servers with one store: a key that one rotated, the other publishes and uses.

@@ -18,7 +18,7 @@ struct PairwiseSubjectTests {
         #expect(try party.claims(second)["sub"] as? String == name)
         #expect(name != party.test.alice.id.rawValue)
         #expect(name.utf8.count <= 255)
-        #expect(try await party.person(first.accessToken)["sub"] as? String == name)
+        #expect(try await party.user(first.accessToken)["sub"] as? String == name)
         #expect(try await IssuedTokens(party.test).verified(first.accessToken).subject == name)
     }
 

@@ -107,7 +107,7 @@ struct ServerKeyTests {
         var same = changed.browser()
         same.cookies = browser.cookies
         let reply = try await same.signIn(on: page, username: "alice", password: TestServer.password)
-        #expect(try reply.consentPage.personName.description == "Alice")
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
     }
 
     @Test func `the keys of the identifiers cannot be read with another server key`() async throws {

@@ -46,7 +46,7 @@ struct CatalogueTests {
         for (key, message) in catalogue.messages(in: language) {
             #expect(english[key] != nil, "\(key) is unknown")
             // The singular may spell out the number.
-            if !key.hasSuffix(".one") { #expect(message.places == english[key]?.places, "\(key)") }
+            if !key.hasSuffix(".one") { #expect(message.placeholders == english[key]?.placeholders, "\(key)") }
         }
     }
 

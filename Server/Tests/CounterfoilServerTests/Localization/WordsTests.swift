@@ -34,14 +34,14 @@ struct WordsTests {
         let message = try MessageTemplate(parsing: "Give *{a.name}* up to {count} of *.example.com, *now*")
         #expect(
             message.pieces == [
-                .text("Give "), .boldBegins, .place("a.name"), .boldEnds, .text(" up to "), .place("count"),
+                .text("Give "), .boldBegins, .placeholder("a.name"), .boldEnds, .text(" up to "), .placeholder("count"),
                 .text(" of *.example.com, "), .boldBegins, .text("now"), .boldEnds,
             ])
-        #expect(message.places == ["a.name", "count"])
+        #expect(message.placeholders == ["a.name", "count"])
     }
 
     @Test(arguments: ["{", "}", "a {b", "a} b", "{}", "{a b}", "{{a}}", "{a<b}", "{a*}"])
     func `a text with an invalid placeholder is refused`(text: String) {
-        #expect(throws: MessageTemplate.Refusal.brokenPlace) { try MessageTemplate(parsing: text) }
+        #expect(throws: MessageTemplate.Refusal.brokenPlaceholder) { try MessageTemplate(parsing: text) }
     }
 }

@@ -77,7 +77,7 @@ struct BackchannelLogoutTests {
         let signedIn = try party.claims(try await party.tokens())
         let alice = party.test.alice
         let terms = try World.terms(of: alice)
-        let event = AuditEvent(at: party.test.clock.now, .account, personID: terms.pseudonym)
+        let event = AuditEvent(at: party.test.clock.now, .account, userID: terms.pseudonym)
         #expect(
             try await party.test.store.beginRemoval(
                 of: alice.id, by: terms, recording: event, at: party.test.clock.now) == .begun([]))
@@ -98,7 +98,7 @@ struct BackchannelLogoutTests {
         _ = try await party.tokens()
         let former = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))
         let terms = try RemovalTerms(of: party.test.alice.id, with: former)
-        let event = AuditEvent(at: party.test.clock.now, .account, personID: terms.pseudonym)
+        let event = AuditEvent(at: party.test.clock.now, .account, userID: terms.pseudonym)
         #expect(
             try await party.test.store.beginRemoval(
                 of: party.test.alice.id, by: terms, recording: event, at: party.test.clock.now) == .begun([]))
@@ -205,7 +205,7 @@ struct BackchannelLogoutTests {
     @Test func `fifty clients whose hosts never respond delay no other client`() async throws {
         let hosts = SilentHosts()
         let test = try await TestServer(logoutSender: hosts)
-        let developer = try await test.addPerson("dora")
+        let developer = try await test.addUser("dora")
         var browser = test.browser()
         var clients: [RegisteredClient] = []
         for letter in "abcdefghijklmnopqrstuvwxy" {

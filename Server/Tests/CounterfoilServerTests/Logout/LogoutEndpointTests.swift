@@ -34,7 +34,7 @@ struct LogoutEndpointTests {
         let reply = try await browser.open(
             Self.query(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout]))
         let page = try reply.signOutPage
-        #expect(page.applicationName == "Relying Party")
+        #expect(page.clientName == "Relying Party")
         let done = try await browser.submit(
             FormParameters(["request": page.request, "ticket": page.ticket, "decision": "sign-out"]), to: page.action)
         // The request was a POST, so a page continues instead of a redirect.
@@ -53,7 +53,7 @@ struct LogoutEndpointTests {
                 "id_token_hint": hint, "client_id": party.test.lightbox.id.rawValue,
                 "post_logout_redirect_uri": RelyingParty.afterLogout,
             ]))
-        #expect(try reply.signOutPage.applicationName == nil)
+        #expect(try reply.signOutPage.clientName == nil)
     }
 
     // OpenID Connect RP-Initiated Logout §3: the user is signed out, and the developer reads why nothing follows.
@@ -96,7 +96,7 @@ struct LogoutEndpointTests {
         let reply = try await browser.send(.get, to: "/oauth2/logout", fields: [site: "cross-site"])
         _ = try reply.signOutPage
         #expect(reply.cookies.isEmpty)
-        #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
+        #expect(try await browser.open("/account").accountPage.console.userDisplayName == "Alice")
     }
 
     // The decision needs the ticket of the page, in this session.
@@ -111,7 +111,7 @@ struct LogoutEndpointTests {
             for decision in ["sign-out", "stay"] {
                 let reply = try await browser.submit(
                     FormParameters(["request": page.request, "ticket": ticket, "decision": decision]), to: page.action)
-                #expect(try reply.signOutPage.personName == "Alice")
+                #expect(try reply.signOutPage.userDisplayName == "Alice")
                 #expect(reply.cookies.isEmpty)
             }
         }
@@ -129,17 +129,17 @@ struct LogoutEndpointTests {
     }
 
     /// The location of the parameters of a POST.
-    enum Place: CaseIterable { case form, query }
+    enum ParameterLocation: CaseIterable { case form, query }
 
     /// Posts a logout request from a page of another site, for which the browser omits the SameSite cookies.
     private static func post(
-        _ parameters: FormParameters, in place: Place, from browser: inout ScriptedUserAgent
+        _ parameters: FormParameters, in parameterLocation: ParameterLocation, from browser: inout ScriptedUserAgent
     ) async throws -> SignOutPage {
         let cookies = browser.cookies
         browser.cookies = [:]
         let site = try HTTPField.Name.named("Sec-Fetch-Site")
         let reply =
-            switch place {
+            switch parameterLocation {
             case .form:
                 try await browser.send(.post, to: "/oauth2/logout", form: parameters, fields: [site: "cross-site"])
             case .query:
@@ -151,7 +151,7 @@ struct LogoutEndpointTests {
         #expect(reply.status == .ok)
         #expect(reply.location == nil)
         let page = try reply.signOutPage
-        #expect(page.personName == nil)
+        #expect(page.userDisplayName == nil)
         #expect(page.ticket.isEmpty)
         #expect(page.action == "/oauth2/logout/answer")
         return page
@@ -164,14 +164,14 @@ struct LogoutEndpointTests {
 
     // POST; a form from another site comes without the cookie. A page of the server posts it again
     // with the cookie: the ID token of the hint is never in a URL.
-    @Test(arguments: Place.allCases)
-    func `a form of the client is accepted`(place: Place) async throws {
+    @Test(arguments: ParameterLocation.allCases)
+    func `a form of the client is accepted`(parameterLocation: ParameterLocation) async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
         let form = FormParameters(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout])
-        let page = try await Self.post(form, in: place, from: &browser)
-        #expect(page.applicationName == "Relying Party")
+        let page = try await Self.post(form, in: parameterLocation, from: &browser)
+        #expect(page.clientName == "Relying Party")
         let done = try await browser.send(.post, to: page.action, form: Self.proceed(from: page))
         #expect(done.location == nil)
         #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
@@ -180,15 +180,15 @@ struct LogoutEndpointTests {
     }
 
     // With the cookie, a request without a hint needs confirmation as always.
-    @Test(arguments: Place.allCases)
-    func `a form without a hint needs confirmation`(place: Place) async throws {
+    @Test(arguments: ParameterLocation.allCases)
+    func `a form without a hint needs confirmation`(parameterLocation: ParameterLocation) async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
         let form = FormParameters(["client_id": party.client.id.rawValue, "state": "s"])
-        let page = try await Self.post(form, in: place, from: &browser)
+        let page = try await Self.post(form, in: parameterLocation, from: &browser)
         let question = try await browser.send(.post, to: page.action, form: Self.proceed(from: page)).signOutPage
-        #expect(question.personName == "Alice")
+        #expect(question.userDisplayName == "Alice")
         #expect(question.request == page.request)
         let done = try await browser.submit(
             FormParameters(["request": question.request, "ticket": question.ticket, "decision": "sign-out"]),

@@ -15,7 +15,7 @@ struct LogoutRedirectTests {
 
     /// A client of a developer, with an ID token that the developer got for their own session.
     private func hint(_ address: String = evil, isVouchedFor: Bool = false) async throws -> FormParameters {
-        _ = try await test.addPerson("mallory")
+        _ = try await test.addUser("mallory")
         var client = try await test.register("Mallory", redirectURIs: ["http://127.0.0.1/callback"])
         client.postLogoutRedirectURIs = [try RedirectURI(address)]
         client.policy.isVouchedFor = isVouchedFor
@@ -61,7 +61,7 @@ struct LogoutRedirectTests {
                 posts
                 ? try await ask(hint, in: &browser).signOutPage
                 : try await browser.open(Self.url + hint.encoded).signOutPage
-            #expect(question.personName == "Alice")
+            #expect(question.userDisplayName == "Alice")
             let done = try await browser.submit(
                 FormParameters(["request": question.request, "ticket": question.ticket, "decision": "sign-out"]),
                 to: question.action

@@ -63,22 +63,22 @@ struct MaintenanceServiceTests {
     @Test func `housekeeping deletes the records that are left of a deleted user`() async throws {
         _ = try await Attempt(test).tokens()
         let terms = try World.terms(of: test.alice)
-        let event = AuditEvent(at: test.clock.now, .account, personID: terms.pseudonym, detail: "deleted")
+        let event = AuditEvent(at: test.clock.now, .account, userID: terms.pseudonym, detail: "deleted")
         #expect(
             try await test.store.beginRemoval(of: test.alice.id, by: terms, recording: event, at: test.clock.now)
                 == .begun([]))
-        let events = try await test.store.audit(AuditQuery(personID: test.alice.id)).count
+        let events = try await test.store.audit(AuditQuery(userID: test.alice.id)).count
         #expect(events > 0)
         #expect(try await test.server.maintenance.deleteAllExpired() > 0)
-        #expect(try await test.store.audit(AuditQuery(personID: test.alice.id)).isEmpty)
-        #expect(try await test.store.audit(AuditQuery(personID: terms.pseudonym)).count == events + 1)
+        #expect(try await test.store.audit(AuditQuery(userID: test.alice.id)).isEmpty)
+        #expect(try await test.store.audit(AuditQuery(userID: terms.pseudonym)).count == events + 1)
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
     // The process that deletes a client can end before all records are deleted.
     @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
         let world = World(
-            test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
+            test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
         _ = try await test.store.beginSession(world.session, proving: test.alice.passwordHash, replacing: nil)
         for _ in 0..<ClientRemoval.rowsAtOnce + 10 { try await world.approve(world.grant()) }
         #expect(try await test.store.removeClient(test.lightbox.id))
@@ -91,7 +91,7 @@ struct MaintenanceServiceTests {
     @Test func `audit events are deleted while records of a deleted client are left`() async throws {
         let test = try await TestServer { $0.auditRetention = 30 }
         let world = World(
-            test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
+            test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
         _ = try await test.store.beginSession(world.session, proving: test.alice.passwordHash, replacing: nil)
         // The first round leaves some of these records: it deletes a batch of expired ones and one of the client.
         for _ in 0..<ClientRemoval.rowsAtOnce + 2 * MaintenanceService.batch + 10 {

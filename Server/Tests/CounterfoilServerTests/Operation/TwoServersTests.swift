@@ -34,7 +34,7 @@ struct TwoServersTests {
         }
         clock.advance(by: 1)
         let reply = try await signIn(at: second, password: TestServer.password)
-        #expect(try reply.consentPage.personName.description == "Alice")
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
         // The success of one server clears the failures for the other.
         for _ in 0..<5 { #expect(try await signIn(at: first, password: "wrong").status == .badRequest) }
     }

@@ -40,8 +40,8 @@ struct BoundUserInfoTests {
             return await test.send(.get, to: .userInfo, fields: fields)
         }
 
-        func proof(carrying token: AccessToken? = nil, nonce: String? = nil) throws -> String {
-            try key.proof(for: .get, BoundUserInfoTests.url, at: test.clock.wall, carrying: token, nonce: nonce)
+        func proof(presenting token: AccessToken? = nil, nonce: String? = nil) throws -> String {
+            try key.proof(for: .get, BoundUserInfoTests.url, at: test.clock.wall, presenting: token, nonce: nonce)
         }
     }
 
@@ -62,7 +62,7 @@ struct BoundUserInfoTests {
     @Test func `a bound token with a proof is accepted`() async throws {
         let bound = try await Bound()
         for scheme in ["DPoP", "dpop"] {
-            let reply = try await bound.userInfo(scheme: scheme, try bound.proof(carrying: bound.token))
+            let reply = try await bound.userInfo(scheme: scheme, try bound.proof(presenting: bound.token))
             #expect(reply.status == .ok)
             #expect(reply.proofNonce != nil)
         }
@@ -71,7 +71,7 @@ struct BoundUserInfoTests {
     // RFC 9449 §7.2
     @Test func `a bound token is refused as a bearer token, with or without a proof`() async throws {
         let bound = try await Bound()
-        for proof in [nil, try bound.proof(carrying: bound.token)] {
+        for proof in [nil, try bound.proof(presenting: bound.token)] {
             let reply = try await bound.userInfo(scheme: "Bearer", proof)
             try Self.expectRefused(reply, "invalid_token", schemes: ["bearer", "dpop"])
         }
@@ -82,12 +82,12 @@ struct BoundUserInfoTests {
         let bound = try await Bound()
         let other = try await Bound()
         let stranger = try TestProofKey().proof(
-            for: .get, Self.url, at: bound.test.clock.wall, carrying: bound.token)
+            for: .get, Self.url, at: bound.test.clock.wall, presenting: bound.token)
         try Self.expectRefused(try await bound.userInfo(nil), "invalid_dpop_proof")
         try Self.expectRefused(try await bound.userInfo(try bound.proof()), "invalid_dpop_proof")
-        try Self.expectRefused(try await bound.userInfo(try bound.proof(carrying: other.token)), "invalid_dpop_proof")
+        try Self.expectRefused(try await bound.userInfo(try bound.proof(presenting: other.token)), "invalid_dpop_proof")
         try Self.expectRefused(try await bound.userInfo(stranger), "invalid_token")
-        let proof = try bound.proof(carrying: bound.token)
+        let proof = try bound.proof(presenting: bound.token)
         #expect(try await bound.userInfo(proof).status == .ok)
         try Self.expectRefused(try await bound.userInfo(proof), "invalid_dpop_proof")
     }
@@ -97,16 +97,16 @@ struct BoundUserInfoTests {
         let revoked = try await Bound()
         let grants = try await revoked.test.store.grants(of: revoked.test.alice.id, after: nil, limit: 1)
         let grant = try #require(grants.first?.grant)
-        _ = try await revoked.test.store.revokeGrant(grant.id, because: .person, at: revoked.test.clock.now)
+        _ = try await revoked.test.store.revokeGrant(grant.id, because: .user, at: revoked.test.clock.now)
         let disabled = try await Bound()
         var alice = disabled.test.alice
         alice.disabledAt = disabled.test.clock.now
-        #expect(try await disabled.test.store.updatePerson(alice, at: disabled.test.clock.now) == .updated)
+        #expect(try await disabled.test.store.updateUser(alice, at: disabled.test.clock.now) == .updated)
         let withoutOpenID = try await Bound(scope: "photos.read")
         for (bound, error) in [
             (revoked, "invalid_token"), (disabled, "invalid_token"), (withoutOpenID, "insufficient_scope"),
         ] {
-            let proof = try bound.proof(carrying: bound.token)
+            let proof = try bound.proof(presenting: bound.token)
             for _ in 0..<2 {
                 let challenge = try #require(try await bound.userInfo(proof).fields[.wwwAuthenticate])
                 #expect(challenge.contains(#"error="\#(error)""#))
@@ -118,7 +118,7 @@ struct BoundUserInfoTests {
     @Test func `an unbound token is refused with the scheme DPoP`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "openid").tokens().accessToken
-        let proof = try TestProofKey().proof(for: .get, Self.url, at: test.clock.wall, carrying: token)
+        let proof = try TestProofKey().proof(for: .get, Self.url, at: test.clock.wall, presenting: token)
         let reply = await test.send(
             .get, to: .userInfo,
             fields: [.authorization: "DPoP \(token.exposed)", try #require(HTTPField.Name("DPoP")): proof])
@@ -137,10 +137,10 @@ struct BoundUserInfoTests {
     // RFC 9449 §9
     @Test func `a required nonce is demanded with 401`() async throws {
         let bound = try await Bound { $0.requiresProofNonce = true }
-        let asked = try await bound.userInfo(try bound.proof(carrying: bound.token))
+        let asked = try await bound.userInfo(try bound.proof(presenting: bound.token))
         try Self.expectRefused(asked, "use_dpop_nonce")
         let nonce = try #require(asked.proofNonce)
-        #expect(try await bound.userInfo(try bound.proof(carrying: bound.token, nonce: nonce)).status == .ok)
+        #expect(try await bound.userInfo(try bound.proof(presenting: bound.token, nonce: nonce)).status == .ok)
     }
 
     // RFC 9449 §7.1

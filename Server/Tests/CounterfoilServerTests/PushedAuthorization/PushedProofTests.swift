@@ -98,7 +98,7 @@ struct PushedProofTests {
             let digest = try #require(ArtefactDigest(stored: RandomBytes().bytes(32)))
             return await memory.noteProof(UsedProof(digest: digest, holder: holder, expires: time + 300), at: time)
         }
-        func noted(_ count: Int, _ holder: (Int) throws -> ProofHolder) async throws -> Int {
+        func recorded(_ count: Int, _ holder: (Int) throws -> ProofHolder) async throws -> Int {
             var new = 0
             for number in 0..<count { new += try await note(try holder(number)) == .new ? 1 : 0 }
             return new
@@ -108,13 +108,13 @@ struct PushedProofTests {
             .anyone(at: CountedSource(source), with: key).withoutGrant()
         }
         // A source has a thirty-second of the memory, and an IPv6 network of 48 bits four times as much.
-        #expect(try await noted(400) { _ in pushing(from: "192.0.2.1") } == 10)
-        #expect(try await noted(400) { pushing(from: "2001:db8:2:\(String($0 * 61, radix: 16))::/64") } == 40)
+        #expect(try await recorded(400) { _ in pushing(from: "192.0.2.1") } == 10)
+        #expect(try await recorded(400) { pushing(from: "2001:db8:2:\(String($0 * 61, radix: 16))::/64") } == 40)
         // All of them together have half.
-        #expect(try await noted(400) { pushing(from: "198.51.100.\($0 / 2)") } == 110)
+        #expect(try await recorded(400) { pushing(from: "198.51.100.\($0 / 2)") } == 110)
         // One user has an eighth, with any number of keys, and others have the rest.
-        let (alice, bob) = (PersonIdentifier(), PersonIdentifier())
-        #expect(try await noted(400) { _ in .user(alice) } == 40)
+        let (alice, bob) = (UserIdentifier(), UserIdentifier())
+        #expect(try await recorded(400) { _ in .user(alice) } == 40)
         #expect(try await note(.user(bob)) == .new)
     }
 

@@ -161,7 +161,7 @@ struct PushedRequestTests {
         let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
         let again = try await browser.decide(.switchAccount, on: consent)
         #expect(try again.signInPage.request == pushed.query.encoded)
-        let other = try await pushed.test.addPerson("bob")
+        let other = try await pushed.test.addUser("bob")
         #expect(other.username.rawValue == "bob")
         let asked = try await browser.signIn(on: again, username: "bob", password: TestServer.password)
         _ = try await browser.decide(.allow, on: asked).code

@@ -56,7 +56,7 @@ struct RedirectURIVerdictTests {
     ) async throws {
         guard !tried.isEmpty, !client.redirectURIs.isEmpty else { return }
         let query = FormParameters(["uri": tried]).encoded
-        let page = try await administrator.browser.open("/apps/\(client.id)?\(query)").applicationPage
+        let page = try await administrator.browser.open("/apps/\(client.id)?\(query)").clientPage
         let verdict = RedirectURIMatching.verdict(
             on: tried, of: client, asksForOpenID: false, issuer: administrator.test.issuer,
             allowsDevelopment: administrator.test.server.settings.allowsDevelopmentRedirectURIs)

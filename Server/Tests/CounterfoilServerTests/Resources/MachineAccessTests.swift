@@ -22,7 +22,7 @@ struct MachineAccessTests {
         of developer: inout Developer, scopes: [String] = ["photos.read"]
     ) async throws -> (client: RegisteredClient, fields: HTTPFields) {
         let page = try await developer.register(Self.form(scopes)).secretsPage
-        let id = try #require(ClientIdentifier(page.application.clientID))
+        let id = try #require(ClientIdentifier(page.client.clientID))
         let secret = try #require(page.newSecret.flatMap { ClientSecret($0) })
         return (try #require(try await test.store.client(id)), .basic(id, secret))
     }
@@ -40,15 +40,15 @@ struct MachineAccessTests {
         let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
         var form = FormParameters(["ticket": page.ticket, "revision": String(page.revision)])
         for scope in scopes { form.append("machine_scope", scope) }
-        _ = try await administrator.browser.submit(form, to: page.action).applicationPage
+        _ = try await administrator.browser.submit(form, to: page.action).clientPage
     }
 
     private func edit(
         _ client: RegisteredClient, by developer: inout Developer, _ form: FormParameters
     ) async throws -> RegisteredClient {
-        let page = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        let page = try await developer.browser.open("/apps/\(client.id)/edit").clientFormPage
         let sent = form.adding("ticket", page.ticket).adding("revision", String(page.revision))
-        _ = try await developer.browser.submit(sent, to: page.action).applicationPage
+        _ = try await developer.browser.submit(sent, to: page.action).clientPage
         return try #require(try await test.store.client(client.id))
     }
 
@@ -103,10 +103,10 @@ struct MachineAccessTests {
     // The form of the policy is for administrators.
     @Test func `a developer approves nothing`() async throws {
         var developer = try await Developer("dora", of: test)
-        let page = try await developer.browser.open("/apps/new?type=service").applicationFormPage
+        let page = try await developer.browser.open("/apps/new?type=service").clientFormPage
         let form = Self.form().adding("ticket", page.ticket).adding("machine_scope", "photos.read")
         let secrets = try await developer.browser.submit(form, to: page.action).secretsPage
-        let id = try #require(ClientIdentifier(secrets.application.clientID))
+        let id = try #require(ClientIdentifier(secrets.client.clientID))
         #expect(try await test.store.client(id)?.policy.machineScope == Scope())
         let policy = try await developer.browser.send(
             .post, to: "/apps/\(id)/policy", form: FormParameters(["machine_scope": "photos.read"]))
@@ -201,11 +201,11 @@ struct MachineAccessTests {
         let service = try await service(of: &developer, scopes: ["photos.read", "photos.write", "openid"])
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         try await approve(["photos.read"], of: service.client, by: &administrator)
-        let page = try await developer.browser.open("/apps/\(service.client.id)").applicationPage
+        let page = try await developer.browser.open("/apps/\(service.client.id)").clientPage
         #expect(page.permissions.filter(\.isPending).map(\.name) == ["photos.write"])
         #expect(try #require(page.pendingMachineScope).contains("photos.write"))
         #expect(page.policy.map(\.value).contains("photos.read"))
-        let list = try await administrator.browser.open("/admin").administrationPage.applications
+        let list = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(list.first { $0.clientID == service.client.id.rawValue }?.hasPendingScopes == true)
         #expect(list.first { $0.clientID == "app_lightbox" }?.hasPendingScopes == false)
         let html = try await administrator.browser.open("/apps/\(service.client.id)/policy").html()
@@ -214,6 +214,6 @@ struct MachineAccessTests {
 
         try await approve(["photos.read", "photos.write"], of: service.client, by: &administrator)
         #expect(
-            try await developer.browser.open("/apps/\(service.client.id)").applicationPage.pendingMachineScope == nil)
+            try await developer.browser.open("/apps/\(service.client.id)").clientPage.pendingMachineScope == nil)
     }
 }

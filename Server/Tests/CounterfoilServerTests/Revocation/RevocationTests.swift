@@ -40,7 +40,7 @@ struct RevocationTests {
         #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
         let events = try await stayed.test.store.audit(AuditQuery(kind: .revocation))
         #expect(events.map(\.event.detail) == ["application"])
-        #expect(events.first?.event.personID == stayed.test.alice.id)
+        #expect(events.first?.event.userID == stayed.test.alice.id)
         // RFC 7009 §2.2: a revoked token gets the same response, and is not revoked a second time.
         #expect(await Self.revoke(token, of: stayed).status == .ok)
         #expect(try await stayed.test.store.audit(AuditQuery(kind: .revocation)).count == 1)

@@ -36,7 +36,7 @@ struct EarlierSignInTests {
     // The hint survives a failed sign-in, and names the last user who signed in.
     @Test func `the hint names the last user who signed in`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         var browser = try await Self.known(test)
         let first = try await browser.open(Attempt(test).url)
         let wrong = try await browser.signIn(on: first, username: "bob", password: "wrong")
@@ -63,7 +63,7 @@ struct EarlierSignInTests {
     // The name that the request or the user gives takes precedence.
     @Test func `the form of a returning user is filled in, and accepts another user`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         var browser = try await Self.known(test)
         let first = try await browser.open(Attempt(test).url)
         #expect(try first.signInPage.username == "alice")
@@ -74,7 +74,7 @@ struct EarlierSignInTests {
         let wrong = try await browser.signIn(on: first, username: "bob", password: "wrong")
         #expect(try wrong.signInPage.username == "bob")
         let consent = try await browser.signIn(on: first, username: "bob", password: TestServer.password)
-        #expect(try consent.consentPage.personName == "Bob")
+        #expect(try consent.consentPage.userDisplayName == "Bob")
     }
 
     // "Not you? Forget this account"
@@ -91,7 +91,7 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] == nil)
         #expect(try await browser.open(attempt.url).signInPage.earlier == nil)
         let consent = try await browser.signIn(on: forgotten, username: "alice", password: TestServer.password)
-        #expect(try consent.consentPage.personName == "Alice")
+        #expect(try consent.consentPage.userDisplayName == "Alice")
     }
 
     // "Use another account" on the consent page removes the hint as well.

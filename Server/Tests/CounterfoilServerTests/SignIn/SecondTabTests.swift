@@ -59,7 +59,7 @@ struct SecondTabTests {
     // A page of another sign-in changes nothing, and leads to the same page for the user of now.
     @Test func `a consent page of another user is refused, with a link to the request`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         let attempt = Attempt(test)
         var (browser, page) = try await attempt.afterSignIn()
         let switched = try await browser.decide(.switchAccount, on: page)
@@ -67,7 +67,7 @@ struct SecondTabTests {
         let refused = try await browser.decide(.allow, on: page)
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
         page = try await Self.openAgain(refused, in: &browser)
-        #expect(try page.consentPage.personName.description == "Bob")
+        #expect(try page.consentPage.userDisplayName.description == "Bob")
         #expect(try await test.redeem(attempt.exchange(browser.decide(.allow, on: page).code)).status == .ok)
     }
 

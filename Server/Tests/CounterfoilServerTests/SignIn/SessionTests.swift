@@ -38,7 +38,7 @@ struct SessionTests {
     @Test func `two issuers on one host keep separate sessions`() async throws {
         let here = try await TestServer(issuer: "https://id.example.com/a")
         let there = try await TestServer(issuer: "https://id.example.com/b")
-        _ = try await there.addPerson("bob")
+        _ = try await there.addUser("bob")
         var (browser, other) = (here.browser(), there.browser())
         try await browser.signInToConsole(username: "alice", to: "/a/account")
         other.cookies = browser.cookies
@@ -46,8 +46,8 @@ struct SessionTests {
         try await other.signInToConsole(username: "bob", to: "/b/account")
         browser.cookies = other.cookies
         #expect(browser.cookies.count == 6)
-        #expect(try await browser.open("/a/account").accountPage.console.personName == "Alice")
-        #expect(try await other.open("/b/account").accountPage.console.personName == "Bob")
+        #expect(try await browser.open("/a/account").accountPage.console.userDisplayName == "Alice")
+        #expect(try await other.open("/b/account").accountPage.console.userDisplayName == "Bob")
     }
 
     // A session identifier from before the sign-in is invalid after it.
@@ -104,7 +104,7 @@ struct SessionTests {
         }
         let once = await test.send(
             .get, to: .authorization, query: Attempt(test).request.encoded, fields: [.cookie: cookie])
-        #expect(try once.consentPage.personName.description == "Alice")
+        #expect(try once.consentPage.userDisplayName.description == "Alice")
     }
 
     // A session ends after eight idle hours; a visit before that extends it.
@@ -114,11 +114,11 @@ struct SessionTests {
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
         test.clock.advance(by: 4 * 3600)
-        #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+        #expect(try await browser.open(Attempt(test).url).consentPage.userDisplayName.description == "Alice")
         test.clock.advance(by: away)
         let reply = try await browser.open(Attempt(test).url)
         if lives {
-            #expect(try reply.consentPage.personName.description == "Alice")
+            #expect(try reply.consentPage.userDisplayName.description == "Alice")
         } else {
             #expect(try reply.signInPage.problem == nil)
         }
@@ -131,7 +131,7 @@ struct SessionTests {
         _ = try await Attempt(test).authorize(with: &browser)
         for _ in 1..<(7 * 4) {
             test.clock.advance(by: 6 * 3600)
-            #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+            #expect(try await browser.open(Attempt(test).url).consentPage.userDisplayName.description == "Alice")
         }
         test.clock.advance(by: 6 * 3600)
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
@@ -143,7 +143,7 @@ struct SessionTests {
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
         let consent = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
-        try await store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
+        try await store.disableUser(test.alice.id, at: test.clock.now, recording: [])
         #expect(try await browser.decide(.allow, on: consent).signInPage.problem == nil)
         let again = try await browser.signIn(
             on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
@@ -168,7 +168,7 @@ struct SessionTests {
                 try await browser.signIn(
                     on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
             }
-        #expect(try await store.person(test.alice.id)?.passwordHash == changed)
+        #expect(try await store.user(test.alice.id)?.passwordHash == changed)
         #expect(reply.status == .badRequest)
         #expect(reply.cookies.isEmpty)
         #expect(try reply.signInPage.problem == "Wrong user name, email or password.")
@@ -230,7 +230,7 @@ struct SessionTests {
         let sent = try await browser.send(
             .post, to: page.action, form: page.form(username: "alice", password: TestServer.password))
         let proof = try #require(sent.location)
-        #expect(try await browser.open(proof).consentPage.personName.description == "Alice")
+        #expect(try await browser.open(proof).consentPage.userDisplayName.description == "Alice")
         // It does not replace the ticket of the consent page either, because the user has not been asked.
         let form = FormParameters([
             "request": page.request, "ticket": String(proof.split(separator: "=").last ?? ""), "decision": "allow",
@@ -284,7 +284,7 @@ struct SessionTests {
         let form = try page.signInPage.form(username: "alice", password: TestServer.password)
         let signedIn = try await browser.send(.post, to: try page.signInPage.action, form: form)
         let address = try #require(signedIn.location)
-        #expect(try await browser.open(address).consentPage.applicationName == "Lightbox")
+        #expect(try await browser.open(address).consentPage.clientName == "Lightbox")
         test.clock.advance(by: 300)
         #expect(try await browser.open(address).signInPage.problem == nil)
     }

@@ -37,7 +37,7 @@ struct SetupTests {
         let button = "<a class=\"button primary\" href=\"/sign-in?to=%2Fadmin%2Fstart\">Sign in</a>"
         #expect(try done.html().contains(button))
         let username = try #require(Username("root"))
-        let root = try #require(try await test.store.person(named: username))
+        let root = try #require(try await test.store.user(named: username))
         #expect(root.isAdministrator)
         #expect(root.passwordHash.exposed.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
         #expect(try await browser.open(link).status == .notFound)
@@ -52,7 +52,7 @@ struct SetupTests {
         let form = Self.form(link, "Root\u{A0}").setting("email", to: " Root@example.com ")
         #expect(try await browser.submit(form, to: "/setup").status == .ok)
         let username = try #require(Username("root"))
-        let root = try #require(try await test.store.person(named: username))
+        let root = try #require(try await test.store.user(named: username))
         #expect(root.email?.rawValue == "root@example.com")
         #expect(root.displayName == "root")
     }

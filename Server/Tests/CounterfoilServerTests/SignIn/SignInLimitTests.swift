@@ -82,7 +82,8 @@ struct SignInLimitTests {
         // Further guesses do not extend the time of refusal.
         test.clock.advance(by: 899)
         #expect(
-            try await Self.attempt(test, "alice@example.com", TestServer.password).consentPage.personName.description
+            try await Self.attempt(test, "alice@example.com", TestServer.password).consentPage.userDisplayName
+                .description
                 == "Alice")
     }
 
@@ -105,7 +106,7 @@ struct SignInLimitTests {
         for _ in 0..<3 {
             for _ in 0..<4 { #expect(try await Self.attempt(test, email, "wrong").status == .badRequest) }
             let signedIn = try await Self.attempt(test, email, TestServer.password)
-            #expect(try signedIn.consentPage.personName.description == "Alice")
+            #expect(try signedIn.consentPage.userDisplayName.description == "Alice")
         }
     }
 
@@ -135,7 +136,7 @@ struct SignInLimitTests {
             }
             for name in ["alice", "alice@example.com"] {
                 let reply = try await Self.signIn(test, with: &browser, as: name)
-                #expect(try reply.consentPage.personName.description == "Alice")
+                #expect(try reply.consentPage.userDisplayName.description == "Alice")
             }
         }
         #expect(try await Self.attempt(test, "alice", TestServer.password).status != .ok)
@@ -147,7 +148,7 @@ struct SignInLimitTests {
         var browser = test.browser()
         #expect(try await Self.signIn(test, with: &browser).status == .ok)
         let username = try #require(Username("alice"))
-        let alice = try #require(try await test.store.person(named: username))
+        let alice = try #require(try await test.store.user(named: username))
         let password = "another horse battery staple"
         let renewed = try await PasswordHasher().hash(try Password(choosing: password, for: username))
         #expect(try await test.store.replacePasswordHash(of: alice.id, from: alice.passwordHash, to: renewed))
@@ -160,7 +161,7 @@ struct SignInLimitTests {
 
     @Test func `a browser in which a user signed in before has ten guesses of its own`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         var browser = test.browser()
         #expect(try await Self.signIn(test, with: &browser).status == .ok)
         var judged = 0
@@ -185,7 +186,7 @@ struct SignInLimitTests {
     // A success counts, too, for one user from one source.
     @Test func `a user can sign in sixty times in a minute from one source`() async throws {
         let test = try await TestServer()
-        _ = try await test.addPerson("bob")
+        _ = try await test.addUser("bob")
         for _ in 0..<60 { #expect(try await Self.attempt(test, "alice", TestServer.password).status == .ok) }
         for name in ["alice", "alice@example.com"] {
             let reply = try await Self.attempt(test, name, TestServer.password)
@@ -220,7 +221,8 @@ struct SignInLimitTests {
         #expect(refused.cookies.isEmpty)
         test.clock.advance(by: TimeInterval(try #require(try refused.signInPage.retryAfterSeconds)))
         #expect(
-            try await Self.attempt(test, "alice", TestServer.password).consentPage.personName.description == "Alice")
+            try await Self.attempt(test, "alice", TestServer.password).consentPage.userDisplayName.description
+                == "Alice")
     }
 
     // Of 1000 attempts with wrong passwords, ten are checked, and none after them.
@@ -246,7 +248,7 @@ struct SignInLimitTests {
         for _ in 0..<30 {
             for _ in 0..<3 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
             #expect(
-                try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
+                try await Self.attempt(test, "alice", TestServer.password).consentPage.clientName == "Lightbox")
             test.clock.advance(by: 60)
         }
     }
@@ -255,7 +257,7 @@ struct SignInLimitTests {
     // and not that of a header field.
     @Test func `a hundred failures of one source throttle it, whatever its header fields say`() async throws {
         let test = try await TestServer()
-        for number in 0...100 { _ = try await test.addPerson("person\(number)") }
+        for number in 0...100 { _ = try await test.addUser("person\(number)") }
         let name = try HTTPField.Name.named("X-Forwarded-For")
         let forwarded = try HTTPField.Name.named("Forwarded")
         for number in 0..<100 {
@@ -265,9 +267,9 @@ struct SignInLimitTests {
         let stopped = try await Self.attempt(test, "person100", TestServer.password, fields: [name: "198.51.100.200"])
         #expect(stopped.status == .tooManyRequests)
         let elsewhere = try await Self.attempt(test, "person100", TestServer.password, source: "203.0.113.9")
-        #expect(try elsewhere.consentPage.personName.description == "Person100")
+        #expect(try elsewhere.consentPage.userDisplayName.description == "Person100")
         test.clock.advance(by: 900)
-        #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.applicationName == "Lightbox")
+        #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.clientName == "Lightbox")
     }
 
     // Concurrent attempts do not get past the limit before the first of them has failed.
@@ -305,7 +307,7 @@ struct SignInLimitTests {
         }
         // If the refused attempts were counted, the source would be at its limit now.
         let other = try await Self.attempt(test, "alice", TestServer.password)
-        #expect(try other.consentPage.personName.description == "Alice")
+        #expect(try other.consentPage.userDisplayName.description == "Alice")
     }
 
     // All requests through an undeclared proxy on this machine come from loopback.
@@ -321,22 +323,22 @@ struct SignInLimitTests {
     // The limits are configurable.
     @Test func `an operator can configure the limits`() async throws {
         let test = try await TestServer {
-            $0.signInLimits.failuresPerPerson = 2
+            $0.signInLimits.failuresPerUser = 2
             $0.signInLimits.window = 60
         }
         for _ in 0..<2 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
         #expect(try await Self.attempt(test, "alice", TestServer.password).fields[.retryAfter] == "60")
         test.clock.advance(by: 60)
-        #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
+        #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.clientName == "Lightbox")
     }
 
     /// The number of passwords that a hasher has verified.
     private final class Verifications: Sendable {
-        private let noted = Mutex(0)
+        private let recorded = Mutex(0)
 
-        var count: Int { noted.withLock { $0 } }
+        var count: Int { recorded.withLock { $0 } }
 
-        func note() { noted.withLock { $0 += 1 } }
+        func note() { recorded.withLock { $0 += 1 } }
     }
 
     /// Sends wrong passwords for names concurrently.

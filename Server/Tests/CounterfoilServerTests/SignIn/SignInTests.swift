@@ -15,7 +15,7 @@ struct SignInTests {
         #expect(reply.status == .ok)
         let page = try reply.signInPage
         #expect(reply.frame?.site.name == "Example Photos")
-        #expect(page.applicationName?.description == "Lightbox")
+        #expect(page.clientName?.description == "Lightbox")
         #expect(page.action == "/oauth2/authorize/sign-in")
         #expect(page.problem == nil)
         #expect(reply.fields[.cacheControl] == "no-store")
@@ -26,7 +26,7 @@ struct SignInTests {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
-        #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+        #expect(try await browser.open(Attempt(test).url).consentPage.userDisplayName.description == "Alice")
     }
 
     // White space around a name is that of a keyboard or of a copy.
@@ -39,7 +39,7 @@ struct SignInTests {
         var browser = test.browser()
         let reply = try await browser.signIn(
             on: try await browser.open(Attempt(test).url), username: name, password: TestServer.password)
-        #expect(try reply.consentPage.personName.description == "Alice")
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
     }
 
     // An unknown user and a wrong password get the same response.
@@ -87,8 +87,8 @@ struct SignInTests {
             #expect(reply.status == .badRequest)
         }
         let username = try #require(Username("carol"))
-        let carol = try await test.store.person(named: username)
-        try await test.store.disablePerson(try #require(carol).id, at: test.clock.now, recording: [])
+        let carol = try await test.store.user(named: username)
+        try await test.store.disableUser(try #require(carol).id, at: test.clock.now, recording: [])
         let reply = try await browser.signIn(on: page, username: "carol", password: "carol's own password")
         #expect(reply.status == .badRequest)
         #expect(costs.withLock { $0 } == Array(repeating: "argon2id$v=19$m=19456,t=2,p=1$22$43", count: 3))
@@ -116,7 +116,7 @@ struct SignInTests {
         #expect(try await browser.signIn(on: page, username: "carol", password: wrong).status == .badRequest)
         #expect(try await browser.signIn(on: page, username: "carol", password: "").status == .badRequest)
         #expect(
-            try await browser.signIn(on: page, username: "carol", password: right).consentPage.applicationName
+            try await browser.signIn(on: page, username: "carol", password: right).consentPage.clientName
                 == "Lightbox")
     }
 
@@ -148,20 +148,20 @@ struct SignInTests {
         let former = PasswordHash(encoded: Self.hashAsTyped)
         let (asTyped, composed) = ("cafe\u{301} au lait", "caf\u{E9} au lait")
         let test = try await TestServer()
-        let carol = Person(
+        let carol = User(
             username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
             createdAt: test.clock.now)
-        #expect(try await test.store.addPerson(carol) == .added)
+        #expect(try await test.store.addUser(carol) == .added)
         var (here, there) = (test.browser(), test.browser())
         #expect(try await here.signInToConsole(username: "carol", password: composed).status == .badRequest)
         _ = try await here.signInToConsole(username: "carol", password: asTyped).accountPage
-        let renewed = try #require(try await test.store.person(carol.id)).passwordHash
+        let renewed = try #require(try await test.store.user(carol.id)).passwordHash
         #expect(renewed != former)
         for password in [composed, asTyped] {
             _ = try await there.signInToConsole(username: "carol", password: password).accountPage
             there.cookies = [:]
         }
-        #expect(try await test.store.person(carol.id)?.passwordHash == renewed)
+        #expect(try await test.store.user(carol.id)?.passwordHash == renewed)
         _ = try await here.open("/account").accountPage
     }
 
@@ -170,10 +170,10 @@ struct SignInTests {
         let store = TestStore()
         let test = try await TestServer(store: store)
         let former = PasswordHash(encoded: Self.hashAsTyped)
-        let carol = Person(
+        let carol = User(
             username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
             createdAt: test.clock.now)
-        #expect(try await store.addPerson(carol) == .added)
+        #expect(try await store.addUser(carol) == .added)
         let asTyped = "cafe\u{301} au lait"
         store.before(.replacePasswordHash) {
             var other = test.browser(source: "192.0.2.2")
@@ -182,7 +182,7 @@ struct SignInTests {
         var browser = test.browser()
         _ = try await browser.signInToConsole(username: "carol", password: asTyped).accountPage
         #expect(store.calls(of: .replacePasswordHash) == 2)
-        #expect(try await store.person(carol.id)?.passwordHash != former)
+        #expect(try await store.user(carol.id)?.passwordHash != former)
     }
 
     // A sign-in that began before the change proves the former password.
@@ -190,10 +190,10 @@ struct SignInTests {
         let store = TestStore()
         let test = try await TestServer(store: store)
         let former = PasswordHash(encoded: Self.hashAsTyped)
-        let carol = Person(
+        let carol = User(
             username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
             createdAt: test.clock.now)
-        #expect(try await store.addPerson(carol) == .added)
+        #expect(try await store.addUser(carol) == .added)
         let new = test.alice.passwordHash
         store.before(.replacePasswordHash) {
             _ = try? await store.replacePasswordHash(of: carol.id, from: former, to: new)
@@ -201,7 +201,7 @@ struct SignInTests {
         var browser = test.browser()
         let late = try await browser.signInToConsole(username: "carol", password: "cafe\u{301} au lait")
         #expect((try? late.accountPage) == nil)
-        #expect(try await store.person(carol.id)?.passwordHash == new)
+        #expect(try await store.user(carol.id)?.passwordHash == new)
     }
 
     private static let hashAsTyped =
@@ -258,7 +258,7 @@ struct SignInTests {
             #expect(reply.cookies.isEmpty)
             #expect(try reply.problemPage.title == "This page is out of date")
         }
-        #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
+        #expect(try await browser.submit(form, to: page.action).consentPage.userDisplayName.description == "Alice")
     }
 
     // A form of another site with the attacker's own ticket and password.
@@ -350,11 +350,11 @@ struct SignInTests {
 
     private func add(_ name: String, password: String, to test: TestServer, hasher: PasswordHasher) async throws {
         let username = try #require(Username(name))
-        let person = Person(
+        let user = User(
             username: username, email: nil, displayName: name,
             passwordHash: try await hasher.hash(try Password(choosing: password, for: username)),
             createdAt: test.clock.now
         )
-        #expect(try await test.store.addPerson(person) == .added)
+        #expect(try await test.store.addUser(user) == .added)
     }
 }

@@ -29,7 +29,7 @@ struct StoreFaultTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    @Test(arguments: [StoreOperation.client, .person, .beginSession])
+    @Test(arguments: [StoreOperation.client, .user, .beginSession])
     func `a sign-in that cannot be stored creates no session and no failure`(operation: StoreOperation) async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
@@ -42,7 +42,7 @@ struct StoreFaultTests {
         }
         store.recover()
         let reply = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
-        #expect(try reply.consentPage.personName.description == "Alice")
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
     }
 
     @Test(arguments: [StoreOperation.session, .scopes, .touchSession])
@@ -55,7 +55,7 @@ struct StoreFaultTests {
         store.fail(operation)
         try Self.expectUnavailable(try await browser.open(Attempt(test).url))
         store.recover()
-        #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+        #expect(try await browser.open(Attempt(test).url).consentPage.userDisplayName.description == "Alice")
     }
 
     // A full disk during a consent: no grant without its code, and the same page can be submitted later.

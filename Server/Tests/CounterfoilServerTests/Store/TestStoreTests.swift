@@ -40,21 +40,21 @@ struct TestStoreTests {
     @Test(arguments: [true, false])
     func `a commit whose answer is lost was carried out or not`(isCommitted: Bool) async throws {
         let store = TestStore()
-        let person = try Person.named("ada")
-        store.lose(StoreOperation("addPerson"), committing: isCommitted, times: 1)
+        let user = try User.named("ada")
+        store.lose(StoreOperation("addUser"), committing: isCommitted, times: 1)
         await #expect(throws: StoreFault.unconfirmed("the connection was lost during the commit")) {
-            try await store.addPerson(person)
+            try await store.addUser(user)
         }
-        #expect(try await store.person(person.id) == (isCommitted ? person : nil))
-        #expect(try await store.addPerson(person) == (isCommitted ? .usernameTaken : .added))
+        #expect(try await store.user(user.id) == (isCommitted ? user : nil))
+        #expect(try await store.addUser(user) == (isCommitted ? .usernameTaken : .added))
     }
 
     @Test func `a change before a commit reaches the database first`() async throws {
         let store = TestStore()
-        let (first, second) = (try Person.named("ada"), try Person.named("ada"))
-        store.before(StoreOperation("addPerson")) { _ = try? await store.addPerson(second) }
-        #expect(try await store.addPerson(first) == .usernameTaken)
-        #expect(try await store.person(second.id) == second)
+        let (first, second) = (try User.named("ada"), try User.named("ada"))
+        store.before(StoreOperation("addUser")) { _ = try? await store.addUser(second) }
+        #expect(try await store.addUser(first) == .usernameTaken)
+        #expect(try await store.user(second.id) == second)
     }
 
     // A store uses the connection of an earlier one.
@@ -63,7 +63,7 @@ struct TestStoreTests {
             let store = TestStore()
             #expect(try await store.audit(AuditQuery()).isEmpty)
             #expect(try await store.scopes().count == ScopeDefinition.standard.count)
-            #expect(try await store.people(after: nil, limit: 10).isEmpty)
+            #expect(try await store.users(after: nil, limit: 10).isEmpty)
             let world = try await World(in: store)
             _ = try await world.refreshFamily(of: world.grant())
             try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "a"))
@@ -78,9 +78,9 @@ struct TestStoreTests {
 
     @Test func `two stores share nothing`() async throws {
         let (one, other) = (TestStore(), TestStore())
-        let person = try Person.named("ada")
-        #expect(try await one.addPerson(person) == .added)
-        #expect(try await other.person(person.id) == nil)
-        #expect(try await other.addPerson(person) == .added)
+        let user = try User.named("ada")
+        #expect(try await one.addUser(user) == .added)
+        #expect(try await other.user(user.id) == nil)
+        #expect(try await other.addUser(user) == .added)
     }
 }

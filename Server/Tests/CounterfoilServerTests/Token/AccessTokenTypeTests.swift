@@ -155,7 +155,7 @@ struct AccessTokenTypeTests {
         let logout = "/oauth2/logout?" + FormParameters(["id_token_hint": pair.accessToken]).encoded
         let reply = try await browser.open(logout)
         #expect(reply.cookies.isEmpty)
-        #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
+        #expect(try await browser.open("/account").accountPage.console.userDisplayName == "Alice")
     }
 
     // The rule rests on these claims: no ID token of this server lacks `at_hash`, and no access token has a nonce.

@@ -233,7 +233,7 @@ struct AuthorizationCodeGrantTests {
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
-        try await store.disablePerson(test.alice.id, at: test.clock.now, recording: [])
+        try await store.disableUser(test.alice.id, at: test.clock.now, recording: [])
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 
@@ -242,7 +242,7 @@ struct AuthorizationCodeGrantTests {
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
         let facts = try #require(try await test.store.code(ArtefactDigest(of: code)))
-        #expect(try await test.store.revokeGrant(facts.grant.id, because: .application, at: test.clock.now) == .revoked)
+        #expect(try await test.store.revokeGrant(facts.grant.id, because: .client, at: test.clock.now) == .revoked)
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 
@@ -303,13 +303,13 @@ struct AuthorizationCodeGrantTests {
     private func codeWithoutChallenge(in test: TestServer) async throws -> AuthorizationCode {
         let code = AuthorizationCode()
         let session = Session(
-            digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id, authenticatedAt: test.clock.now,
+            digest: ArtefactDigest(of: SessionToken()), userID: test.alice.id, authenticatedAt: test.clock.now,
             lastSeenAt: test.clock.now, expiresAt: test.clock.now.addingTimeInterval(60))
         #expect(
             try await test.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil)
                 == .begun(session.id))
         let grant = Grant(
-            personID: test.alice.id, clientID: test.lightbox.id, scope: try Scope(parsing: "photos.read"),
+            userID: test.alice.id, clientID: test.lightbox.id, scope: try Scope(parsing: "photos.read"),
             sessionID: session.id, createdAt: test.clock.now, lastUsedAt: test.clock.now
         )
         let record = CodeRecord(

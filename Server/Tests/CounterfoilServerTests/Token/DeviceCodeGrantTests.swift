@@ -144,7 +144,7 @@ struct DeviceCodeGrantTests {
         case .disabled:
             var alice = test.alice
             alice.disabledAt = test.clock.now
-            #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
+            #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
         case .idle: test.clock.advance(by: 301)
         case .clientDeleted: #expect(try await test.store.removeClient(device.client.id))
         }

@@ -323,7 +323,7 @@ struct RefreshTokenGrantTests {
     @Test func `a disabled user gets no refresh`() async throws {
         let store = TestStore()
         let stayed = try await Stayed(try await TestServer(store: store))
-        try await store.disablePerson(stayed.test.alice.id, at: stayed.test.clock.now, recording: [])
+        try await store.disableUser(stayed.test.alice.id, at: stayed.test.clock.now, recording: [])
         try Self.expectRefused(try await stayed.refresh())
     }
 

@@ -29,11 +29,11 @@ struct ClientDocumentChangeTests {
         #expect(!stored.policy.isFirstParty && !stored.policy.isVouchedFor)
         #expect(stored.policy.pkce == .s256)
         #expect(try await world.audited == ["stored the client of a client document"])
-        let event = try #require(try await world.test.store.audit(AuditQuery(kind: .application)).first?.event)
-        #expect(event.personID == world.test.alice.id)
+        let event = try #require(try await world.test.store.audit(AuditQuery(kind: .client)).first?.event)
+        #expect(event.userID == world.test.alice.id)
         #expect(event.clientID == stored.id)
         // A second user finds the client stored.
-        _ = try await world.test.addPerson("bob")
+        _ = try await world.test.addUser("bob")
         var other = world.test.browser()
         _ = try await other.authorize(attempt.url, username: "bob", password: TestServer.password).code
         #expect(try await world.stored == stored)
@@ -42,7 +42,7 @@ struct ClientDocumentChangeTests {
 
     @Test func `two users who allow a client at the same time both get a code`() async throws {
         let world = try await DocumentWorld()
-        for number in 0..<8 { _ = try await world.test.addPerson("user\(number)") }
+        for number in 0..<8 { _ = try await world.test.addUser("user\(number)") }
         let attempt = try world.attempt()
         let counts = try await outcomes(of: 8) { number in
             var browser = world.test.browser(source: "192.0.2.\(number + 1)")

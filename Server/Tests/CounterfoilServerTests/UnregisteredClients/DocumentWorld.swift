@@ -103,7 +103,7 @@ struct DocumentWorld: Sendable {
     /// The audit events about clients, oldest first.
     var audited: [String] {
         get async throws {
-            try await test.store.audit(AuditQuery(kind: .application)).reversed().compactMap(\.event.detail)
+            try await test.store.audit(AuditQuery(kind: .client)).reversed().compactMap(\.event.detail)
         }
     }
 }

@@ -20,9 +20,9 @@ struct ClaimsByNameTests {
         reply = try await browser.decide(.allow, on: reply)
         let tokens = try await party.redeem(try reply.code, of: attempt).tokenResponse
         #expect(tokens.scope?.description == "openid")
-        let person = try await party.person(tokens.accessToken)
-        #expect(Set(person.keys) == ["sub", "name"])
-        #expect(person["name"] as? String == "Alice")
+        let user = try await party.user(tokens.accessToken)
+        #expect(Set(user.keys) == ["sub", "name"])
+        #expect(user["name"] as? String == "Alice")
         #expect(try party.claims(tokens)["name"] == nil)
     }
 
@@ -32,7 +32,7 @@ struct ClaimsByNameTests {
         #expect(try party.claims(tokens)["email"] as? String == "alice@example.com")
         #expect(try party.claims(tokens)["email_verified"] == nil)
         #expect(try party.claims(tokens)["unheard_of"] == nil)
-        #expect(try await party.person(tokens.accessToken)["email"] as? String == "alice@example.com")
+        #expect(try await party.user(tokens.accessToken)["email"] as? String == "alice@example.com")
     }
 
     @Test func `a refresh returns the claim by name again`() async throws {
@@ -69,7 +69,7 @@ struct ClaimsByNameTests {
         #expect(try reply.consentPage.permissions.map(\.required) == [true, false])
         reply = try await browser.decide(.allow, on: reply, leavingOut: ["profile"])
         let tokens = try await party.redeem(try reply.code, of: attempt).tokenResponse
-        #expect(Set(try await party.person(tokens.accessToken).keys) == ["sub"])
+        #expect(Set(try await party.user(tokens.accessToken).keys) == ["sub"])
     }
 
     @Test func `an earlier consent covers a claim by name only where it was allowed`() async throws {
@@ -82,7 +82,7 @@ struct ClaimsByNameTests {
         #expect(try asked.consentPage.permissions.map(\.isNew) == [true])
         _ = try await browser.decide(.allow, on: asked).code
         let tokens = try await party.redeem(try await browser.open(silent.url).code, of: silent).tokenResponse
-        #expect(try await party.person(tokens.accessToken)["name"] as? String == "Alice")
+        #expect(try await party.user(tokens.accessToken)["name"] as? String == "Alice")
     }
 
     @Test func `a revoked claim by name is not returned any more`() async throws {
@@ -94,7 +94,7 @@ struct ClaimsByNameTests {
             try await party.test.store.narrowConsent(
                 of: party.test.alice.id, to: party.client.id, keeping: Scope([.openID]), at: party.test.clock.now)
                 == .narrowed)
-        #expect(Set(try await party.person(tokens.accessToken).keys) == ["sub"])
+        #expect(Set(try await party.user(tokens.accessToken).keys) == ["sub"])
     }
 
     @Test func `a form decides only about the claims that its page showed`() async throws {

@@ -84,7 +84,7 @@ struct UserInfoTests {
         let party = try await RelyingParty()
         let token = try await party.tokens(for: "openid email").accessToken
         let grant = try await IssuedTokens(party.test).grant(of: token)
-        _ = try await party.test.store.revokeGrant(grant.id, because: .person, at: party.test.clock.now)
+        _ = try await party.test.store.revokeGrant(grant.id, because: .user, at: party.test.clock.now)
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 
@@ -93,7 +93,7 @@ struct UserInfoTests {
         let token = try await party.tokens().accessToken
         var alice = party.test.alice
         alice.disabledAt = party.test.clock.now
-        #expect(try await party.test.store.updatePerson(alice, at: party.test.clock.now) == .updated)
+        #expect(try await party.test.store.updateUser(alice, at: party.test.clock.now) == .updated)
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 

@@ -36,7 +36,7 @@ struct WebViewPageTests {
         #expect(reply.status == .forbidden)
         #expect(reply.cookies.isEmpty)
         let page = try reply.webViewPage
-        #expect(page.applicationName == "Lightbox")
+        #expect(page.clientName == "Lightbox")
         #expect(page.openInBrowserLink.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
         #expect(page.openInBrowserLink.opening == way?.replacing("QUERY", with: attempt.request.encoded))
         let html = try reply.html()
@@ -46,7 +46,7 @@ struct WebViewPageTests {
 
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
-        #expect(try await browser.open(page.openInBrowserLink.address).signInPage.applicationName == "Lightbox")
+        #expect(try await browser.open(page.openInBrowserLink.address).signInPage.clientName == "Lightbox")
     }
 
     // The forms too, so that a page cannot be opened in a browser and submitted from a web view.
@@ -66,7 +66,7 @@ struct WebViewPageTests {
         browser.fields = [.userAgent: Self.android]
         #expect(try await browser.open(attempt.url).status == .forbidden)
         for decision in [ScriptedUserAgent.Decision.allow, .deny] {
-            #expect(try await browser.decide(decision, on: consent).webViewPage.applicationName == "Lightbox")
+            #expect(try await browser.decide(decision, on: consent).webViewPage.clientName == "Lightbox")
         }
         browser.fields = [:]
         #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)

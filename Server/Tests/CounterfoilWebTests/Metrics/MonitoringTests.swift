@@ -106,13 +106,13 @@ struct MonitoringTests {
     @Test func `the panels of the dashboard have ids of their own and do not overlap`() throws {
         struct Dashboard: Decodable {
             struct Panel: Decodable {
-                struct Place: Decodable { let x, y, w, h: Int }
+                struct GridPosition: Decodable { let x, y, w, h: Int }
                 struct Target: Decodable { let expr: String }
 
                 let id: Int
                 let type, title: String
                 let description: String?
-                let gridPos: Place
+                let gridPos: GridPosition
                 let targets: [Target]?
             }
 

@@ -112,10 +112,10 @@ struct ClientFileFetchTests {
     // A second answer of DNS after the check has no effect, because the name is resolved once.
     @Test func `a name that changes its address is checked for each request`() async throws {
         let host = ScriptedHost()
-        let lookUps = Mutex(0)
+        let resolver = Mutex(0)
         let fetched = try await host.run(answering: Self.response("{}")) { port in
             let files = Self.files(port: port) { _ in
-                let number = lookUps.withLock { count in
+                let number = resolver.withLock { count in
                     count += 1
                     return count
                 }
@@ -129,7 +129,7 @@ struct ClientFileFetchTests {
         }
         #expect(response.status == 200)
         #expect(fetched.last == .failed(.notPublic))
-        #expect(lookUps.withLock { $0 } == 2)
+        #expect(resolver.withLock { $0 } == 2)
         #expect(host.requests.count == 1)
     }
 

@@ -132,7 +132,7 @@ struct BadRequestTests {
 
     @Test func `an incomplete request delays no other client`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             try await RawConnection.run(port: site.port) { slow in
                 try await slow.send(
                     "POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\ngrant")

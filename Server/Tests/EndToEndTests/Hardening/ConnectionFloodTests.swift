@@ -50,7 +50,7 @@ struct ConnectionFloodTests {
                 try await Self.holdSilent(300, from: "127.0.0.2", port: site.port) { silent in
                     try await Self.answersHealth(site, from: "127.0.0.3")
                     #expect(silent.contains { $0.isActive }, "the answer came after the end of the silent ones")
-                    let request = AppRequest(site, clientID)
+                    let request = ClientAuthorizationRequest(site, clientID)
                     var browser = UserAgent()
                     let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                     #expect(try await request.redeem(try page.code).status == 200)

@@ -8,7 +8,7 @@ struct CookieTests {
     @Test func `on loopback cookies are for this host only, and hidden from scripts`() async throws {
         try await Site.run { site, clientID in
             let (browserCookie, sessionCookie) = try await Self.cookies(
-                of: AppRequest(site, clientID).url)
+                of: ClientAuthorizationRequest(site, clientID).url)
             #expect(
                 browserCookie.wholeMatch(of: /counterfoil-browser=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
             #expect(
@@ -24,7 +24,8 @@ struct CookieTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
             try await site.start(issuer: "https://id.example.com").whileRunning {
-                let (browserCookie, sessionCookie) = try await Self.cookies(of: AppRequest(site, clientID).url)
+                let (browserCookie, sessionCookie) = try await Self.cookies(
+                    of: ClientAuthorizationRequest(site, clientID).url)
                 let attributes = "; Path=/; HttpOnly; SameSite=Lax; Secure"
                 #expect(browserCookie.hasPrefix("__Host-counterfoil-browser="))
                 #expect(browserCookie.hasSuffix(attributes))
@@ -40,7 +41,7 @@ struct CookieTests {
 
     @Test func `each sign-in starts a new session, and Not you? ends it`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             var cookies: Set<String> = []
             for _ in 0..<2 {

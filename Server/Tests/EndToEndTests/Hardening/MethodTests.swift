@@ -8,7 +8,7 @@ import Testing
 struct MethodTests {
     @Test func `a method that an endpoint does not support gets 405 with Allow`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             let target = request.url.dropFirst(site.issuer.count)
             var agent = UserAgent()
             for (path, methods, allowed) in [
@@ -44,7 +44,7 @@ struct MethodTests {
 
     @Test func `a code that was sent with the wrong method can still be redeemed`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let consent = try await Account.alice.signIn(request.url, in: &browser)
             let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])

@@ -39,8 +39,8 @@ struct RedirectURICheckTests {
                     + registered.flatMap { uri in
                         [uri.hasPrefix("vscode:") ? "--legacy-redirect-uri" : "--redirect-uri", uri]
                     })
-            let application = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
-            let id = try #require(application?["client_id"] as? String, "\(created.errors)")
+            let client = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
+            let id = try #require(client?["client_id"] as? String, "\(created.errors)")
             var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))
             // The registered redirect URIs and every single change first; then combinations of two changes.
             var tried = registered + (0..<Change.count).map { Change.apply($0, to: registered[0], site, &random) }

@@ -9,7 +9,7 @@ import Testing
 struct SecurityHeaderTests {
     @Test func `every response forbids framing, sniffing, referrers and foreign content`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
             let consent = try await Account.alice.fillIn(signIn, in: &browser)
@@ -116,7 +116,7 @@ struct SecurityHeaderTests {
                 for method in [HTTPRequest.Method.get, .post, .options] {
                     let answer = try await agent.send(
                         method, site.issuer + path, headers: elsewhere,
-                        form: AppRequest(site, clientID).parameters)
+                        form: ClientAuthorizationRequest(site, clientID).parameters)
                     let names = answer.headers.map(\.name)
                     #expect(!names.contains { $0.hasPrefix("access-control-") }, "\(method) \(path)")
                 }
@@ -126,7 +126,7 @@ struct SecurityHeaderTests {
 
     @Test func `personal responses are never stored by a browser`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
             let consent = try await Account.alice.fillIn(signIn, in: &browser)
@@ -147,7 +147,7 @@ struct SecurityHeaderTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient(options: ["--first-party"])
             try await site.serving {
-                var request = AppRequest(site, clientID)
+                var request = ClientAuthorizationRequest(site, clientID)
                 request.state = state
                 var browser = UserAgent()
                 let page = try await browser.open(request.url)

@@ -7,7 +7,7 @@ import Testing
 struct UnavailableStoreTests {
     @Test func `a locked database gives 503, and the same page works when it is unlocked`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let consent = try await Account.alice.signIn(request.url, in: &browser)
             let allow = try consent.form(withButton: "allow")
@@ -16,7 +16,7 @@ struct UnavailableStoreTests {
             #expect(refused.status == 503)
             #expect(refused.header("retry-after") == "5")
             #expect(refused.heading == "The service is unavailable right now")
-            #expect(refused.goesOnTo == nil)
+            #expect(refused.continuationURL == nil)
 
             // If the first answer had been recorded, this request would report that it was already
             // answered.
@@ -51,7 +51,7 @@ struct UnavailableStoreTests {
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             try await site.serving {}
 
             var browser = UserAgent()

@@ -50,7 +50,7 @@
                         let clientID =
                             if let known { known } else { try await register(at: site, logoutURI: logoutURI) }
                         var browser = UserAgent()
-                        let request = AppRequest(site, clientID)
+                        let request = ClientAuthorizationRequest(site, clientID)
                         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                         #expect(try await request.redeem(try page.code).status == 200)
                         let account = try await browser.open(site.issuer + "/account")

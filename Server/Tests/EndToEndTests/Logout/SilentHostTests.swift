@@ -41,8 +41,8 @@ struct SilentHostTests {
                 let client = OutboundClient(
                     rules, insecureLoopbackPort: nil, timeLimit: .minutes(4), lookUp: names.addresses(of:))
                 let test = try await TestServer(logoutSender: LogoutNoticePost(client))
-                let developer = try await test.addPerson("dora")
-                var addresses: [(name: String, owner: PersonIdentifier?, address: String)] = []
+                let developer = try await test.addUser("dora")
+                var addresses: [(name: String, owner: UserIdentifier?, address: String)] = []
                 for letter in "abcdefghijklmnopqrstuvwxy" {
                     addresses.append(
                         ("Silent\(letter)", developer.id, "https://silent-\(letter).example.net:\(silentPort)/"))

@@ -54,7 +54,7 @@ struct AfterRestoreTests {
                 try await run(site, ["unregistered", "edit", "--accept", "documents"])
             }
 
-            try await copied.snapshot.bringBack()
+            try await copied.snapshot.restore()
             let other = site.folder.path("other-endings")
             let line = #"{"at":"2026-07-01T00:00:00.000Z","format":1,"journal":"aa","mark":"begins","number":0}"#
             try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: other))
@@ -226,7 +226,7 @@ struct Snapshot {
         try await PostgreSQLServer.shared.value.sql("CREATE DATABASE \(database)_\(name) TEMPLATE \(database)")
     }
 
-    func bringBack() async throws {
+    func restore() async throws {
         guard let database else {
             try FileManager.default.removeItem(atPath: site.dataDirectory)
             return try FileManager.default.moveItem(atPath: copiedDirectory, toPath: site.dataDirectory)

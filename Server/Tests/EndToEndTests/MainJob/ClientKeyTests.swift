@@ -25,7 +25,7 @@ struct ClientKeyTests {
         func open(_ url: BrowserURL) async -> BrowserLaunch {
             var browser = UserAgent()
             guard let page = try? await Account.alice.answer("allow", at: url.rawValue, in: &browser),
-                let address = page.goesOnTo
+                let address = page.continuationURL
             else { return .failed("the pages lead nowhere") }
             answers.yield(address)
             return .launched
@@ -43,10 +43,10 @@ struct ClientKeyTests {
                 Self.redirectURI, "--scope", "openid", "--refresh-tokens", "always", "--json",
             ])
             #expect(created.status == 0, "\(created.errors)")
-            struct Application: Decodable {
+            struct SigningClient: Decodable {
                 let client_id: String
             }
-            let application = try JSONDecoder().decode(Application.self, from: Data(created.output.utf8))
+            let application = try JSONDecoder().decode(SigningClient.self, from: Data(created.output.utf8))
             try await site.serving {
                 let (answers, answer) = AsyncStream.makeStream(of: String.self)
                 var signIn = try NativeSignIn(

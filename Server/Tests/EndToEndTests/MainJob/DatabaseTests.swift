@@ -33,7 +33,7 @@ struct DatabaseTests {
             let server = try await site.start(
                 options: ["--database-connections", "1", "--metrics-listen", "127.0.0.1:0"])
             try await server.whileRunning {
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let allow = try consent.form(withButton: "allow")
@@ -65,7 +65,7 @@ struct DatabaseTests {
         try await StoreOfSite.make(in: database) { site in
             let clientID = try await Self.register(at: site)
             try await site.serving {
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let allow = try consent.form(withButton: "allow")
@@ -108,7 +108,7 @@ struct DatabaseTests {
                 // Behind a load balancer, both servers have one issuer.
                 let other = try await second.start(issuer: first.issuer)
                 try await first.serving {
-                    let request = AppRequest(first, clientID)
+                    let request = ClientAuthorizationRequest(first, clientID)
                     var browser = UserAgent()
                     let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                     let code = try page.code

@@ -32,7 +32,7 @@ struct DeletedUserTests {
 
     /// Uses the server as alice, so that every table with records of users has one.
     private static func fill(_ test: TestServer) async throws {
-        let (alice, bob) = (test.alice, try await test.addPerson("robert", email: "robert@example.com"))
+        let (alice, bob) = (test.alice, try await test.addUser("robert", email: "robert@example.com"))
         try await test.acceptUnregisteredClients()
         let owned = try await test.register(
             "Darkroom", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid profile", owner: alice.id)

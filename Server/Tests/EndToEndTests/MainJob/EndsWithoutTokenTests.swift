@@ -59,7 +59,7 @@ struct EndsWithoutTokenTests {
 
     @Test func `a wrong password is refused without saying what is wrong, and the next attempt works`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let page = try await browser.open(request.url)
             let wrong = try await browser.submit(

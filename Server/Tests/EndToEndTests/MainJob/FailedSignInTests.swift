@@ -10,7 +10,9 @@ import struct TestSupport.Site
 @Suite(.timeLimit(.minutes(5)))
 struct FailedSignInTests {
     /// Signs in on the page of an authorization request, and returns the reference on the error page.
-    private static func reference(_ request: AppRequest, _ name: String, _ password: String) async throws -> String {
+    private static func reference(_ request: ClientAuthorizationRequest, _ name: String, _ password: String)
+        async throws -> String
+    {
         var browser = UserAgent()
         let form = try await browser.open(request.url).form(with: "password")
         let page = try await browser.submit(form, ["username": name, "password": password])
@@ -22,7 +24,7 @@ struct FailedSignInTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let request = AppRequest(site, try await site.registerClient())
+            let request = ClientAuthorizationRequest(site, try await site.registerClient())
             try await site.serving {
                 func response(to name: String, _ password: String) async throws -> [String] {
                     var browser = UserAgent()
@@ -88,7 +90,7 @@ struct FailedSignInTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let request = AppRequest(site, try await site.registerClient())
+            let request = ClientAuthorizationRequest(site, try await site.registerClient())
             let server = try await site.start(options: ["--log-format", "json"])
             try await server.whileRunning {
                 let wrong = try await Self.reference(request, "alice", "not the password")

@@ -110,7 +110,7 @@ struct KilledRestoreTests {
             var (chance, outcomes) = (SeededGenerator.ofThisRun(), Outcomes())
             var time = Duration.zero
             for run in 0...Self.runs {
-                try await snapshot.bringBack()
+                try await snapshot.restore()
                 try await snapshot.take()
                 try? FileManager.default.removeItem(atPath: copy)
                 try FileManager.default.copyItem(atPath: journal, toPath: copy)

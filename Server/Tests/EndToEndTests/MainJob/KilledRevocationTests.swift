@@ -36,12 +36,12 @@ struct KilledRevocationTests {
                 try? ServerProcess(of: site).kill()
                 let isAnswered = await answer?.status == 200
                 await dying.stop()
-                let isNoted = try await revocations(at: site) > before
+                let isRecorded = try await revocations(at: site) > before
                 server = try await site.start(options: ["--log-level", "error"])
 
                 let again = try await refresh(tokens.refresh_token, of: clientID, at: site)
-                if isAnswered || isNoted {
-                    #expect(again.status == 400, "answered: \(isAnswered), noted: \(isNoted)")
+                if isAnswered || isRecorded {
+                    #expect(again.status == 400, "answered: \(isAnswered), noted: \(isRecorded)")
                 } else {
                     #expect([200, 400].contains(again.status))
                 }
@@ -57,7 +57,7 @@ struct KilledRevocationTests {
     }
 
     private func signIn(with browser: inout UserAgent, _ clientID: String, at site: Site) async throws -> Tokens {
-        let request = AppRequest(site, clientID)
+        let request = ClientAuthorizationRequest(site, clientID)
         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
         let answer = try await request.redeem(try page.code)
         #expect(answer.status == 200, "\(answer.body)")

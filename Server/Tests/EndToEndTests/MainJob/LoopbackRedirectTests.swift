@@ -61,7 +61,7 @@ struct LoopbackRedirectTests {
                 let page = try await browser.open(try await device.openedAddress())
                 #expect(page.status == 400)
                 #expect(page.header("location") == nil)
-                #expect(page.goesOnTo == nil)
+                #expect(page.continuationURL == nil)
                 let ended = try await login.ended()
                 #expect(ended.status == 4)
             }

@@ -17,7 +17,7 @@ struct LostEndingsTests {
         try await Self.prepared(kind) { prepared async throws in
             let (site, tokens) = (prepared.site, prepared.tokens)
             try await prepared.serving { try await prepared.revoke(tokens[0]) }
-            try await Snapshot(site).bringBack()
+            try await Snapshot(site).restore()
             let lines = try String(contentsOfFile: prepared.journal, encoding: .utf8)
 
             let server = try await prepared.start()
@@ -45,7 +45,7 @@ struct LostEndingsTests {
             let server = try await prepared.start()
             try await server.whileRunning {
                 try await prepared.revoke(tokens[0])
-                try await Snapshot(site).bringBack()
+                try await Snapshot(site).restore()
                 try await prepared.revoke(tokens[1])
                 _ = try await Waiting.until("the endings that were lost; the log: \(server.errors)") {
                     server.errors.contains(Self.log) ? true : nil
@@ -56,7 +56,7 @@ struct LostEndingsTests {
             let text = try String(contentsOfFile: prepared.journal, encoding: .utf8)
             #expect(text.matches(of: /"ended":"grant"/).count >= 3)
 
-            try await older.bringBack()
+            try await older.restore()
             let restored = try await site.administer(["after-restore", "--endings-journal", prepared.journal])
             #expect(restored.status == 0, "\(restored.errors)")
             try await prepared.serving { try await prepared.expect([400, 400, 200]) }
@@ -69,7 +69,7 @@ struct LostEndingsTests {
         try await Self.prepared(.dataDirectory) { prepared async throws in
             let (site, tokens) = (prepared.site, prepared.tokens)
             try await prepared.serving { try await prepared.revoke(tokens[0]) }
-            try await Snapshot(site).bringBack()
+            try await Snapshot(site).restore()
             try await Snapshot(site).take()
             // A journal that begins after what the directory knows.
             let lines = try String(contentsOfFile: prepared.journal, encoding: .utf8)

@@ -119,7 +119,8 @@ struct MainJobTests {
                 "Lightbox <b>Pro</b>", options: ["--publisher", "Lightbox AS & Sons"])
             try await site.serving {
                 var browser = UserAgent()
-                let consent = try await Account.alice.signIn(AppRequest(site, clientID).url, in: &browser)
+                let consent = try await Account.alice.signIn(
+                    ClientAuthorizationRequest(site, clientID).url, in: &browser)
                 for words in ["Lightbox <b>Pro</b>", "Lightbox AS & Sons", "127.0.0.1", "See your photos and albums"] {
                     #expect(consent.text.contains(words))
                 }
@@ -132,7 +133,7 @@ struct MainJobTests {
     @Test func `a user with a session is asked for consent immediately`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             _ = try await Account.alice.signIn(request.url, in: &browser)
             let second = try await browser.open(request.url)
             #expect(throws: Never.self) { try second.form(withButton: "allow") }

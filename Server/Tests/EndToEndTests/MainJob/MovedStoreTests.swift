@@ -38,7 +38,7 @@ struct MovedStoreTests {
                 "migrate", "--from", "sqlite:\(former.dataDirectory)", "--database", uri, "--server-key-file", keyFile,
             ]
             var browser = UserAgent()
-            let request = AppRequest(former, clientID)
+            let request = ClientAuthorizationRequest(former, clientID)
             let (token, code) = try await former.serving {
                 let whileRunning = try await former.server(move)
                 #expect(whileRunning.status == 6 && whileRunning.errors.contains("stop it first"))

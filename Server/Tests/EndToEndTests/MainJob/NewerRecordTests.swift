@@ -20,7 +20,7 @@ struct NewerRecordTests {
         let store = try SQLiteStore(at: path)
         let world = try await World(in: store)
         for name in ["app-one", "app-two"] {
-            let client = try RegisteredClient.named(name, owner: world.person.id)
+            let client = try RegisteredClient.named(name, owner: world.user.id)
             #expect(try await store.addClient(client) == .added)
         }
         for _ in 1...2 { try await world.approve(world.grant()) }
@@ -66,8 +66,8 @@ struct NewerRecordTests {
             #expect(document["account"] == nil)
             #expect((document["grants"] as? [Any])?.count == 1)
             #expect((document["consents"] as? [Any])?.isEmpty == true)
-            let apps = document["apps"] as? [[String: Any]]
-            #expect(apps?.count == 1)
+            let clients = document["apps"] as? [[String: Any]]
+            #expect(clients?.count == 1)
             #expect((document["sessions"] as? [Any])?.count == 1)
         }
     }

@@ -66,7 +66,7 @@ struct OperatorTests {
 
     @Test func `the audit log can be queried at the command line`() async throws {
         try await Site.run { site, clientID in
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             #expect(try await request.redeem(try page.code).status == 200)
@@ -222,7 +222,7 @@ struct OperatorTests {
                 "127.0.0.1",
             ])
             try await server.whileRunning {
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 let code = try page.code

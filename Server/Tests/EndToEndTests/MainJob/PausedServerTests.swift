@@ -51,7 +51,7 @@ struct PausedServerTests {
                 let other = try await second.start(issuer: first.issuer)
                 try await other.whileRunning {
                     try await first.serving {
-                        let request = AppRequest(first, clientID)
+                        let request = ClientAuthorizationRequest(first, clientID)
                         var browser = UserAgent()
                         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                         let old = try Self.token(in: try await request.redeem(try page.code))

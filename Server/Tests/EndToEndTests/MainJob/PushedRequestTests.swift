@@ -21,7 +21,7 @@ struct PushedRequestTests {
                 #expect(try await device.counterfoil("token").status == 0)
 
                 var browser = UserAgent()
-                let refused = try await browser.send(.get, AppRequest(site, clientID).url)
+                let refused = try await browser.send(.get, ClientAuthorizationRequest(site, clientID).url)
                 #expect(try refused.answer.single("error") == "invalid_request")
                 #expect(try refused.answer.single("error_description")?.contains("/oauth2/par") == true)
             }
@@ -32,7 +32,7 @@ struct PushedRequestTests {
     @Test func `a pushed request is answered with 201 and no-store`() async throws {
         try await Site.run { site, clientID in
             var agent = UserAgent()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             let pushed = try await agent.send(.post, site.issuer + "/oauth2/par", form: request.parameters)
             #expect(pushed.status == 201)
             #expect(pushed.header("cache-control") == "no-store")

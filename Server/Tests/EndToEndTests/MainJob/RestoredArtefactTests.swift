@@ -16,7 +16,7 @@ struct RestoredArtefactTests {
         let accessToken: String
         let initialAccessToken: String
         /// A request whose code was not redeemed.
-        let request: AppRequest
+        let request: ClientAuthorizationRequest
         let code: String
         let requestURI: String
         let deviceCode: String
@@ -62,20 +62,20 @@ struct RestoredArtefactTests {
     /// Checks whether a session, an access token and an initial access token are accepted.
     private static func expectSignIn(_ issued: Issued, at site: Site, isAccepted: Bool) async throws {
         var browser = issued.browser
-        let page = try await browser.open(AppRequest(site, issued.clientID).url)
+        let page = try await browser.open(ClientAuthorizationRequest(site, issued.clientID).url)
         #expect(page.status == 200)
         let asksForPassword = (try? page.form(with: "password")) != nil
         #expect(asksForPassword == !isAccepted, "\(page.text)")
 
-        var app = UserAgent()
-        let userInfo = try await app.send(
+        var client = UserAgent()
+        let userInfo = try await client.send(
             .get, site.issuer + "/oauth2/userinfo", headers: ["authorization": "Bearer \(issued.accessToken)"])
         #expect(userInfo.status == (isAccepted ? 200 : 401), "\(userInfo.body)")
 
         let metadata: [String: Any] = [
             "redirect_uris": ["http://127.0.0.1/callback"], "application_type": "native",
         ]
-        let registered = try await app.send(
+        let registered = try await client.send(
             .post, site.issuer + "/oauth2/register",
             headers: [
                 "content-type": "application/json", "authorization": "Bearer \(issued.initialAccessToken)",
@@ -123,7 +123,7 @@ struct RestoredArtefactTests {
         at site: Site, to clientID: String, _ deviceClientID: String
     ) async throws -> Issued {
         var (browser, agent) = (UserAgent(), UserAgent())
-        let (first, request) = (AppRequest(site, clientID), AppRequest(site, clientID))
+        let (first, request) = (ClientAuthorizationRequest(site, clientID), ClientAuthorizationRequest(site, clientID))
         let tokens = try await first.redeem(
             try await Account.alice.answer("allow", at: first.url, in: &browser).code)
         let added = try await site.administer(["registration-token", "add", "Build system"])

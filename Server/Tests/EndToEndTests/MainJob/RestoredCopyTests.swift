@@ -301,7 +301,7 @@ struct RestoredCopyTests {
     }
 
     static func signIn(with browser: inout UserAgent, _ clientID: String, at site: Site) async throws -> Tokens {
-        let request = AppRequest(site, clientID)
+        let request = ClientAuthorizationRequest(site, clientID)
         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
         let answer = try await request.redeem(try page.code)
         #expect(answer.status == 200, "\(answer.body)")

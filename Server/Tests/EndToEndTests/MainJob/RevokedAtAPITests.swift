@@ -31,7 +31,7 @@ struct RevokedAtAPITests {
                 "--client-id", api.client_id, "--client-secret-file", file, "--introspection-lifetime", "0",
             ]
             var browser = UserAgent()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let answer = try await request.redeem(try page.code)
             let token = try JSONDecoder().decode(Tokens.self, from: Data(answer.body.utf8)).access_token
@@ -39,8 +39,8 @@ struct RevokedAtAPITests {
                 try await PhotoAPI.run(for: site) { trusting in
                     #expect(try await photos(at: strict, with: token) == 200)
                     #expect(try await photos(at: trusting, with: token) == 200)
-                    var application = UserAgent()
-                    let revoked = try await application.send(
+                    var client = UserAgent()
+                    let revoked = try await client.send(
                         .post, "\(site.issuer)/oauth2/revoke",
                         form: FormParameters(["client_id": clientID, "token": token]))
                     #expect(revoked.status == 200)

@@ -34,7 +34,7 @@ struct ServerKeyListTests {
         return try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8)).server_keys
     }
 
-    private struct App: Decodable {
+    private struct ListedClient: Decodable {
         let client_id: String
         let client_secret: String
 
@@ -43,7 +43,9 @@ struct ServerKeyListTests {
         }
     }
 
-    private static func signIn(_ request: AppRequest, headers: [String: String] = [:]) async throws -> WebPage {
+    private static func signIn(_ request: ClientAuthorizationRequest, headers: [String: String] = [:]) async throws
+        -> WebPage
+    {
         var browser = UserAgent()
         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
         return try await request.redeem(page.code, headers: headers)
@@ -83,7 +85,7 @@ struct ServerKeyListTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient(
                 options: ["--refresh-tokens", "always", "--rotate-refresh-tokens", "true"])
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             let (kept, forgotten) = try await site.serving {
                 (try await Self.signIn(request), try await Self.signIn(request))
             }
@@ -133,9 +135,9 @@ struct ServerKeyListTests {
                 "app", "create", "--type", "web", "--name", "Lightbox", "--scope", "openid", "--scope", "photos.read",
                 "--redirect-uri", "http://127.0.0.1:49152/callback", "--refresh-tokens", "always", "--json",
             ])
-            let app = try JSONDecoder().decode(App.self, from: Data(created.output.utf8))
-            let request = AppRequest(site, app.client_id)
-            let tokens = try await site.serving { try await Self.signIn(request, headers: app.headers) }
+            let client = try JSONDecoder().decode(ListedClient.self, from: Data(created.output.utf8))
+            let request = ClientAuthorizationRequest(site, client.client_id)
+            let tokens = try await site.serving { try await Self.signIn(request, headers: client.headers) }
 
             let file = URL(fileURLWithPath: site.dataDirectory + "/server.key")
             let former = try Data(contentsOf: file)
@@ -148,7 +150,7 @@ struct ServerKeyListTests {
                 _ = try await site.administer(["key", "rotate", "--withdraw"])
                 #expect(try await Self.keys(of: site).last?.needs.map(\.kind) == ["forms"])
                 for _ in 1...2 {
-                    let page = try await Self.refresh(tokens, of: app.client_id, at: site, headers: app.headers)
+                    let page = try await Self.refresh(tokens, of: client.client_id, at: site, headers: client.headers)
                     #expect(page.status == 200)
                 }
                 let needs = try #require(try await Self.keys(of: site).last?.needs)

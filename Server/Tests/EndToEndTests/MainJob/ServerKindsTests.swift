@@ -13,7 +13,7 @@ struct ServerKindsTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient(options: ["--first-party"])
             try await site.serving {
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let proceed = try await Account.alice.signIn(request.url, in: &browser)
                 #expect(proceed.status == 200)
@@ -74,7 +74,7 @@ struct ServerKindsTests {
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             var browser = UserAgent()
             let (proceed, page) = try await site.serving {
                 let consent = try await Account.alice.signIn(request.url, in: &browser)

@@ -40,11 +40,11 @@ extension Account {
 
 extension Device {
     /// Signs in a user who allows every request.
-    func signIn(_ person: Account, at site: Site, clientID: String) async throws -> EndedProgram {
+    func signIn(_ user: Account, at site: Site, clientID: String) async throws -> EndedProgram {
         let login = try beginLogin(site, clientID: clientID)
         return try await login.whileRunning {
             var browser = UserAgent()
-            _ = try await person.allow(try await openedAddress(), in: &browser)
+            _ = try await user.allow(try await openedAddress(), in: &browser)
             return try await login.ended()
         }
     }

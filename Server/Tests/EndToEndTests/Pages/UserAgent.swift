@@ -60,7 +60,7 @@ struct UserAgent: Sendable {
 
     /// Opens the URL to which a page continues automatically.
     mutating func proceed(from page: WebPage) async throws -> WebPage {
-        guard let address = page.goesOnTo else {
+        guard let address = page.continuationURL else {
             throw WebPage.Unexpected(
                 description: "the page \(page.status) “\(page.heading ?? "")” leads nowhere: \(page.text)")
         }

@@ -41,7 +41,7 @@ struct WebPage: Sendable {
     }
 
     /// The URL to which the page continues automatically.
-    var goesOnTo: String? {
+    var continuationURL: String? {
         body.firstMatch(of: /<meta http-equiv="refresh" content="0;url=([^"]*)">/).map {
             Self.unescaped(String($0.output.1))
         }

@@ -10,7 +10,7 @@ struct AdministrationTests {
                 try await site.addScope("photos.read", "See your photos and albums")
                 let clientID = try await site.registerClient()
                 try await site.add(.alice)
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])

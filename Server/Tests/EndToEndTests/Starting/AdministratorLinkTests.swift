@@ -37,8 +37,8 @@ struct AdministratorLinkTests {
                 let page = try await browser.open(site.issuer + "/setup")
                 #expect(page.status == 404)
             }
-            #expect(try await site.administer(Self.newPerson("owner"), input: "a good long password\n").status == 3)
-            #expect(try await site.administer(Self.newPerson("intruder"), input: "a good long password\n").status == 0)
+            #expect(try await site.administer(Self.newUser("owner"), input: "a good long password\n").status == 3)
+            #expect(try await site.administer(Self.newUser("intruder"), input: "a good long password\n").status == 0)
         }
     }
 
@@ -81,7 +81,7 @@ struct AdministratorLinkTests {
     @Test func `there is no link if an administrator was created at the terminal`() async throws {
         try await Site.make { site in
             let made = try await site.administer(
-                Self.newPerson("owner") + ["--administrator"], input: "a good long password\n")
+                Self.newUser("owner") + ["--administrator"], input: "a good long password\n")
             #expect(made.status == 0)
             let server = try await site.start()
             try await server.whileRunning { #expect(server.setupLink == nil) }
@@ -92,7 +92,7 @@ struct AdministratorLinkTests {
         ["username": name, "email": "", "password": password]
     }
 
-    private static func newPerson(_ name: String) -> [String] { ["user", "create", name, "--password-stdin"] }
+    private static func newUser(_ name: String) -> [String] { ["user", "create", name, "--password-stdin"] }
 }
 
 extension RunningProgram {

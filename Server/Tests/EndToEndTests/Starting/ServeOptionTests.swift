@@ -45,8 +45,8 @@ struct ServeOptionTests {
         try await Site.make { site in
             let created = try await create(site)
             #expect(created.status == 0)
-            let application = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
-            let id = try #require(application?["client_id"] as? String)
+            let client = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
+            let id = try #require(client?["client_id"] as? String)
             let request = FormParameters([
                 "response_type": "none", "client_id": id, "redirect_uri": address, "scope": "openid", "state": "a",
             ])
@@ -205,7 +205,7 @@ struct ServeOptionTests {
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
             try await site.start(options: ["--approvals-per-user", "1"]).whileRunning {
-                let request = AppRequest(site, clientID)
+                let request = ClientAuthorizationRequest(site, clientID)
                 var browser = UserAgent()
                 let first = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 #expect(try !first.code.isEmpty)

@@ -35,7 +35,7 @@ struct TraceTests {
     }
 
     private static func redeem(
-        _ code: String, _ request: AppRequest, traceparent: String, id: String
+        _ code: String, _ request: ClientAuthorizationRequest, traceparent: String, id: String
     ) async throws -> WebPage {
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": request.clientID, "code": code,
@@ -53,7 +53,7 @@ struct TraceTests {
             try await Site.make { site in
                 try await site.add(.alice)
                 try await site.addScope("photos.read", "See your photos and albums")
-                let request = AppRequest(site, try await site.registerClient())
+                let request = ClientAuthorizationRequest(site, try await site.registerClient())
                 let server = try await site.start(
                     options: ["--trusted-proxy", "127.0.0.1", "--log-format", "json", "--log-level", "debug"],
                     environment: Self.environment(endpoint))
@@ -140,9 +140,9 @@ struct TraceTests {
         #expect(Set(collector.resource.keys) == resource)
         #expect(collector.resource["service.name"] == "counterfoil-server")
         #expect(collector.spans.allSatisfy { $0.eventCount == 0 && $0.linkCount == 0 && $0.state.isEmpty })
-        let person = Account.alice
+        let user = Account.alice
         let text = collector.text.lowercased()
-        for secret in secrets + [person.name, person.fullName, person.email, person.password, "photos.read"] {
+        for secret in secrets + [user.name, user.fullName, user.email, user.password, "photos.read"] {
             #expect(!text.contains(secret.lowercased()), "\(secret)")
         }
     }

@@ -10,7 +10,7 @@ struct TokenResponseTests {
     @Test func `a token response is JSON that no cache stores`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()
-            let request = AppRequest(site, clientID)
+            let request = ClientAuthorizationRequest(site, clientID)
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let response = try await request.redeem(try page.code)
             #expect(response.status == 200)

@@ -3,7 +3,7 @@ import PostgreSQLTesting
 @testable import PostgreSQLDriver
 
 extension ConnectionURI {
-    init(_ text: String) throws(ConnectionFailure) { try self.init(text, application: "driver tests") }
+    init(_ text: String) throws(ConnectionFailure) { try self.init(text, client: "driver tests") }
 }
 
 extension PostgreSQLServer {

@@ -10,7 +10,7 @@ import Testing
 @Suite("The contract: clients")
 struct ClientContractTests {
     /// Returns a client with every property set, with texts that careless encoding would change.
-    private static func full(_ id: String, owner: Person) throws -> RegisteredClient {
+    private static func full(_ id: String, owner: User) throws -> RegisteredClient {
         RegisteredClient(
             id: try #require(ClientIdentifier(id)),
             type: .native,
@@ -64,7 +64,7 @@ struct ClientContractTests {
             createdAt: World.now.addingTimeInterval(-1)
         )
         try await kind.withWorld { world async throws in
-            let full = try Self.full("app-full", owner: world.person)
+            let full = try Self.full("app-full", owner: world.user)
             #expect(try await world.store.addClient(full) == .added)
             #expect(try await world.store.addClient(bare) == .added)
             let stored = try #require(try await world.store.client(full.id))
@@ -109,16 +109,16 @@ struct ClientContractTests {
     @Test(arguments: StoreKind.allCases)
     func `the clients of a developer are those that the developer owns, oldest first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let other = try Person.named("bob")
-            #expect(try await world.store.addPerson(other) == .added)
+            let other = try User.named("bob")
+            #expect(try await world.store.addUser(other) == .added)
             let late = try RegisteredClient.named(
-                "late", owner: world.person.id, createdAt: World.now.addingTimeInterval(1))
-            let own = try ["z", "a"].map { try RegisteredClient.named($0, owner: world.person.id) }
+                "late", owner: world.user.id, createdAt: World.now.addingTimeInterval(1))
+            let own = try ["z", "a"].map { try RegisteredClient.named($0, owner: world.user.id) }
             let foreign = try RegisteredClient.named("foreign", owner: other.id)
             for client in [late, foreign] + own { #expect(try await world.store.addClient(client) == .added) }
-            #expect(try await world.store.clients(of: world.person.id) == own + [late])
+            #expect(try await world.store.clients(of: world.user.id) == own + [late])
             #expect(try await world.store.clients(of: other.id) == [foreign])
-            #expect(try await world.store.clients(of: PersonIdentifier()) == [])
+            #expect(try await world.store.clients(of: UserIdentifier()) == [])
             var given = foreign
             given.owner = nil
             #expect(try await world.store.updateClient(given, logo: .keep) == .updated)
@@ -144,7 +144,7 @@ struct ClientContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a developer does not get the identifier of a deleted client`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let client = try RegisteredClient.named("app", owner: world.person.id)
+            let client = try RegisteredClient.named("app", owner: world.user.id)
             #expect(try await world.store.addClient(client) == .added)
             #expect(try await world.store.removeClient(client.id))
             #expect(try await world.store.addClient(client) == .identifierTaken)
@@ -181,7 +181,7 @@ struct ClientContractTests {
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in
-            let (store, owner) = (world.store, world.person.id)
+            let (store, owner) = (world.store, world.user.id)
             let counts = try await outcomes(of: 100) { number in
                 try await store.addClient(.named("app-\(number)", owner: owner), logo: nil, secret: nil, ownerLimit: 10)
             }
@@ -197,7 +197,7 @@ struct ClientContractTests {
     func `a change is stored, except of fields that never change`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let former = world.client
-            let full = try Self.full(former.id.rawValue, owner: world.person)
+            let full = try Self.full(former.id.rawValue, owner: world.user)
             let asked = RegisteredClient(
                 id: former.id, type: .web, owner: full.owner, presentation: full.presentation,
                 redirectURIs: full.redirectURIs, scope: full.scope, optionalScope: full.optionalScope,
@@ -244,7 +244,7 @@ struct ClientContractTests {
     {
         try await kind.withWorld { world async throws in
             let other = World(
-                world.store, person: world.person, client: try .named("other"), session: world.session)
+                world.store, user: world.user, client: try .named("other"), session: world.session)
             #expect(try await world.store.addClient(other.client) == .added)
             let (grant, otherGrant, page) = (world.grant(), other.grant(), InteractionIdentifier())
             let record = try CodeRecord.example(for: grant, interaction: page)
@@ -265,7 +265,7 @@ struct ClientContractTests {
             let again = try CodeRecord.example(for: grant, interaction: page)
             #expect(try await world.store.recordConsent(world.approval(grant, again)) == .clientDeleted)
 
-            #expect(try await world.store.consents(of: world.person.id).map(\.client) == [other.client])
+            #expect(try await world.store.consents(of: world.user.id).map(\.client) == [other.client])
             #expect(try await world.store.grant(otherGrant.id) == otherGrant)
             #expect(try await world.store.clientSecrets(of: other.client.id).count == 1)
             #expect(try await world.store.consumeCode(otherRecord.digest, beginning: nil, at: World.now) == .consumed)

@@ -21,11 +21,11 @@ struct ClientRemovalContractTests {
 
     private static func approval(_ world: World, of client: RegisteredClient) throws -> Approval {
         let grant = Grant(
-            personID: world.person.id, clientID: client.id, scope: Scope([.openID]), sessionID: world.session.id,
+            userID: world.user.id, clientID: client.id, scope: Scope([.openID]), sessionID: world.session.id,
             createdAt: World.now, lastUsedAt: World.now)
         return Approval(
             grant: grant, code: try .example(for: grant), asked: grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: .s256, passwordHash: world.person.passwordHash, basis: .answer,
+            clientRevision: client.revision, pkce: .s256, passwordHash: world.user.passwordHash, basis: .answer,
             newClient: client.isUnregistered ? client : nil)
     }
 
@@ -58,7 +58,7 @@ struct ClientRemovalContractTests {
         init(_ world: World, _ client: RegisteredClient) async throws {
             let store = world.store
             self.client = client
-            self.world = World(store, person: world.person, client: client, session: world.session)
+            self.world = World(store, user: world.user, client: client, session: world.session)
             for _ in 0..<ClientRemoval.rowsAtOnce + 20 {
                 let approval = try ClientRemovalContractTests.approval(world, of: client)
                 #expect(try await store.recordConsent(approval) == .recorded)
@@ -78,15 +78,15 @@ struct ClientRemovalContractTests {
 
         /// Expects that nothing of the deleted client has an effect, or appears in a list.
         func expectGone() async throws {
-            let (store, person) = (world.store, world.person)
+            let (store, user) = (world.store, world.user)
             #expect(try await store.client(client.id) == nil)
             #expect(try await store.clients().allSatisfy { $0.id != client.id })
             #expect(try await store.unregisteredClient(client.id) == nil)
             #expect(try await store.userCount(of: client.id, atMost: 9) == 0)
-            #expect(try await store.consent(of: person.id, to: client.id) == nil)
-            #expect(try await store.consents(of: person.id).allSatisfy { $0.client.id != client.id })
+            #expect(try await store.consent(of: user.id, to: client.id) == nil)
+            #expect(try await store.consents(of: user.id).allSatisfy { $0.client.id != client.id })
             #expect(
-                try await store.grants(of: person.id, after: nil, limit: 999).allSatisfy {
+                try await store.grants(of: user.id, after: nil, limit: 999).allSatisfy {
                     $0.grant.clientID != client.id
                 })
             #expect(try await store.grant(grant.id) == nil)
@@ -95,9 +95,9 @@ struct ClientRemovalContractTests {
             #expect(try await store.consumeCode(waiting.digest, beginning: nil, at: World.now) == .gone)
             #expect(try await store.refreshFacts(facts.family.digest) == nil)
             #expect(try await store.recordRefresh(facts, .stay, now: World.now) == .gone)
-            #expect(try await store.revokeGrant(grant.id, because: .application, at: World.now) == .notFound)
+            #expect(try await store.revokeGrant(grant.id, because: .client, at: World.now) == .notFound)
             #expect(
-                try await store.narrowConsent(of: person.id, to: client.id, keeping: Scope([]), at: World.now)
+                try await store.narrowConsent(of: user.id, to: client.id, keeping: Scope([]), at: World.now)
                     == .notFound)
             #expect(try await store.deviceAuthorization(userCode: device.userCode, at: World.now) == nil)
             #expect(try await store.denyDevice(device.digest, at: World.now) == .notPending)
@@ -119,7 +119,7 @@ struct ClientRemovalContractTests {
         try await kind.withWorld { world async throws in
             let store = world.store
             let other = World(
-                store, person: world.person, client: try .named("app-another"), session: world.session)
+                store, user: world.user, client: try .named("app-another"), session: world.session)
             #expect(try await store.addClient(other.client) == .added)
             let kept = try await other.refreshFamily(of: other.grant())
             for busy in try await Self.clients(in: world) {
@@ -132,9 +132,9 @@ struct ClientRemovalContractTests {
                 try await busy.expectGone()
             }
             #expect(try await store.refreshFacts(kept.digest) != nil)
-            #expect(try await store.consents(of: world.person.id).map(\.client) == [other.client])
+            #expect(try await store.consents(of: world.user.id).map(\.client) == [other.client])
             // The end of the session reaches the grants of the other client only.
-            #expect(try await store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 1)
+            #expect(try await store.signOutEverywhere(world.user.id, except: nil, at: World.now) == 1)
             #expect(try await store.refreshFacts(kept.digest)?.grant.revokedAt == World.now)
             #expect(try await world.finishRemovals(atMost: 10).allSatisfy { $0 <= 10 })
             #expect(try await store.refreshFacts(kept.digest) != nil)
@@ -164,10 +164,10 @@ struct ClientRemovalContractTests {
             }
             try await world.finishRemovals(atMost: 50)
             #expect(try await store.addClient(world.client) == .added)
-            #expect(try await store.grants(of: world.person.id, after: nil, limit: 9).isEmpty)
+            #expect(try await store.grants(of: world.user.id, after: nil, limit: 9).isEmpty)
             #expect(try await world.consent == nil)
             #expect(try await store.recordConsent(try Self.approval(world, of: document)) == .recorded)
-            #expect(try await store.grants(of: world.person.id, after: nil, limit: 9).count == 1)
+            #expect(try await store.grants(of: world.user.id, after: nil, limit: 9).count == 1)
             #expect(try await store.userCount(of: document.id, atMost: 9) == 1)
         }
     }
@@ -219,12 +219,12 @@ struct ClientRemovalContractTests {
             }
             #expect(try await store.removeUnregisteredClients(of: .host("app.example.net"), atMost: 9) == 3)
             #expect(try await store.unregisteredClientCount(of: .host("app.example.net")).clients == 0)
-            #expect(try await store.consents(of: world.person.id).isEmpty)
+            #expect(try await store.consents(of: world.user.id).isEmpty)
             // What the commit left of the grants, and two consents.
             let left = try await world.finishRemovals(atMost: 1000).reduce(0, +)
             #expect(left >= ClientRemoval.rowsAtOnce * 5 / 4, "\(left)")
 
-            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            let owned = try RegisteredClient.named("app-owned", owner: world.user.id)
             #expect(try await store.addClient(owned) == .added)
             let bob = try await world.adding("bob")
             let busy = try await Busy(bob, owned)
@@ -240,10 +240,10 @@ struct ClientRemovalContractTests {
     func `one transaction deletes the records of several clients, up to its limit`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
-            let owned = try (1...9).map { try RegisteredClient.named("app-\($0)", owner: world.person.id) }
+            let owned = try (1...9).map { try RegisteredClient.named("app-\($0)", owner: world.user.id) }
             for client in owned { #expect(try await store.addClient(client) == .added) }
             let bob = try await world.adding("bob")
-            let busy = World(store, person: bob.person, client: owned[0], session: bob.session)
+            let busy = World(store, user: bob.user, client: owned[0], session: bob.session)
             for _ in 0..<ClientRemoval.rowsAtOnce + 50 { try await busy.approve(busy.grant()) }
             let ids = owned.map(\.id)
             #expect(try await world.beginRemoval(ownedClients: .delete(ids)) == .begun(ids))
@@ -268,7 +268,7 @@ struct ClientRemovalContractTests {
             #expect(try await store.addScope(ScopeDefinition(token: photos, description: "Photos")) == .added)
             let client = try RegisteredClient.named("app-photos", scope: Scope([.openID, photos]))
             #expect(try await store.addClient(client) == .added)
-            let busy = World(store, person: world.person, client: client, session: world.session)
+            let busy = World(store, user: world.user, client: client, session: world.session)
             for _ in 0...ClientRemoval.rowsAtOnce { try await busy.approve(busy.grant(Scope([photos]))) }
             #expect(try await store.removeClient(client.id))
             #expect(
@@ -286,7 +286,7 @@ struct ClientRemovalContractTests {
         case approval, redemption, refresh
     }
 
-    private enum Ended: Hashable { case carriedOut, refused, deleted }
+    private enum Ended: Hashable { case committed, refused, deleted }
 
     // A request is carried out before the deletion or not at all, and leaves nothing behind.
     @Test(arguments: StoreKind.allCases, Request.allCases)
@@ -312,25 +312,25 @@ struct ClientRemovalContractTests {
                 case .approval:
                     let outcome = try await store.recordConsent(
                         world.approval(grants[index], .example(for: grants[index])))
-                    if outcome == .recorded { return .carriedOut }
+                    if outcome == .recorded { return .committed }
                     #expect(outcome == .clientDeleted)
                 case .redemption:
                     let outcome = try await store.consumeCode(waiting[index].digest, beginning: nil, at: World.now)
-                    if outcome == .consumed { return .carriedOut }
+                    if outcome == .consumed { return .committed }
                     #expect(outcome == .gone)
                 case .refresh:
                     let outcome = try await store.recordRefresh(facts, .stay, now: World.now + 1)
-                    if outcome == .recorded { return .carriedOut }
+                    if outcome == .recorded { return .committed }
                     #expect(outcome == .gone)
                 }
                 return .refused
             }
             #expect(counts[.deleted] == 1)
-            #expect(counts[.carriedOut, default: 0] + counts[.refused, default: 0] == 40)
+            #expect(counts[.committed, default: 0] + counts[.refused, default: 0] == 40)
             _ = try await outcomes(of: 4) { _ in try await world.finishRemovals(atMost: 7).count }
             #expect(try await store.continueRemovals(atMost: 7) == 0)
             #expect(try await store.addClient(world.client) == .added)
-            #expect(try await store.grants(of: world.person.id, after: nil, limit: 9).isEmpty)
+            #expect(try await store.grants(of: world.user.id, after: nil, limit: 9).isEmpty)
             #expect(try await store.refreshFacts(family.digest) == nil)
         }
     }

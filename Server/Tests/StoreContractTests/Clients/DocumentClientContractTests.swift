@@ -38,11 +38,11 @@ struct DocumentClientContractTests {
         _ world: World, of client: RegisteredClient, revision: Int? = nil, adds: Bool = true
     ) throws -> Approval {
         let grant = Grant(
-            personID: world.person.id, clientID: client.id, scope: Scope([.openID]), sessionID: world.session.id,
+            userID: world.user.id, clientID: client.id, scope: Scope([.openID]), sessionID: world.session.id,
             createdAt: World.now, lastUsedAt: World.now)
         return Approval(
             grant: grant, code: try .example(for: grant), asked: grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: revision ?? client.revision, pkce: .s256, passwordHash: world.person.passwordHash,
+            clientRevision: revision ?? client.revision, pkce: .s256, passwordHash: world.user.passwordHash,
             basis: .answer, newClient: adds ? client : nil)
     }
 
@@ -54,7 +54,7 @@ struct DocumentClientContractTests {
             #expect(try await store.recordConsent(approval) == .recorded)
             #expect(try await store.client(client.id) == client)
             #expect(try await store.code(approval.code.digest)?.code == approval.code)
-            #expect(try await store.consent(of: world.person.id, to: client.id) != nil)
+            #expect(try await store.consent(of: world.user.id, to: client.id) != nil)
             #expect(try await store.consumeCode(approval.code.digest, beginning: nil, at: World.now) == .consumed)
         }
     }
@@ -194,7 +194,7 @@ struct DocumentClientContractTests {
             }
             for client in clients.dropLast() {
                 let outcome = try await store.narrowConsent(
-                    of: world.person.id, to: client.id, keeping: Scope(), at: World.now)
+                    of: world.user.id, to: client.id, keeping: Scope(), at: World.now)
                 #expect(outcome == .narrowed)
             }
             func hosts() async throws -> [String] {

@@ -79,9 +79,9 @@ struct SelfRegisteredClientContractTests {
             #expect(try await Self.add(one, to: world.store, unusedLimit: 1) == .added)
             #expect(try await Self.add(two, to: world.store, unusedLimit: 1) == .tooMany)
             #expect(try await world.store.client(two.id) == nil)
-            try await World(world.store, person: world.person, client: one, session: world.session)
+            try await World(world.store, user: world.user, client: one, session: world.session)
                 .approve(
-                    World(world.store, person: world.person, client: one, session: world.session)
+                    World(world.store, user: world.user, client: one, session: world.session)
                         .grant(Scope([.openID])))
             #expect(try await world.store.userCount(of: one.id, atMost: 5) == 1)
             #expect(try await Self.add(two, to: world.store, unusedLimit: 1) == .added)
@@ -115,7 +115,7 @@ struct SelfRegisteredClientContractTests {
                 #expect(
                     try await Self.add(client, to: store, secret: ClientSecretRecord.example(of: client)) == .added)
             }
-            let user = World(store, person: world.person, client: used, session: world.session)
+            let user = World(store, user: world.user, client: used, session: world.session)
             try await user.approve(user.grant(Scope([.openID])))
             try await Self.sweep(store, at: World.now + 6 * Self.day)
             #expect(try await store.client(unused.id) != nil)
@@ -130,7 +130,7 @@ struct SelfRegisteredClientContractTests {
             #expect(try await store.client(used.id) != nil)
             try await Self.sweep(store, at: World.now + 91 * Self.day)
             #expect(try await store.client(used.id) == nil)
-            #expect(try await store.consent(of: world.person.id, to: used.id) == nil)
+            #expect(try await store.consent(of: world.user.id, to: used.id) == nil)
             #expect(try await store.client(world.client.id) != nil)
         }
     }
@@ -142,7 +142,7 @@ struct SelfRegisteredClientContractTests {
             let client = try Self.client("app_one")
             #expect(try await Self.add(client, to: world.store) == .added)
             #expect(try await world.store.removeClient(client.id))
-            let owned = try RegisteredClient.named("app_one", owner: world.person.id)
+            let owned = try RegisteredClient.named("app_one", owner: world.user.id)
             #expect(
                 try await world.store.addClient(owned, logo: nil, secret: nil, ownerLimit: 10) == .added)
             #expect(try await world.store.removeClient(owned.id))

@@ -24,7 +24,7 @@ struct UnregisteredUseContractTests {
     /// Adds clients, and lets the user of a world allow them something.
     private static func allow(_ clients: [RegisteredClient], _ scope: Scope, in world: World) async throws {
         for client in clients {
-            let world = World(world.store, person: world.person, client: client, session: world.session)
+            let world = World(world.store, user: world.user, client: client, session: world.session)
             if try await world.store.client(client.id) == nil {
                 #expect(try await world.store.addClient(client) == .added)
             }
@@ -75,15 +75,15 @@ struct UnregisteredUseContractTests {
             for client in clients { #expect(try await world.store.addClient(client) == .added) }
             #expect(try await world.store.addClient(Self.document("https://a.example/c")) == .added)
             var listed: [String] = []
-            var place: UnregisteredClientPlace?
+            var cursor: UnregisteredClientCursor?
             for _ in 0..<3 {
-                let page = try await world.store.unregisteredClients(of: .registrations, after: place, limit: 2)
+                let page = try await world.store.unregisteredClients(of: .registrations, after: cursor, limit: 2)
                 listed += page.map(\.client.id.rawValue)
-                place = page.last.map { UnregisteredClientPlace(of: $0.client) }
+                cursor = page.last.map { UnregisteredClientCursor(of: $0.client) }
             }
             #expect(listed == ["app_4", "app_3", "app_2", "app_1", "app_0"])
             #expect(
-                try await world.store.unregisteredClients(of: .registrations, after: place, limit: 2).isEmpty)
+                try await world.store.unregisteredClients(of: .registrations, after: cursor, limit: 2).isEmpty)
             let ofHost = try await world.store.unregisteredClients(of: .host("a.example"), after: nil, limit: 9)
             #expect(ofHost.map(\.client.id.rawValue) == ["https://a.example/c"])
         }
@@ -109,7 +109,7 @@ struct UnregisteredUseContractTests {
     func `a deleted client loses every grant, and is not remembered`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let client = try Self.document("https://a.example/c")
-            let ofClient = World(world.store, person: world.person, client: client, session: world.session)
+            let ofClient = World(world.store, user: world.user, client: client, session: world.session)
             #expect(try await world.store.addClient(client) == .added)
             let code = try await ofClient.approve(ofClient.grant())
             #expect(try await world.store.removeUnregisteredClient(client.id))
@@ -133,7 +133,7 @@ struct UnregisteredUseContractTests {
             #expect(try await world.store.removeUnregisteredClients(of: .host("a.example"), atMost: 3) == 2)
             #expect(try await world.store.removeUnregisteredClients(of: .host("a.example"), atMost: 3) == 0)
             for client in others { #expect(try await world.store.client(client.id) == client) }
-            #expect(try await world.store.consents(of: world.person.id).isEmpty)
+            #expect(try await world.store.consents(of: world.user.id).isEmpty)
         }
     }
 
@@ -153,7 +153,7 @@ struct UnregisteredUseContractTests {
             #expect(try await world.store.unregisteredClient(client.id) == nil)
             #expect(try await world.store.unregisteredClientHosts(after: nil, limit: 9).isEmpty)
             #expect(try await world.store.removeUnregisteredClients(of: .host("a.example"), atMost: 9) == 0)
-            #expect(try await world.store.consent(of: world.person.id, to: client.id) != nil)
+            #expect(try await world.store.consent(of: world.user.id, to: client.id) != nil)
         }
     }
 }

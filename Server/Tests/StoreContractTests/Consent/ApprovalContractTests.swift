@@ -15,7 +15,7 @@ struct ApprovalContractTests {
             expiry, anotherUser
 
         /// The outcome of an approval after the end of its session.
-        var outcome: RecordConsentOutcome { self == .switchedOff ? .personNotActive : .sessionEnded }
+        var outcome: RecordConsentOutcome { self == .switchedOff ? .userNotActive : .sessionEnded }
     }
 
     /// A user with a session and a single-page client, whose grants end with their session.
@@ -30,8 +30,8 @@ struct ApprovalContractTests {
                 id: native.id, type: .singlePage, presentation: native.presentation, redirectURIs: native.redirectURIs,
                 scope: native.scope, policy: native.policy, createdAt: native.createdAt)
             #expect(try await store.addClient(client) == .added)
-            session = Session.example(of: former.person)
-            world = World(store, person: former.person, client: client, session: session)
+            session = Session.example(of: former.user)
+            world = World(store, user: former.user, client: client, session: session)
             try await world.begin(session)
         }
 
@@ -39,29 +39,29 @@ struct ApprovalContractTests {
         let end = World.now + 1
 
         func end(_ ending: Ending) async throws {
-            let (store, person) = (world.store, world.person)
+            let (store, user) = (world.store, world.user)
             switch ending {
             case .signOut: #expect(try await store.endSession(session.digest, at: end))
-            case .endedInTheList: #expect(try await store.endSession(session.digest, of: person.id, at: end))
+            case .endedInTheList: #expect(try await store.endSession(session.digest, of: user.id, at: end))
             case .changedPassword: try await changePassword(keeping: nil)
             case .changedPasswordInTheSameBrowser:
                 let next = Session(
-                    digest: ArtefactDigest(of: SessionToken()), id: session.id, personID: person.id,
+                    digest: ArtefactDigest(of: SessionToken()), id: session.id, userID: user.id,
                     authenticatedAt: end, lastSeenAt: end, expiresAt: end + 3600)
                 #expect(
                     try await store.beginSession(next, proving: .example, replacing: nil) == .begun(session.id))
                 try await changePassword(keeping: next.digest)
             case .signOutEverywhere:
-                #expect(try await store.signOutEverywhere(person.id, except: nil, at: end) == 1)
+                #expect(try await store.signOutEverywhere(user.id, except: nil, at: end) == 1)
             case .switchedOff:
-                var disabled = person
+                var disabled = user
                 disabled.disabledAt = end
-                #expect(try await store.updatePerson(disabled, at: end) == .updated)
+                #expect(try await store.updateUser(disabled, at: end) == .updated)
             case .expiry:
                 try await store.revokeDependents(ofSession: session.id, notSeenSince: session.lastSeenAt, at: end)
             case .anotherUser:
-                let other = try Person.named("bob")
-                #expect(try await store.addPerson(other) == .added)
+                let other = try User.named("bob")
+                #expect(try await store.addUser(other) == .added)
                 let next = Session.example(of: other)
                 #expect(
                     try await store.beginSession(next, proving: .example, replacing: session.digest) == .begun(next.id))
@@ -70,7 +70,7 @@ struct ApprovalContractTests {
 
         private func changePassword(keeping kept: ArtefactDigest?) async throws {
             let outcome = try await world.store.changePassword(
-                of: world.person.id, from: .example, to: .other, keeping: kept, at: end)
+                of: world.user.id, from: .example, to: .other, keeping: kept, at: end)
             #expect(outcome == .changed)
         }
     }
@@ -135,7 +135,7 @@ struct ApprovalContractTests {
     {
         try await kind.withStore { store in
             let browser = try await Browser(in: store)
-            let (world, next) = (browser.world, Session.example(of: browser.world.person))
+            let (world, next) = (browser.world, Session.example(of: browser.world.user))
             let grant = world.grant()
             let code = try CodeRecord.example(for: grant)
             #expect(
@@ -159,7 +159,7 @@ struct ApprovalContractTests {
             ]
             for (id, time) in cases {
                 let grant = Grant(
-                    personID: world.person.id, clientID: world.client.id, scope: Scope([.openID]), sessionID: id,
+                    userID: world.user.id, clientID: world.client.id, scope: Scope([.openID]), sessionID: id,
                     createdAt: time, lastUsedAt: time)
                 let code = try CodeRecord.example(for: grant)
                 #expect(try await store.recordConsent(world.approval(grant, code)) == .sessionEnded)
@@ -183,7 +183,7 @@ struct ApprovalContractTests {
             #expect(try await approve(scope, .answer) == .recorded)
             #expect(try await approve(scope, .rememberedConsent) == .recorded)
             let narrowed = try await store.narrowConsent(
-                of: world.person.id, to: world.client.id, keeping: kept, at: World.now)
+                of: world.user.id, to: world.client.id, keeping: kept, at: World.now)
             #expect(narrowed == .narrowed)
             #expect(try await approve(scope, .rememberedConsent) == .consentWithdrawn)
             #expect(try await world.consent?.scope == (kept.isEmpty ? nil : kept))

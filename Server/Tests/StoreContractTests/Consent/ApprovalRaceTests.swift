@@ -110,7 +110,7 @@ struct ApprovalRaceTests {
                 let client = try await owner.registered(Self.form())
                 let attempt = Attempt(servers.first, by: client, for: "photos.read photos.write")
                 let question = try await Question(attempt, in: servers)
-                let page = try await owner.browser.open("/apps/\(client.id)/edit").applicationFormPage
+                let page = try await owner.browser.open("/apps/\(client.id)/edit").clientFormPage
                 let form = Self.form(after: change).adding("ticket", page.ticket)
                     .adding("revision", String(page.revision))
                 let ready = owner.browser

@@ -26,7 +26,7 @@ struct ConsentByResourceContractTests {
 
     private static func grant(_ world: World, _ scope: [Scope.Token], at resources: Resource...) -> Grant {
         Grant(
-            personID: world.person.id, clientID: world.client.id, scope: Scope(scope), resources: resources,
+            userID: world.user.id, clientID: world.client.id, scope: Scope(scope), resources: resources,
             sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
     }
 
@@ -44,7 +44,7 @@ struct ConsentByResourceContractTests {
             #expect(
                 consent.rememberedAt
                     == [apis.first: Scope([apis.read, apis.write]), apis.second: Scope([apis.write])])
-            #expect(try await world.store.consents(of: world.person.id).map(\.consent) == [consent])
+            #expect(try await world.store.consents(of: world.user.id).map(\.consent) == [consent])
             // A scope that was left out at one API is still allowed at the other, but not without an API.
             try await world.approve(
                 Self.grant(world, [.openID], at: apis.first), asked: Scope([.openID, .email, apis.write]))
@@ -60,11 +60,12 @@ struct ConsentByResourceContractTests {
         try await kind.withWorld { world async throws in
             let apis = try APIs()
             func record(
-                _ scope: [Scope.Token], at place: ConsentPlace, basis: ApprovalBasis
+                _ scope: [Scope.Token], at consentTarget: ConsentTarget, basis: ApprovalBasis
             ) async throws -> RecordConsentOutcome {
                 let grant = Self.grant(world, scope, at: apis.first)
                 return try await world.store.recordConsent(
-                    world.approval(grant, try CodeRecord.example(for: grant), place: place, basis: basis))
+                    world.approval(
+                        grant, try CodeRecord.example(for: grant), consentTarget: consentTarget, basis: basis))
             }
             try await world.approve(Self.grant(world, [.openID, apis.read, apis.write]))
             #expect(
@@ -91,19 +92,19 @@ struct ConsentByResourceContractTests {
                 Self.grant(world, [apis.read], at: apis.second), Self.grant(world, [.openID, apis.read]),
             ]
             for grant in grants { try await world.approve(grant) }
-            #expect(try await world.store.revokeGrant(grants[1].id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(grants[1].id, because: .client, at: Self.later) == .revoked)
             #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read, apis.write])])
             #expect(
                 try await world.store.narrowConsent(
-                    of: world.person.id, to: world.client.id, keeping: Scope([.openID, apis.read]), at: Self.later)
+                    of: world.user.id, to: world.client.id, keeping: Scope([.openID, apis.read]), at: Self.later)
                     == .narrowed)
             #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read])])
-            #expect(try await world.store.revokeGrant(grants[2].id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(grants[2].id, because: .client, at: Self.later) == .revoked)
             // The same scope is still allowed at another API, which does not allow it for the service
             // itself.
             #expect(try await world.consent?.scope == Scope([apis.read]))
             #expect(try await world.consent?.remembered == Scope())
-            #expect(try await world.store.revokeGrant(grants[0].id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(grants[0].id, because: .client, at: Self.later) == .revoked)
             #expect(try await world.consent == nil)
         }
     }

@@ -17,14 +17,14 @@ struct ConsentContractTests {
             let scope = Scope([.openID, .profile])
             try await world.approve(world.grant(scope))
             let expected = Consent(
-                personID: world.person.id, clientID: world.client.id, scope: scope, remembered: scope,
+                userID: world.user.id, clientID: world.client.id, scope: scope, remembered: scope,
                 appearance: ClientAppearance(of: world.client), since: World.now, allowedAt: World.now
             )
             #expect(try await world.consent == expected)
             #expect(
-                try await world.store.consents(of: world.person.id)
+                try await world.store.consents(of: world.user.id)
                     == [ConsentFacts(consent: expected, client: world.client)])
-            #expect(try await world.store.consents(of: PersonIdentifier()) == [])
+            #expect(try await world.store.consents(of: UserIdentifier()) == [])
         }
     }
 
@@ -55,7 +55,7 @@ struct ConsentContractTests {
             #expect(try await world.consent == nil)
             #expect(try await world.store.pkceExceptionUse(of: world.client.id) == nil)
             let renewed = World(
-                world.store, person: world.person, client: try #require(try await world.store.client(world.client.id)),
+                world.store, user: world.user, client: try #require(try await world.store.client(world.client.id)),
                 session: world.session)
             try await renewed.approve(grant)
         }
@@ -110,14 +110,14 @@ struct ConsentContractTests {
             for id in ["app-b", "app-a"] {
                 let client = try RegisteredClient.named(id)
                 #expect(try await world.store.addClient(client) == .added)
-                worlds.append(World(world.store, person: world.person, client: client, session: world.session))
+                worlds.append(World(world.store, user: world.user, client: client, session: world.session))
             }
             for world in worlds { try await world.approve(world.grant()) }
             try await bobs.approve(bobs.grant(Scope([.openID])))
             try await worlds[1].approve(worlds[1].grant(at: Self.later))
-            let listed = try await world.store.consents(of: world.person.id)
+            let listed = try await world.store.consents(of: world.user.id)
             #expect(listed.map(\.client.id.rawValue) == ["app-b", "app-a", "app-lightbox"])
-            #expect(try await world.store.consents(of: bobs.person.id).map(\.consent.scope) == [Scope([.openID])])
+            #expect(try await world.store.consents(of: bobs.user.id).map(\.consent.scope) == [Scope([.openID])])
         }
     }
 
@@ -198,7 +198,7 @@ struct ConsentContractTests {
             #expect(try await world.store.addClient(client) == .added)
             let others = [
                 try await world.adding("bob"),
-                World(world.store, person: world.person, client: client, session: world.session),
+                World(world.store, user: world.user, client: client, session: world.session),
             ]
             try await world.approve(world.grant())
             for other in others { try await other.approve(other.grant()) }
@@ -213,12 +213,12 @@ struct ConsentContractTests {
         try await kind.withWorld { world async throws in
             let (first, second) = (world.grant(Scope([.openID, .profile])), world.grant(Scope([.openID, .email])))
             for grant in [first, second] { try await world.approve(grant) }
-            #expect(try await world.store.revokeGrant(first.id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(first.id, because: .client, at: Self.later) == .revoked)
             #expect(try await world.consent?.scope == Scope([.openID, .email]))
             #expect(try await world.consent?.remembered == Scope([.openID, .email]))
-            #expect(try await world.store.revokeGrant(second.id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(second.id, because: .client, at: Self.later) == .revoked)
             #expect(try await world.consent == nil)
-            #expect(try await world.store.consents(of: world.person.id) == [])
+            #expect(try await world.store.consents(of: world.user.id) == [])
         }
     }
 
@@ -255,7 +255,7 @@ struct ConsentContractTests {
         try await kind.withWorld { world async throws in
             let plain = world.grant(Scope([.openID, .email]))
             let grant = Grant(
-                personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .email]),
+                userID: world.user.id, clientID: world.client.id, scope: Scope([.openID, .email]),
                 claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), sessionID: world.session.id,
                 createdAt: World.now, lastUsedAt: World.now)
             try await world.approve(plain)
@@ -266,7 +266,7 @@ struct ConsentContractTests {
             #expect(consent.remembered == Scope([.openID, .email, .profile]))
             #expect(
                 try await world.store.narrowConsent(
-                    of: world.person.id, to: world.client.id, keeping: Scope([.openID, .email]), at: Self.later)
+                    of: world.user.id, to: world.client.id, keeping: Scope([.openID, .email]), at: Self.later)
                     == .narrowed)
             let narrowed = try #require(try await world.store.grant(grant.id))
             #expect(narrowed.claimScope.isEmpty)
@@ -280,6 +280,6 @@ struct ConsentContractTests {
 
 extension World {
     fileprivate func narrow(to kept: Scope, at time: Date) async throws -> NarrowConsentOutcome {
-        try await store.narrowConsent(of: person.id, to: client.id, keeping: kept, at: time)
+        try await store.narrowConsent(of: user.id, to: client.id, keeping: kept, at: time)
     }
 }

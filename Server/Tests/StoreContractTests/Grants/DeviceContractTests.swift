@@ -89,7 +89,7 @@ struct DeviceContractTests {
         try await kind.withWorld { world async throws in
             let device = try await world.addDevice()
             let (grant, code) = try await world.approve(device)
-            let facts = CodeFacts(code: code, grant: grant, person: world.person)
+            let facts = CodeFacts(code: code, grant: grant, user: world.user)
             #expect(
                 try await world.store.pollDevice(device.digest, by: world.client.id, at: Self.now)
                     == .approved(facts, session: world.session))

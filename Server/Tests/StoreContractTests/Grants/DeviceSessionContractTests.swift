@@ -20,26 +20,26 @@ struct DeviceSessionContractTests {
     /// Adds a session that expires a minute from now, in which the user approves.
     private static func signedIn(_ world: World) async throws -> World {
         let session = Session(
-            digest: ArtefactDigest(of: SessionToken()), personID: world.person.id, authenticatedAt: now,
+            digest: ArtefactDigest(of: SessionToken()), userID: world.user.id, authenticatedAt: now,
             lastSeenAt: now, expiresAt: now + 60)
         try await world.begin(session)
-        return World(world.store, person: world.person, client: world.client, session: session)
+        return World(world.store, user: world.user, client: world.client, session: session)
     }
 
     private static func end(_ ending: Ending, _ world: World) async throws {
-        let (store, person) = (world.store, world.person)
+        let (store, user) = (world.store, world.user)
         switch ending {
         case .signOut: #expect(try await store.endSession(world.session.digest, at: now + 1))
-        case .signOutEverywhere: #expect(try await store.signOutEverywhere(person.id, except: nil, at: now + 1) == 2)
+        case .signOutEverywhere: #expect(try await store.signOutEverywhere(user.id, except: nil, at: now + 1) == 2)
         case .password, .passwordInThisSession:
             let kept = ending == .passwordInThisSession ? world.session.digest : nil
             let outcome = try await store.changePassword(
-                of: person.id, from: .example, to: .other, keeping: kept, at: now + 1)
+                of: user.id, from: .example, to: .other, keeping: kept, at: now + 1)
             #expect(outcome == .changed)
         case .disabled:
-            var disabled = person
+            var disabled = user
             disabled.disabledAt = now
-            #expect(try await store.updatePerson(disabled, at: now + 1) == .updated)
+            #expect(try await store.updateUser(disabled, at: now + 1) == .updated)
         case .expiry: break
         }
     }
@@ -84,7 +84,7 @@ struct DeviceSessionContractTests {
             let grant = world.grant(at: ending == .expiry ? Self.now + 60 : Self.now + 2)
             let outcome = try await world.store.recordConsent(
                 world.approval(grant, .example(of: device, for: grant), pkce: .notNeeded))
-            #expect(outcome == (ending == .disabled ? .personNotActive : .sessionEnded))
+            #expect(outcome == (ending == .disabled ? .userNotActive : .sessionEnded))
             #expect(
                 try await world.store.deviceAuthorization(userCode: device.userCode, at: Self.now + 2) == device)
         }
@@ -96,7 +96,7 @@ struct DeviceSessionContractTests {
         try await kind.withWorld { world async throws in
             let device = try await world.addDevice()
             _ = try await world.approve(device)
-            let again = Session.example(of: world.person)
+            let again = Session.example(of: world.user)
             let outcome = try await world.store.beginSession(
                 again, proving: .example, replacing: world.session.digest)
             #expect(outcome == .begun(world.session.id))

@@ -15,7 +15,7 @@ struct GrantContractTests {
             let grant = world.grant()
             let code = try await world.approve(grant)
             let facts = try #require(try await world.store.code(code.digest))
-            #expect(facts == CodeFacts(code: code, grant: grant, person: world.person))
+            #expect(facts == CodeFacts(code: code, grant: grant, user: world.user))
             #expect(facts.code.codeChallenge == code.codeChallenge)
             #expect(facts.code.redirectURI?.uri.rawValue == code.redirectURI?.uri.rawValue)
             #expect(facts.code.nonce?.exposed == code.nonce?.exposed)
@@ -33,9 +33,9 @@ struct GrantContractTests {
             #expect(try await world.store.grantFacts(grant.id) == nil)
             try await world.approve(grant)
             let facts = try #require(try await world.store.grantFacts(grant.id))
-            #expect(facts == GrantFacts(grant: grant, person: world.person))
+            #expect(facts == GrantFacts(grant: grant, user: world.user))
             #expect(facts.hold)
-            try await world.store.revokeGrant(grant.id, because: .application, at: World.now)
+            try await world.store.revokeGrant(grant.id, because: .client, at: World.now)
             let ended = try #require(try await world.store.grantFacts(grant.id))
             #expect(ended.grant.revokedAt == World.now)
             #expect(!ended.hold)
@@ -67,17 +67,17 @@ struct GrantContractTests {
     @Test(arguments: StoreKind.allCases)
     func `an approval for a deleted client or user writes nothing`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let disabled = try Person.named("gone", disabledAt: World.now)
-            #expect(try await world.store.addPerson(disabled) == .added)
+            let disabled = try User.named("gone", disabledAt: World.now)
+            #expect(try await world.store.addUser(disabled) == .added)
             let client = try #require(ClientIdentifier("unknown"))
-            let cases: [(PersonIdentifier, ClientIdentifier, RecordConsentOutcome)] = [
-                (world.person.id, client, .clientDeleted),
-                (PersonIdentifier(), world.client.id, .personNotActive),
-                (disabled.id, world.client.id, .personNotActive),
+            let cases: [(UserIdentifier, ClientIdentifier, RecordConsentOutcome)] = [
+                (world.user.id, client, .clientDeleted),
+                (UserIdentifier(), world.client.id, .userNotActive),
+                (disabled.id, world.client.id, .userNotActive),
             ]
-            for (person, client, outcome) in cases {
+            for (user, client, outcome) in cases {
                 let grant = Grant(
-                    personID: person, clientID: client, scope: Scope(), createdAt: World.now, lastUsedAt: World.now)
+                    userID: user, clientID: client, scope: Scope(), createdAt: World.now, lastUsedAt: World.now)
                 let code = try CodeRecord.example(for: grant)
                 #expect(try await world.store.recordConsent(world.approval(grant, code)) == outcome)
                 #expect(try await world.store.grant(grant.id) == nil)
@@ -128,7 +128,7 @@ struct GrantContractTests {
             var (usedCode, usedGrant) = (code, grant)
             usedCode.usedAt = time
             usedGrant.lastUsedAt = time
-            let expected = CodeFacts(code: usedCode, grant: usedGrant, person: world.person)
+            let expected = CodeFacts(code: usedCode, grant: usedGrant, user: world.user)
             #expect(try await world.store.code(code.digest) == expected)
             #expect(
                 try await world.store.consumeCode(code.digest, beginning: nil, at: time.addingTimeInterval(1))
@@ -151,7 +151,7 @@ struct GrantContractTests {
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .gone)
             var counted = code
             counted.failedRedemptions = 5
-            let facts = CodeFacts(code: counted, grant: grant, person: world.person)
+            let facts = CodeFacts(code: counted, grant: grant, user: world.user)
             #expect(try await world.store.code(code.digest) == facts)
         }
     }
@@ -183,15 +183,15 @@ struct GrantContractTests {
             let grant = world.grant()
             let code = try await world.approve(grant)
             let time = World.now.addingTimeInterval(2)
-            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: time) == .revoked)
+            #expect(try await world.store.revokeGrant(grant.id, because: .client, at: time) == .revoked)
             #expect(
-                try await world.store.revokeGrant(grant.id, because: .application, at: time.addingTimeInterval(1))
+                try await world.store.revokeGrant(grant.id, because: .client, at: time.addingTimeInterval(1))
                     == .alreadyRevoked)
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time) == .gone)
             var revoked = grant
             revoked.revokedAt = time
             #expect(try await world.store.grant(grant.id) == revoked)
-            let facts = CodeFacts(code: code, grant: revoked, person: world.person)
+            let facts = CodeFacts(code: code, grant: revoked, user: world.user)
             #expect(try await world.store.code(code.digest) == facts)
         }
     }
@@ -202,7 +202,7 @@ struct GrantContractTests {
             let grant = world.grant()
             let code = try await world.approve(grant)
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
-            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await world.store.revokeGrant(grant.id, because: .client, at: World.now) == .revoked)
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .alreadyUsed)
         }
     }
@@ -217,7 +217,7 @@ struct GrantContractTests {
             #expect(try await world.store.code(digest) == nil)
             let grant = GrantIdentifier()
             #expect(try await world.store.grant(grant) == nil)
-            #expect(try await world.store.revokeGrant(grant, because: .application, at: World.now) == .notFound)
+            #expect(try await world.store.revokeGrant(grant, because: .client, at: World.now) == .notFound)
             #expect(try await world.store.grant(grant) == nil)
         }
     }

@@ -128,7 +128,7 @@ enum Race {
             of fields: KeyValuePairs<String, String>, by owner: ScriptedUserAgent
         ) async throws -> Change<Reply> {
             var browser = owner
-            let page = try await browser.open("/account/apps/\(client.id.rawValue)").connectedAppPage
+            let page = try await browser.open("/account/apps/\(client.id.rawValue)").connectedClientPage
             var form = FormParameters(["ticket": page.ticket])
             for (name, value) in fields { form.append(name, value) }
             let (ready, filled) = (browser, form)

@@ -65,7 +65,7 @@ struct RedemptionContractTests {
     func `the attempt that redeemed a code of a revoked grant is refused`(_ kind: StoreKind) async throws {
         try await Self.withCode(kind) { issued async throws in
             #expect(try await issued.redeem() == .consumed)
-            try await issued.world.store.revokeGrant(issued.grant.id, because: .person, at: World.now + 2)
+            try await issued.world.store.revokeGrant(issued.grant.id, because: .user, at: World.now + 2)
             #expect(try await issued.redeem() == .gone)
         }
     }
@@ -141,7 +141,7 @@ struct RedemptionContractTests {
             #expect(try await issued.redeem() == .consumed)
             #expect(
                 try await issued.world.store.narrowConsent(
-                    of: issued.world.person.id, to: issued.world.client.id, keeping: Scope([.openID]), at: World.now + 2
+                    of: issued.world.user.id, to: issued.world.client.id, keeping: Scope([.openID]), at: World.now + 2
                 )
                     == .narrowed)
             _ = try await issued.settle(answered: false)
@@ -187,7 +187,7 @@ struct RedemptionContractTests {
             #expect(try await store.refreshStatistics(of: issued.world.client.id).repeats == family.repeats)
             let other = try await store.recordRefresh(facts, step, attempt: CommitAttempt(), now: World.now + 4)
             #expect(other == (step == .repeat || step == .stay ? .recorded : .changedMeanwhile))
-            try await store.revokeGrant(issued.grant.id, because: .person, at: World.now + 5)
+            try await store.revokeGrant(issued.grant.id, because: .user, at: World.now + 5)
             #expect(try await store.recordRefresh(facts, step, attempt: attempt, now: World.now + 6) == .gone)
         }
     }

@@ -36,13 +36,13 @@ struct MoveTests {
 
     private static func contents(of store: any AuthorizationServerStore, _ world: World) async throws -> [String] {
         var contents: [String] = []
-        contents.append("\(try await store.people(after: nil, limit: 100))")
+        contents.append("\(try await store.users(after: nil, limit: 100))")
         contents.append("\(try await store.clients())")
         contents.append("\(try await store.scopes())")
         contents.append(
-            "\(String(describing: try await world.store.consent(of: world.person.id, to: world.client.id)))")
-        contents.append("\(try await store.grants(of: world.person.id, after: nil, limit: 100))")
-        contents.append("\(try await store.sessions(of: world.person.id))")
+            "\(String(describing: try await world.store.consent(of: world.user.id, to: world.client.id)))")
+        contents.append("\(try await store.grants(of: world.user.id, after: nil, limit: 100))")
+        contents.append("\(try await store.sessions(of: world.user.id))")
         contents.append("\(try await store.clientSecrets(of: world.client.id))")
         contents.append("\(try await store.auditLog(after: nil, limit: 5000))")
         contents.append("\(try await store.sealedAudit(after: 0, limit: 5000)) \(try await store.auditChainEnds())")
@@ -72,9 +72,9 @@ struct MoveTests {
             await file.close()
 
             let store = try await PostgreSQLStore.open(string)
-            let moved = World(store, person: world.person, client: world.client, session: world.session)
+            let moved = World(store, user: world.user, client: world.client, session: world.session)
             #expect(try await Self.contents(of: store, moved) == before)
-            #expect(try await store.notedSettings() == ["issuer": "https://id.example"])
+            #expect(try await store.recordedSettings() == ["issuer": "https://id.example"])
             // New rows are numbered after the old ones, and the triggers work.
             let last = try await store.auditLog(after: nil, limit: 5000).map(\.number).max()
             try await store.appendAudit(AuditEvent(at: World.now + 5000, .signIn))
@@ -122,9 +122,9 @@ struct MoveTests {
             let file = try SQLiteStore(at: directory.path("store.sqlite"))
             let other = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
             let world = try await Self.fill(file)
-            #expect(try await other.person(world.person.id) != nil)
+            #expect(try await other.user(world.user.id) != nil)
             _ = try await PostgreSQLStore.move(file, into: string, settings: [:], reporting: { _ in })
-            await #expect(throws: StoreFault.self) { try await other.addPerson(try .named("mallory")) }
+            await #expect(throws: StoreFault.self) { try await other.addUser(try .named("mallory")) }
             await #expect(throws: StoreFault.self) {
                 try await other.endSession(world.session.digest, at: World.now)
             }
@@ -140,7 +140,7 @@ struct MoveTests {
             for number in 0..<2 {
                 let file = try SQLiteStore(at: directory.path("store\(number).sqlite"))
                 _ = try await Self.fill(file)
-                #expect(try await file.addPerson(try .named("user\(number)")) == .added)
+                #expect(try await file.addUser(try .named("user\(number)")) == .added)
                 files.append(file)
             }
             let both = files
@@ -153,9 +153,9 @@ struct MoveTests {
             #expect(succeeded[-1] == 1)
             let winner = try #require(succeeded.keys.first { $0 >= 0 })
             let store = try await PostgreSQLStore.open(string)
-            let users = try await store.people(after: nil, limit: 9).map(\.username.rawValue)
+            let users = try await store.users(after: nil, limit: 9).map(\.username.rawValue)
             #expect(users.contains("user\(winner)"))
-            #expect(try await files[1 - winner].addPerson(try .named("still.here")) == .added)
+            #expect(try await files[1 - winner].addUser(try .named("still.here")) == .added)
             await store.close()
             for file in files { await file.close() }
         }
@@ -186,13 +186,13 @@ struct MoveTests {
             let file = try SQLiteStore(at: directory.path("store.sqlite"))
             let world = try await Self.fill(file)
             let store = try await PostgreSQLStore.open(string)
-            #expect(try await store.addPerson(try .named("carol")) == .added)
+            #expect(try await store.addUser(try .named("carol")) == .added)
             await #expect(throws: MoveRefusal.notEmpty(database: "\(string)", table: "people")) {
                 try await PostgreSQLStore.move(file, into: string, settings: [:], reporting: { _ in })
             }
-            #expect(try await store.people(after: nil, limit: 10).count == 1)
-            #expect(try await file.person(world.person.id) != nil)
-            #expect(try await file.addPerson(try .named("dora")) == .added)
+            #expect(try await store.users(after: nil, limit: 10).count == 1)
+            #expect(try await file.user(world.user.id) != nil)
+            #expect(try await file.addUser(try .named("dora")) == .added)
             await store.close()
             await file.close()
         }
@@ -204,8 +204,8 @@ struct MoveTests {
 
         let store: SQLiteStore
 
-        func handOver<Result>(to target: String, _ copy: (any TableReader) throws -> Result) throws -> Result {
-            try store.handOver(to: target) { tables in
+        func withExclusiveRead<Result>(to target: String, _ copy: (any TableReader) throws -> Result) throws -> Result {
+            try store.withExclusiveRead(to: target) { tables in
                 _ = try copy(tables)
                 throw Stopped()
             }

@@ -15,17 +15,17 @@ struct AuditContractTests {
         try await kind.withWorld { world async throws in
             let store = world.store
             let first = AuditEvent(
-                at: World.now, .signIn, .refused, personID: world.person.id, source: "192.0.2.1", requestID: "r1")
+                at: World.now, .signIn, .refused, userID: world.user.id, source: "192.0.2.1", requestID: "r1")
             let second = AuditEvent(
-                at: World.now + 60, .consent, personID: world.person.id, clientID: world.client.id,
+                at: World.now + 60, .consent, userID: world.user.id, clientID: world.client.id,
                 grantID: GrantIdentifier(), source: "192.0.2.1", requestID: "r2", detail: "openid photos.read")
-            let third = AuditEvent(at: World.now + 120, .application, clientID: world.client.id, detail: "changed")
+            let third = AuditEvent(at: World.now + 120, .client, clientID: world.client.id, detail: "changed")
             for event in [first, second, third] { try await store.appendAudit(event) }
 
             func asked(_ query: AuditQuery) async throws -> [AuditEvent] { try await store.audit(query).map(\.event) }
             #expect(try await asked(AuditQuery()) == [third, second, first])
             #expect(try await asked(AuditQuery(kind: .consent)) == [second])
-            #expect(try await asked(AuditQuery(personID: world.person.id)) == [second, first])
+            #expect(try await asked(AuditQuery(userID: world.user.id)) == [second, first])
             #expect(try await asked(AuditQuery(clientID: world.client.id)) == [third, second])
             #expect(try await asked(AuditQuery(since: World.now + 60)) == [third, second])
             #expect(try await asked(AuditQuery(until: World.now + 60)) == [first])
@@ -162,12 +162,12 @@ struct AuditContractTests {
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
         let bob = try await world.adding("bob")
-        for person in [world.person, bob.person] {
+        for user in [world.user, bob.user] {
             try await store.appendAudit(
-                AuditEvent(at: World.now, .signIn, personID: person.id, source: "192.0.2.7", detail: "device"))
+                AuditEvent(at: World.now, .signIn, userID: user.id, source: "192.0.2.7", detail: "device"))
         }
         #expect(try await world.beginRemoval() == .begun([]))
-        let (ada, pseudonym) = (world.person.id.rawValue, try World.terms(of: world.person).pseudonym.rawValue)
+        let (ada, pseudonym) = (world.user.id.rawValue, try World.terms(of: world.user).pseudonym.rawValue)
         let database = try DatabaseQueue(path: store.path)
         let allowed = "UPDATE audit SET person_id = '\(pseudonym)', source = NULL"
         for statement in [
@@ -183,7 +183,7 @@ struct AuditContractTests {
             "\(allowed), grant_id = 'gr_1' WHERE person_id = '\(ada)'",
             "\(allowed), request_id = 'r1' WHERE person_id = '\(ada)'",
             "\(allowed), number = number + 100 WHERE person_id = '\(ada)'",
-            "\(allowed) WHERE person_id = '\(bob.person.id)'",
+            "\(allowed) WHERE person_id = '\(bob.user.id)'",
         ] {
             await #expect(throws: DatabaseError.self, "\(statement)") {
                 try await database.write { database in try database.execute(sql: statement) }

@@ -127,10 +127,10 @@ struct AuditSealContractTests {
     ) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
-            for detail in ["device", "typed \(world.person.username) twice"] {
+            for detail in ["device", "typed \(world.user.username) twice"] {
                 try await store.appendAudit(
                     AuditEvent(
-                        at: World.now, .signIn, personID: world.person.id, clientID: world.client.id,
+                        at: World.now, .signIn, userID: world.user.id, clientID: world.client.id,
                         grantID: GrantIdentifier(), source: "192.0.2.7", requestID: "r1", detail: detail))
             }
             try await Self.append("of nobody", to: store)
@@ -139,7 +139,7 @@ struct AuditSealContractTests {
             try await world.finishRemovals()
             try await Self.seal(store)
             let sealed = try await store.sealedAudit(after: 0, limit: 9).filter { $0.seal.number <= 3 }
-            #expect(sealed.map { $0.seal.person.salt == nil } == [true, true, false])
+            #expect(sealed.map { $0.seal.user.salt == nil } == [true, true, false])
             #expect(sealed.map { $0.seal.detail.salt == nil } == [false, true, false])
             #expect(sealed.map(\.record?.detail) == ["device", nil, "of nobody"])
             let verdict = try await Self.verdict(store)

@@ -101,12 +101,12 @@ struct AuditTamperingTests {
 
     private static func fill(_ store: any AuthorizationServerStore) async throws -> Date {
         // The store keeps no source and no detail of a user that it does not know.
-        let person = try Person.named("alice")
-        #expect(try await store.addPerson(person) == .added)
+        let user = try User.named("alice")
+        #expect(try await store.addUser(user) == .added)
         for number in 1...6 {
             try await store.appendAudit(
                 AuditEvent(
-                    at: World.now + Double(10 * number), .signIn, personID: person.id,
+                    at: World.now + Double(10 * number), .signIn, userID: user.id,
                     source: "192.0.2.\(number)",
                     detail: "number \(number)"))
         }

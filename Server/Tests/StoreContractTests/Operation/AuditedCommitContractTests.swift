@@ -26,23 +26,23 @@ struct AuditedCommitContractTests {
     private static let key = SealedSigningKey(
         id: KeyIdentifier("key-1"), algorithm: .es256, sealed: [1, 2, 3], createdAt: World.now)
 
-    static let steps = people + applications + settings
+    static let steps = users + clients + settings
 
-    private static let people = [
+    private static let users = [
         Step("add a user") { world async throws in
-            let person = try Person.named("bob")
-            return { try await world.store.addPerson(person, recording: $0).isCommitted }
+            let user = try User.named("bob")
+            return { try await world.store.addUser(user, recording: $0).isCommitted }
         },
         Step("add the first administrator") { world async throws in
-            let person = Person(
+            let user = User(
                 username: try #require(Username("root")), email: nil, displayName: "Root", passwordHash: .example,
                 isAdministrator: true, createdAt: World.now)
-            return { try await world.store.addFirstAdministrator(person, recording: $0).isCommitted }
+            return { try await world.store.addFirstAdministrator(user, recording: $0).isCommitted }
         },
         Step("change a password") { world async throws in
             { events in
                 try await world.store.changePassword(
-                    of: world.person.id, from: .example, to: .other, keeping: nil, at: World.now, recording: events
+                    of: world.user.id, from: .example, to: .other, keeping: nil, at: World.now, recording: events
                 ).isCommitted
             }
         },
@@ -52,7 +52,7 @@ struct AuditedCommitContractTests {
         Step("end a session of a user") { world async throws in
             { events in
                 try await world.store.endSession(
-                    world.session.digest, of: world.person.id, at: World.now, recording: events)
+                    world.session.digest, of: world.user.id, at: World.now, recording: events)
             }
         },
         Step("revoke a grant") { world async throws in
@@ -60,7 +60,7 @@ struct AuditedCommitContractTests {
             try await world.approve(grant)
             return { events in
                 try await world.store.revokeGrant(
-                    grant.id, because: .application, at: World.now, recording: events
+                    grant.id, because: .client, at: World.now, recording: events
                 ).isCommitted
             }
         },
@@ -68,7 +68,7 @@ struct AuditedCommitContractTests {
             try await world.approve(world.grant())
             return { events in
                 try await world.store.narrowConsent(
-                    of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: events
+                    of: world.user.id, to: world.client.id, keeping: Scope(), at: World.now, recording: events
                 ).isCommitted
             }
         },
@@ -83,7 +83,7 @@ struct AuditedCommitContractTests {
         },
     ]
 
-    private static let applications = [
+    private static let clients = [
         Step("add a client") { world async throws in
             let client = try RegisteredClient.named("app-other")
             return { events in
@@ -100,7 +100,7 @@ struct AuditedCommitContractTests {
         },
         Step("delete a secret") { world async throws in
             let secret = ClientSecretRecord.example(of: world.client)
-            let event = AuditEvent(at: World.now, .applicationSecret)
+            let event = AuditEvent(at: World.now, .clientSecret)
             #expect(try await world.store.addClientSecret(secret, recording: [event]) == .added)
             #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event])
             return { events in
@@ -184,10 +184,10 @@ struct AuditedCommitContractTests {
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in
-            let event = AuditEvent(at: World.now, .signIn, personID: world.person.id)
+            let event = AuditEvent(at: World.now, .signIn, userID: world.user.id)
             for (hash, count) in [(PasswordHash.other, 0), (.example, 1)] {
                 _ = try await world.store.beginSession(
-                    .lasting(of: world.person), proving: hash, replacing: nil, recording: [event])
+                    .lasting(of: world.user), proving: hash, replacing: nil, recording: [event])
                 #expect(try await world.store.audit(AuditQuery()).map(\.event) == Array(repeating: event, count: count))
             }
         }
@@ -198,12 +198,12 @@ struct AuditedCommitContractTests {
     func `an approval or a refresh that is sent again appends its events once`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
-            let consent = AuditEvent(at: World.now, .consent, personID: world.person.id, grantID: grant.id)
+            let consent = AuditEvent(at: World.now, .consent, userID: world.user.id, grantID: grant.id)
             let plain = world.approval(grant, try CodeRecord.example(for: grant))
             let approval = Approval(
                 grant: plain.grant, code: plain.code, asked: plain.asked, appearance: plain.appearance,
                 clientRevision: plain.clientRevision, pkce: plain.pkce, passwordHash: plain.passwordHash,
-                basis: plain.basis, events: [consent], newClientEvent: AuditEvent(at: World.now, .application))
+                basis: plain.basis, events: [consent], newClientEvent: AuditEvent(at: World.now, .client))
             for _ in 1...2 { #expect(try await world.store.recordConsent(approval) == .recorded) }
             #expect(try await world.store.audit(AuditQuery()).map(\.event) == [consent])
 
@@ -227,22 +227,22 @@ struct AuditedCommitContractTests {
     @Test(arguments: StoreKind.allCases)
     func `the events of a deletion name what it has deleted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            let owned = try RegisteredClient.named("app-owned", owner: world.user.id)
             #expect(try await world.store.addClient(owned) == .added)
             func removal(_ fate: RemovalTerms.OwnedClients) async throws -> BeginRemovalOutcome {
-                let terms = try World.terms(of: world.person, ownedClients: fate)
+                let terms = try World.terms(of: world.user, ownedClients: fate)
                 return try await world.store.beginRemoval(
-                    of: world.person.id, by: terms,
+                    of: world.user.id, by: terms,
                     recording: { clients in
-                        [AuditEvent(at: World.now, .account, personID: terms.pseudonym)]
-                            + clients.map { AuditEvent(at: World.now, .application, clientID: $0) }
+                        [AuditEvent(at: World.now, .account, userID: terms.pseudonym)]
+                            + clients.map { AuditEvent(at: World.now, .client, clientID: $0) }
                     }, at: World.now)
             }
             #expect(try await removal(.refuse) == .ownsClients([owned.id]))
             #expect(try await world.store.audit(AuditQuery()).isEmpty)
             #expect(try await removal(.delete([owned.id])) == .begun([owned.id]))
             let events = try await world.store.auditLog(after: nil, limit: 9).map(\.event)
-            #expect(events.map(\.kind) == [.account, .application])
+            #expect(events.map(\.kind) == [.account, .client])
             #expect(events.last?.clientID == owned.id)
         }
     }

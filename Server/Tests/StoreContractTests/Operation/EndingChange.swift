@@ -35,11 +35,11 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
     }
 
     /// Changes that have every kind of ending together.
-    static let all = people + grants + clients + settings
+    static let all = users + grants + clients + settings
 
-    private static let people = [
+    private static let users = [
         EndingChange("a sign-out", [.session]) { world async throws in
-            let other = Session.lasting(of: world.person)
+            let other = Session.lasting(of: world.user)
             return Steps(
                 prepare: { try await $0.begin(other) },
                 end: { world async throws in
@@ -50,36 +50,36 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
         },
         EndingChange("a new password", [.password, .session]) { world async throws in
             var report = RestoreReport()
-            report.withoutPassword = [world.person.username.rawValue]
+            report.withoutPassword = [world.user.username.rawValue]
             return Steps(
                 end: { world async throws in
                     _ = try await world.store.changePassword(
-                        of: world.person.id, from: .example, to: .other, keeping: nil, at: World.now, recording: [])
+                        of: world.user.id, from: .example, to: .other, keeping: nil, at: World.now, recording: [])
                 },
                 isValid: { world async throws in
-                    let session = Session.lasting(of: world.person)
+                    let session = Session.lasting(of: world.user)
                     let outcome = try await world.store.beginSession(
                         session, proving: .example, replacing: nil, recording: [])
                     return outcome == .begun(session.id)
                 },
                 isLeft: { world async throws in
-                    let person = try await world.store.person(world.person.id)
+                    let user = try await world.store.user(world.user.id)
                     // The new password is not in the copy.
-                    return person?.disabledAt == nil && person?.passwordHash == .unusable
+                    return user?.disabledAt == nil && user?.passwordHash == .unusable
                 },
                 report: report)
         },
         EndingChange("a disabled user", [.userDisabled, .session]) { world async throws in
             var report = RestoreReport()
-            report.disabled = [world.person.username.rawValue]
+            report.disabled = [world.user.username.rawValue]
             return Steps(
                 end: { world async throws in
-                    try await world.store.disablePerson(world.person.id, at: World.now, recording: [])
+                    try await world.store.disableUser(world.user.id, at: World.now, recording: [])
                 },
                 isValid: { world async throws in
-                    let person = try await world.store.person(world.person.id)
+                    let user = try await world.store.user(world.user.id)
                     let session = try await world.store.session(world.session.digest)
-                    return person?.disabledAt == nil || session != nil
+                    return user?.disabledAt == nil || session != nil
                 },
                 report: report)
         },
@@ -89,37 +89,37 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 prepare: { try await $0.approve(grant) },
                 end: { _ = try await $0.beginRemoval() },
                 isValid: { world async throws in
-                    let person = try await world.store.person(world.person.id)
+                    let user = try await world.store.user(world.user.id)
                     let facts = try await world.store.grantFacts(grant.id)
-                    return person != nil || facts != nil
+                    return user != nil || facts != nil
                 })
         },
         EndingChange("a deleted user and their client", [.userDeleted, .client]) { world async throws in
-            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            let owned = try RegisteredClient.named("app-owned", owner: world.user.id)
             return Steps(
                 prepare: { world async throws in
                     #expect(try await world.store.addClient(owned) == .added)
                 },
                 end: { _ = try await $0.beginRemoval(ownedClients: .delete([owned.id])) },
                 isValid: { world async throws in
-                    let (person, client) = (world.person.id, owned.id)
-                    let isPerson = try await world.store.person(person) != nil
-                    return try await world.store.client(client) != nil || isPerson
+                    let (user, client) = (world.user.id, owned.id)
+                    let isUser = try await world.store.user(user) != nil
+                    return try await world.store.client(client) != nil || isUser
                 })
         },
         EndingChange("a deleted user whose client got another owner", [.userDeleted, .clientChanged]) {
             world async throws in
-            let heir = try Person.named("bob")
-            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            let heir = try User.named("bob")
+            let owned = try RegisteredClient.named("app-owned", owner: world.user.id)
             var report = RestoreReport()
             report.changedClients = [owned.id.rawValue]
             return Steps(
                 prepare: { world async throws in
-                    #expect(try await world.store.addPerson(heir, recording: []) == .added)
+                    #expect(try await world.store.addUser(heir, recording: []) == .added)
                     #expect(try await world.store.addClient(owned) == .added)
                 },
                 end: { _ = try await $0.beginRemoval(ownedClients: .transfer(to: heir.id)) },
-                isValid: { try await $0.store.person($0.person.id) != nil },
+                isValid: { try await $0.store.user($0.user.id) != nil },
                 isLeft: { world async throws in
                     // Who got it is not in the journal.
                     let client = try await world.store.client(owned.id)
@@ -128,8 +128,8 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 report: report)
         },
         EndingChange("a deleted administrator, the only one of the copy", [.userDeleted]) { world async throws in
-            func administrator(_ name: String) throws -> Person {
-                Person(
+            func administrator(_ name: String) throws -> User {
+                User(
                     username: try #require(Username(name)), email: nil, displayName: name, passwordHash: .example,
                     isAdministrator: true, createdAt: World.now)
             }
@@ -138,18 +138,18 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
             report.keptAdministrators = ["root"]
             return Steps(
                 prepare: { world async throws in
-                    #expect(try await world.store.addPerson(former, recording: []) == .added)
+                    #expect(try await world.store.addUser(former, recording: []) == .added)
                 },
                 end: { world async throws in
-                    #expect(try await world.store.addPerson(later, recording: []) == .added)
+                    #expect(try await world.store.addUser(later, recording: []) == .added)
                     _ = try await world.store.beginRemoval(
                         of: former.id, by: World.terms(of: former), recording: { _ in [] }, at: World.now)
                 },
                 isValid: { world async throws in
-                    let person = try await world.store.person(former.id)
-                    return person != nil && person?.disabledAt == nil
+                    let user = try await world.store.user(former.id)
+                    return user != nil && user?.disabledAt == nil
                 },
-                isLeft: { try await $0.store.person(former.id)?.passwordHash == .unusable },
+                isLeft: { try await $0.store.user(former.id)?.passwordHash == .unusable },
                 report: report)
         },
     ]
@@ -164,7 +164,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 end: { world async throws in
                     _ = try await world.store.revokeGrant(
-                        grant.id, because: .application, at: World.now, recording: [])
+                        grant.id, because: .client, at: World.now, recording: [])
                 },
                 isValid: { try await $0.store.grantFacts(grant.id)?.hold == true },
                 isLeft: { try await $0.store.grantFacts(other.id)?.hold == true })
@@ -175,7 +175,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 prepare: { try await $0.approve(grant) },
                 end: { world async throws in
                     _ = try await world.store.narrowConsent(
-                        of: world.person.id, to: world.client.id, keeping: Scope([.openID]), at: World.now,
+                        of: world.user.id, to: world.client.id, keeping: Scope([.openID]), at: World.now,
                         recording: [])
                 },
                 isValid: { world async throws in
@@ -193,7 +193,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 prepare: { try await $0.approve(grant) },
                 end: { world async throws in
                     _ = try await world.store.narrowConsent(
-                        of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
+                        of: world.user.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
                 },
                 isValid: { world async throws in
                     let facts = try await world.store.grantFacts(grant.id)
@@ -217,7 +217,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 end: { world async throws in
                     _ = try await world.store.narrowConsent(
-                        of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
+                        of: world.user.id, to: world.client.id, keeping: Scope(), at: World.now, recording: [])
                 },
                 isValid: { try await $0.consent?.remembered.tokens.isEmpty == false })
         },

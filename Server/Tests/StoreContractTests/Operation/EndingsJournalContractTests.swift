@@ -22,8 +22,8 @@ struct EndingsJournalContractTests {
             try await steps.end(world)
             #expect(try Self.ended(in: path).isSuperset(of: change.kinds.map(\.name)))
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            #expect(!text.contains(world.person.id.rawValue))
-            for name in [world.person.username.rawValue, "ada@example.com", world.client.presentation.name] {
+            #expect(!text.contains(world.user.id.rawValue))
+            for name in [world.user.username.rawValue, "ada@example.com", world.client.presentation.name] {
                 #expect(!text.contains("\"\(name)\""))
             }
         }
@@ -218,7 +218,7 @@ struct EndingsJournalContractTests {
             }
             #expect(try await deleteExpired(at: World.now, idleBefore: seenAt + 1) == 1)
             #expect(try await store.session(world.session.digest) == nil)
-            let expired = Session.lasting(of: world.person)
+            let expired = Session.lasting(of: world.user)
             try await world.begin(expired)
             #expect(try await deleteExpired(at: expiresAt + 1, idleBefore: .distantPast) == 2)
             #expect(try await store.session(expired.digest) == nil)

@@ -54,7 +54,7 @@ struct MaintenanceContractTests {
             for (index, family, time) in times {
                 #expect(try await store.consumeCode(codes[index].digest, beginning: family, at: time) == .consumed)
             }
-            #expect(try await store.revokeGrant(revoked.id, because: .person, at: World.now + 1) == .revoked)
+            #expect(try await store.revokeGrant(revoked.id, because: .user, at: World.now + 1) == .revoked)
 
             try await Self.sweep(store, at: now)
             for code in codes { #expect(try await store.code(code.digest) == nil) }
@@ -112,15 +112,15 @@ struct MaintenanceContractTests {
         try await kind.withWorld(signedIn: false) { world async throws in
             let (store, now) = (world.store, World.now + 9 * 3600)
             for _ in 0..<25 {
-                let idle = Session.example(of: world.person)
+                let idle = Session.example(of: world.user)
                 #expect(try await store.beginSession(idle, proving: .example, replacing: nil) == .begun(idle.id))
             }
-            let live = Session.example(of: world.person, lastSeenAt: now - 60)
+            let live = Session.example(of: world.user, lastSeenAt: now - 60)
             #expect(try await store.beginSession(live, proving: .example, replacing: nil) == .begun(live.id))
             var batches: [Int] = []
             for _ in 0..<4 { batches.append(try await store.deleteExpired(Self.limits(at: now), atMost: 10)) }
             #expect(batches == [10, 10, 5, 0])
-            #expect(try await store.sessions(of: world.person.id).map(\.digest) == [live.digest])
+            #expect(try await store.sessions(of: world.user.id).map(\.digest) == [live.digest])
         }
     }
 
@@ -131,20 +131,20 @@ struct MaintenanceContractTests {
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
-            let person = try Person.named("ada")
+            let user = try User.named("ada")
             var client = try RegisteredClient.named("app-told")
             client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
-            #expect(try await store.addPerson(person) == .added)
+            #expect(try await store.addUser(user) == .added)
             #expect(try await store.addClient(client) == .added)
             let later = World.now + 3 * Self.day
             let session = Session(
-                digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: World.now,
+                digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: World.now,
                 lastSeenAt: later, expiresAt: World.now + 7 * Self.day)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let grant = Grant(
-                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: World.now, lastUsedAt: World.now)
-            try await World(store, person: person, client: client, session: session).approve(grant)
+            try await World(store, user: user, client: client, session: session).approve(grant)
             try await Self.sweep(store, at: later)
             #expect(try await store.grantFacts(grant.id) != nil)
             #expect(try await store.endSession(session.digest, at: later))
@@ -184,7 +184,7 @@ struct MaintenanceContractTests {
                 let code = try await world.approve(grant)
                 let family = Self.line(of: grant, usedAt: time, until: time + Self.day)
                 #expect(try await store.consumeCode(code.digest, beginning: family, at: time) == .consumed)
-                let session = Session.example(of: world.person, lastSeenAt: time)
+                let session = Session.example(of: world.user, lastSeenAt: time)
                 #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             }
             try await Self.sweep(store, at: time + 9 * Self.day)
@@ -194,7 +194,7 @@ struct MaintenanceContractTests {
         let (second, last) = (try #require(sizes.dropFirst().first), try #require(sizes.last))
         #expect(second > 0)
         #expect(last <= second * 11 / 10, "pages: \(sizes)")
-        #expect(try await store.sessions(of: world.person.id) == [world.session])
+        #expect(try await store.sessions(of: world.user.id) == [world.session])
         await store.close()
     }
 }

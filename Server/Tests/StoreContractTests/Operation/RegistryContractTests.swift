@@ -225,7 +225,7 @@ struct RegistryContractTests {
             let grant = world.grant()
             let code = try await world.approve(grant)
             #expect(try await store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
-            #expect(try await store.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await store.revokeGrant(grant.id, because: .client, at: World.now) == .revoked)
             try await revisions.expectSame("grants")
         }
     }

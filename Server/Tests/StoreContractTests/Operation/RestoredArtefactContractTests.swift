@@ -41,7 +41,7 @@ struct RestoredArtefactContractTests {
             let resource = try Resource("https://photos.example.com")
             // No standard scope, which would be remembered without the API.
             let grant = Grant(
-                personID: world.person.id, clientID: world.client.id,
+                userID: world.user.id, clientID: world.client.id,
                 scope: Scope([try #require(Scope.Token("photos.read"))]), resources: [resource],
                 sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
             try await world.approve(grant)

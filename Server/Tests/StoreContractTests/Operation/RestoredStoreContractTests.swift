@@ -67,22 +67,22 @@ struct RestoredStoreContractTests {
             for (seconds, isSame) in [(-60.0, false), (60, true)] {
                 let endings = ["user-disabled", "password"].enumerated().map { index, kind in
                     Ending(
-                        number: Int64(index) + 1, at: (world.person.createdAt + seconds).microseconds, kind: kind,
+                        number: Int64(index) + 1, at: (world.user.createdAt + seconds).microseconds, kind: kind,
                         subject: subject, detail: nil)
                 }
                 let report = try await restored.endAgain(endings)
                 #expect(report.disabled.count == (isSame ? 1 : 0) && report.withoutPassword.count == (isSame ? 1 : 0))
-                let person = try #require(try await store.person(world.person.id))
-                #expect((person.disabledAt != nil) == isSame)
-                #expect((person.passwordHash == world.person.passwordHash) != isSame)
+                let user = try #require(try await store.user(world.user.id))
+                #expect((user.disabledAt != nil) == isSame)
+                #expect((user.passwordHash == world.user.passwordHash) != isSame)
             }
         }
     }
 
     /// Creates the same user, client and session in another store, where the user gets the same number.
     private static func copy(of world: World, in store: any AuthorizationServerStore) async throws -> World {
-        let copy = World(store, person: world.person, client: world.client, session: world.session)
-        #expect(try await store.addPerson(world.person, recording: []) == .added)
+        let copy = World(store, user: world.user, client: world.client, session: world.session)
+        #expect(try await store.addUser(world.user, recording: []) == .added)
         #expect(try await store.addClient(world.client) == .added)
         try await copy.begin(world.session)
         return copy

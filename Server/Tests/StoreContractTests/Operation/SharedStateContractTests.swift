@@ -159,8 +159,8 @@ struct SharedStateContractTests {
                 #expect(try await store.noteProof(proof("first", lasting: seconds), at: World.now) == .used)
             }
             let same = proof("third")
-            let noted = try await outcomes(of: 20) { _ in try await store.noteProof(same, at: World.now + 2) }
-            #expect(noted == [.new: 1, .used: 19])
+            let recorded = try await outcomes(of: 20) { _ in try await store.noteProof(same, at: World.now + 2) }
+            #expect(recorded == [.new: 1, .used: 19])
         }
     }
 

@@ -20,7 +20,7 @@ struct RefreshFactsContractTests {
             secret: ArtefactDigest(of: ClientSecret()), createdAt: World.now)
         #expect(try await administration.addResource(api) == .added)
         let grant = Grant(
-            personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .offlineAccess]),
+            userID: world.user.id, clientID: world.client.id, scope: Scope([.openID, .offlineAccess]),
             resources: [try Resource("https://gone.example.com"), api.resource],
             sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
         let code = try await world.approve(grant)
@@ -33,7 +33,7 @@ struct RefreshFactsContractTests {
         // The first lookup fills the cache; each later one must still return the stored data.
         let registry = CachedRegistry(server)
         let seen = try #require(try await server.refreshFacts(line.digest))
-        #expect(seen == RefreshFacts(family: line, grant: grant, person: world.person))
+        #expect(seen == RefreshFacts(family: line, grant: grant, user: world.user))
         #expect(try await registry.fresh().resource(api.resource) == api)
         #expect(try await registry.fresh().resource(grant.resources[0]) == nil)
 

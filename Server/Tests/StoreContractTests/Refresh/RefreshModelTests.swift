@@ -32,11 +32,11 @@ struct RefreshModelTests {
             var random = SeededGenerator(seed: seed)
             for _ in 0..<Self.runs(on: kind) {
                 server.test.clock.set(server.test.clock.now + 1)
-                var line = try await RefreshLine(of: client, at: server)
+                var line = try await TokenFamilyUnderTest(of: client, at: server)
                 for _ in 0..<Int.random(in: 3...10, using: &random) {
-                    let event: RefreshLine.Event =
+                    let event: TokenFamilyUnderTest.Event =
                         Bool.random(using: &random)
-                        ? .refresh : RefreshLine.Event.allCases.randomElement(using: &random) ?? .refresh
+                        ? .refresh : TokenFamilyUnderTest.Event.allCases.randomElement(using: &random) ?? .refresh
                     try await line.happen(event, &random)
                 }
             }

@@ -19,7 +19,7 @@ struct RefreshStepContractTests {
         init(_ world: World, for scope: Scope = Scope([.openID, .email])) async throws {
             self.world = world
             let grant = Grant(
-                personID: world.person.id, clientID: world.client.id, scope: scope,
+                userID: world.user.id, clientID: world.client.id, scope: scope,
                 claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), sessionID: world.session.id,
                 createdAt: World.now, lastUsedAt: World.now)
             let code = try await world.approve(grant)
@@ -39,7 +39,7 @@ struct RefreshStepContractTests {
 
         func narrow(to kept: Scope = Scope([.openID])) async throws {
             let outcome = try await world.store.narrowConsent(
-                of: world.person.id, to: world.client.id, keeping: kept, at: World.now + 1)
+                of: world.user.id, to: world.client.id, keeping: kept, at: World.now + 1)
             #expect(outcome == .narrowed)
         }
     }

@@ -10,16 +10,16 @@ struct LogoutQueueContractTests {
     /// A user whose sessions end, and clients that are notified.
     private struct Queues {
         let store: any AuthorizationServerStore
-        let person: Person
+        let user: User
 
         init(_ store: any AuthorizationServerStore) async throws {
             self.store = store
-            person = try Person.named("ada")
-            #expect(try await store.addPerson(person) == .added)
+            user = try User.named("ada")
+            #expect(try await store.addUser(user) == .added)
         }
 
         func client(
-            _ name: String, of owner: Person? = nil, source: ClientSource = .console
+            _ name: String, of owner: User? = nil, source: ClientSource = .console
         ) async throws -> RegisteredClient {
             let id = source.kind == .document ? "https://\(name).example.com/client.json" : name
             var client = try RegisteredClient.named(id, owner: owner?.id)
@@ -31,13 +31,13 @@ struct LogoutQueueContractTests {
 
         /// Ends a session with a grant for each of the clients.
         func endSession(with clients: [RegisteredClient], at time: Date = World.now) async throws {
-            let session = Session.example(of: person)
+            let session = Session.example(of: user)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             for client in clients {
                 let grant = Grant(
-                    personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                    userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                     createdAt: World.now, lastUsedAt: World.now)
-                try await World(store, person: person, client: client, session: session).approve(grant)
+                try await World(store, user: user, client: client, session: session).approve(grant)
             }
             #expect(try await store.endSession(session.digest, at: time))
         }
@@ -76,8 +76,8 @@ struct LogoutQueueContractTests {
     func `the clients of one owner have only a few notifications in flight`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let queues = try await Queues(store)
-            let owner = try Person.named("dora")
-            #expect(try await store.addPerson(owner) == .added)
+            let owner = try User.named("dora")
+            #expect(try await store.addUser(owner) == .added)
             var clients: [RegisteredClient] = []
             for number in 1...10 { clients.append(try await queues.client("app-owned-\(number)", of: owner)) }
             let (own, other) = (try await queues.client("app-x"), try await queues.client("app-y"))

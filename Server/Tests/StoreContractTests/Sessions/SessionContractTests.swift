@@ -11,11 +11,11 @@ struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a session is read back with its user, its times exact to the millisecond`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let session = Session.example(of: world.person)
+            let session = Session.example(of: world.user)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let facts = try await world.store.session(session.digest)
-            #expect(facts == SessionFacts(session: session, person: world.person))
+            #expect(facts == SessionFacts(session: session, user: world.user))
         }
     }
 
@@ -23,7 +23,7 @@ struct SessionContractTests {
     func `a new session replaces the given one and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let (former, other, new) = (
-                Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
+                Session.example(of: world.user), Session.example(of: world.user), Session.example(of: world.user)
             )
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             #expect(try await world.store.beginSession(other, proving: .example, replacing: nil) == .begun(other.id))
@@ -40,22 +40,22 @@ struct SessionContractTests {
     // session.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `a session that continues under another cookie keeps its grants`(
-        _ kind: StoreKind, isSamePerson: Bool
+        _ kind: StoreKind, isSameUser: Bool
     ) async throws {
         try await kind.withStore { store in
             let held = try await Held(in: store)
-            var next = held.person
-            if !isSamePerson {
-                next = try Person.named("bob")
-                #expect(try await store.addPerson(next) == .added)
+            var next = held.user
+            if !isSameUser {
+                next = try User.named("bob")
+                #expect(try await store.addUser(next) == .added)
             }
             let new = Session.example(of: next)
             let outcome = try await store.beginSession(new, proving: .example, replacing: held.session.digest)
-            #expect(outcome == .begun(isSamePerson ? held.session.id : new.id))
+            #expect(outcome == .begun(isSameUser ? held.session.id : new.id))
             #expect(try await store.session(held.session.digest) == nil)
-            #expect(try await held.holding() == (isSamePerson ? held.all : held.beyondBrowsers))
-            #expect(try await held.told() == (isSamePerson ? [] : [held.session.id]))
-            if isSamePerson {
+            #expect(try await held.holding() == (isSameUser ? held.all : held.beyondBrowsers))
+            #expect(try await held.told() == (isSameUser ? [] : [held.session.id]))
+            if isSameUser {
                 #expect(try await store.endSession(new.digest, at: World.now + 2))
                 #expect(try await held.holding() == held.beyondBrowsers)
                 #expect(try await held.told() == [held.session.id])
@@ -70,22 +70,22 @@ struct SessionContractTests {
     ) async throws {
         try await kind.withStore { store in
             let held = try await Held(in: store)
-            let here = Session.example(of: held.person)
+            let here = Session.example(of: held.user)
             #expect(try await store.beginSession(here, proving: .example, replacing: nil) == .begun(here.id))
             let kept = try await held.give(.native, "app-here", in: here)
             if byPassword {
                 let outcome = try await store.changePassword(
-                    of: held.person.id, from: .example, to: .other, keeping: here.digest, at: World.now + 1)
+                    of: held.user.id, from: .example, to: .other, keeping: here.digest, at: World.now + 1)
                 #expect(outcome == .changed)
             } else {
                 #expect(
-                    try await store.signOutEverywhere(held.person.id, except: here.digest, at: World.now + 1) == 1)
+                    try await store.signOutEverywhere(held.user.id, except: here.digest, at: World.now + 1) == 1)
             }
             #expect(try await held.holding() == [])
             #expect(try await held.told() == [held.session.id])
             #expect(try await store.grantFacts(kept.id)?.hold == true)
-            #expect(try await store.sessions(of: held.person.id) == [here])
-            #expect(try await store.signOutEverywhere(held.person.id, except: nil, at: World.now + 2) == 1)
+            #expect(try await store.sessions(of: held.user.id) == [here])
+            #expect(try await store.signOutEverywhere(held.user.id, except: nil, at: World.now + 2) == 1)
             #expect(try await store.grantFacts(kept.id)?.hold == false)
         }
     }
@@ -113,19 +113,19 @@ struct SessionContractTests {
     ) async throws {
         try await kind.withStore { store in
             let held = try await Held(in: store)
-            let bob = try Person.named("bob")
-            #expect(try await store.addPerson(bob) == .added)
+            let bob = try User.named("bob")
+            #expect(try await store.addUser(bob) == .added)
             let foreign = Session.example(of: bob, lastSeenAt: World.now - 100)
             #expect(try await store.beginSession(foreign, proving: .example, replacing: nil) == .begun(foreign.id))
             var newest: Session?
-            for number in 1...Session.limitPerPerson {
+            for number in 1...Session.limitPerUser {
                 #expect(try await held.holding() == held.all)
-                let session = Session.example(of: held.person, lastSeenAt: World.now + Double(number))
+                let session = Session.example(of: held.user, lastSeenAt: World.now + Double(number))
                 #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
                 newest = session
             }
-            let sessions = try await store.sessions(of: held.person.id)
-            #expect(sessions.count == Session.limitPerPerson)
+            let sessions = try await store.sessions(of: held.user.id)
+            #expect(sessions.count == Session.limitPerUser)
             #expect(sessions.first == newest)
             #expect(try await store.session(held.session.digest) == nil)
             #expect(try await held.holding() == held.beyondBrowsers)
@@ -161,15 +161,15 @@ struct SessionContractTests {
     /// A user with a session that has a grant for one client of each type.
     private struct Held {
         let store: any AuthorizationServerStore
-        let person: Person
+        let user: User
         let session: Session
         private(set) var grants: [ClientType: Grant] = [:]
 
         init(in store: any AuthorizationServerStore) async throws {
             self.store = store
-            person = try Person.named("ada")
-            session = Session.example(of: person)
-            #expect(try await store.addPerson(person) == .added)
+            user = try User.named("ada")
+            session = Session.example(of: user)
+            #expect(try await store.addUser(user) == .added)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             for type in [ClientType.singlePage, .native, .web] {
                 grants[type] = try await give(type, "app-\(type.rawValue)", in: session)
@@ -189,9 +189,9 @@ struct SessionContractTests {
             }
             #expect(try await store.addClient(client) == .added)
             let grant = Grant(
-                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: World.now, lastUsedAt: World.now)
-            try await World(store, person: person, client: client, session: session).approve(grant)
+            try await World(store, user: user, client: client, session: session).approve(grant)
             return grant
         }
 
@@ -215,15 +215,15 @@ struct SessionContractTests {
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let former = Session.example(of: world.person)
+            let former = Session.example(of: world.user)
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
-            let disabled = try Person.named("gone", disabledAt: World.now)
-            #expect(try await world.store.addPerson(disabled) == .added)
-            for person in [disabled, try Person.named("unknown")] {
-                let session = Session.example(of: person)
+            let disabled = try User.named("gone", disabledAt: World.now)
+            #expect(try await world.store.addUser(disabled) == .added)
+            for user in [disabled, try User.named("unknown")] {
+                let session = Session.example(of: user)
                 #expect(
                     try await world.store.beginSession(session, proving: .example, replacing: former.digest)
-                        == .personNotActive)
+                        == .userNotActive)
                 #expect(try await world.store.session(session.digest) == nil)
             }
             #expect(try await world.store.session(former.digest) != nil)
@@ -236,18 +236,18 @@ struct SessionContractTests {
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let (former, new) = (Session.example(of: world.person), Session.example(of: world.person))
+            let (former, new) = (Session.example(of: world.user), Session.example(of: world.user))
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let refused = try await world.store.beginSession(new, proving: .other, replacing: former.digest)
             #expect(refused == .passwordChanged)
-            #expect(try await world.store.sessions(of: world.person.id) == [former])
+            #expect(try await world.store.sessions(of: world.user.id) == [former])
         }
     }
 
     @Test(arguments: StoreKind.allCases)
     func `the last use of a session only moves forward`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let session = Session.example(of: world.person)
+            let session = Session.example(of: world.user)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let later = World.now.addingTimeInterval(60)
@@ -263,7 +263,7 @@ struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a session that has ended stays ended`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let session = Session.example(of: world.person)
+            let session = Session.example(of: world.user)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             #expect(try await world.store.endSession(session.digest, at: World.now))
@@ -277,10 +277,10 @@ struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `the sessions of a user are listed, most recently used first`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let bob = try Person.named("bob")
-            #expect(try await world.store.addPerson(bob) == .added)
+            let bob = try User.named("bob")
+            #expect(try await world.store.addUser(bob) == .added)
             let own = [30.0, 20, 10].map {
-                Session.example(of: world.person, lastSeenAt: World.now.addingTimeInterval($0))
+                Session.example(of: world.user, lastSeenAt: World.now.addingTimeInterval($0))
             }
             let foreign = Session.example(of: bob)
             for session in [own[1], foreign, own[0], own[2]] {
@@ -288,12 +288,12 @@ struct SessionContractTests {
                     try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
                 )
             }
-            #expect(try await world.store.sessions(of: world.person.id) == own)
+            #expect(try await world.store.sessions(of: world.user.id) == own)
             try await world.store.touchSession(own[2].digest, at: World.now.addingTimeInterval(40))
             #expect(
-                try await world.store.sessions(of: world.person.id).map(\.digest)
+                try await world.store.sessions(of: world.user.id).map(\.digest)
                     == [own[2].digest, own[0].digest, own[1].digest])
-            #expect(try await world.store.sessions(of: PersonIdentifier()) == [])
+            #expect(try await world.store.sessions(of: UserIdentifier()) == [])
         }
     }
 
@@ -301,18 +301,18 @@ struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a user ends their own session and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let bob = try Person.named("bob")
-            #expect(try await world.store.addPerson(bob) == .added)
-            let (own, foreign) = (Session.example(of: world.person), Session.example(of: bob))
+            let bob = try User.named("bob")
+            #expect(try await world.store.addUser(bob) == .added)
+            let (own, foreign) = (Session.example(of: world.user), Session.example(of: bob))
             for session in [own, foreign] {
                 #expect(
                     try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
                 )
             }
-            #expect(try await !world.store.endSession(foreign.digest, of: world.person.id, at: World.now))
+            #expect(try await !world.store.endSession(foreign.digest, of: world.user.id, at: World.now))
             #expect(try await world.store.session(foreign.digest) != nil)
-            #expect(try await world.store.endSession(own.digest, of: world.person.id, at: World.now))
-            #expect(try await !world.store.endSession(own.digest, of: world.person.id, at: World.now))
+            #expect(try await world.store.endSession(own.digest, of: world.user.id, at: World.now))
+            #expect(try await !world.store.endSession(own.digest, of: world.user.id, at: World.now))
             #expect(try await world.store.session(own.digest) == nil)
         }
     }
@@ -321,18 +321,18 @@ struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a user ends every session except one, or every one`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
-            let bob = try Person.named("bob")
-            #expect(try await world.store.addPerson(bob) == .added)
-            let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.person) }, Session.example(of: bob))
+            let bob = try User.named("bob")
+            #expect(try await world.store.addUser(bob) == .added)
+            let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.user) }, Session.example(of: bob))
             for session in own + [foreign] {
                 #expect(
                     try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
                 )
             }
-            #expect(try await world.store.signOutEverywhere(world.person.id, except: own[2].digest, at: World.now) == 3)
-            #expect(try await world.store.sessions(of: world.person.id) == [own[2]])
-            #expect(try await world.store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 1)
-            #expect(try await world.store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 0)
+            #expect(try await world.store.signOutEverywhere(world.user.id, except: own[2].digest, at: World.now) == 3)
+            #expect(try await world.store.sessions(of: world.user.id) == [own[2]])
+            #expect(try await world.store.signOutEverywhere(world.user.id, except: nil, at: World.now) == 1)
+            #expect(try await world.store.signOutEverywhere(world.user.id, except: nil, at: World.now) == 0)
             #expect(try await world.store.sessions(of: bob.id) == [foreign])
         }
     }
@@ -348,7 +348,7 @@ struct SessionContractTests {
             #expect(try await world.store.code(ArtefactDigest(of: code)) != nil)
 
             let other = SessionToken()
-            let session = Session.example(of: world.person, token: other)
+            let session = Session.example(of: world.user, token: other)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let asCode = ArtefactDigest(of: try #require(AuthorizationCode(other.exposed)))

@@ -33,7 +33,7 @@ struct SharedSourceLimitTests {
             let second = try await TestServer(store: other, clock: first.clock) {
                 $0.signInLimits.failuresPerSource = limit
             }
-            for number in 0...limit { _ = try await first.addPerson("person\(number)") }
+            for number in 0...limit { _ = try await first.addUser("person\(number)") }
             for number in 0..<limit {
                 let server = number.isMultiple(of: 2) ? first : second
                 let reply = try await Self.attempt(

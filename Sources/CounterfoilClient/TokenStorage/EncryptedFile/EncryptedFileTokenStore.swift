@@ -184,7 +184,7 @@
             _ contents: TokenFileContents, with known: TokenFileKey?, inRoomOf room: PrivateFile? = nil
         ) async throws(TokenStoreError) -> TokenFileKey {
             let key = if let known { known } else { try await keys.make() }
-            let header = TokenFileHeader(key.place)
+            let header = TokenFileHeader(key.keyLocation)
             do throws(TokenStoreError) {
                 guard
                     let plain = contents.plain,

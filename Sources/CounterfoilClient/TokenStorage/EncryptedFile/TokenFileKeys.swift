@@ -29,7 +29,7 @@
 
     struct TokenFileKey: Sendable {
         let key: SymmetricKey
-        let place: TokenFileHeader.KeyPlace
+        let keyLocation: TokenFileHeader.KeyLocation
         /// Whether this process has just created the key.
         var isNew = false
     }
@@ -54,13 +54,13 @@
         func key(of header: TokenFileHeader) async throws(TokenStoreError) -> TokenFileKey {
             let bytes: [UInt8]?
             let location = header.location(of: path)
-            switch header.place {
+            switch header.keyLocation {
             case .file: bytes = try keyFile.read()
             case .secretService(let identifier): bytes = try await readSecretService(identifier)
             }
             guard let bytes else { throw .keyMissing(path: path, key: "\(location)") }
             guard bytes.count == Self.byteCount else { throw .unreadable(path: path) }
-            return TokenFileKey(key: SymmetricKey(data: bytes), place: header.place)
+            return TokenFileKey(key: SymmetricKey(data: bytes), keyLocation: header.keyLocation)
         }
 
         /// Creates the key of a new file.
@@ -68,22 +68,22 @@
         /// If the key file of a deleted token file still exists, its key is used again.
         func make() async throws(TokenStoreError) -> TokenFileKey {
             if let bytes = try keyFile.read(), bytes.count == Self.byteCount {
-                return TokenFileKey(key: SymmetricKey(data: bytes), place: .file)
+                return TokenFileKey(key: SymmetricKey(data: bytes), keyLocation: .file)
             }
             let key = SymmetricKey(size: .bits256)
             let bytes = key.withUnsafeBytes { Array($0) }
             if placement == .automatic, let identifier = try await keepInSecretService(bytes) {
-                return TokenFileKey(key: key, place: .secretService(identifier), isNew: true)
+                return TokenFileKey(key: key, keyLocation: .secretService(identifier), isNew: true)
             }
             try keyFile.replace(with: bytes)
-            return TokenFileKey(key: key, place: .file, isNew: true)
+            return TokenFileKey(key: key, keyLocation: .file, isNew: true)
         }
 
         /// Deletes the key of a deleted file.
         ///
         /// A failure is ignored: a key that remains is harmless, because the file that it decrypts no longer exists.
         func forget(_ key: TokenFileKey) async {
-            switch key.place {
+            switch key.keyLocation {
             case .file: try? keyFile.remove()
             case .secretService(let identifier): await forgetInSecretService(identifier)
             }
@@ -101,9 +101,9 @@
                     service = try SecretService(environment: environment)
                     return try await service.lookup(attributes(identifier)).map { Base64URL.decode($0) ?? [] }
                 } catch {
-                    guard case .unavailable(let place, let reason) = error else { throw error }
+                    guard case .unavailable(let location, let reason) = error else { throw error }
                     throw .unavailable(
-                        place: place, reason: "\(reason). The key of the token store \(path) is stored in it")
+                        location: location, reason: "\(reason). The key of the token store \(path) is stored in it")
                 }
             }
 
@@ -117,7 +117,7 @@
                 try await service.store(text, as: attributes(identifier), label: "Counterfoil: key of \(path)")
                 // Check that the service has stored the key. Without the key, the encrypted tokens would be lost.
                 guard try await service.lookup(attributes(identifier)) == text else {
-                    throw .damaged(place: SecretService.name)
+                    throw .damaged(location: SecretService.name)
                 }
                 return identifier
             }
@@ -128,7 +128,7 @@
         #else
             private func readSecretService(_ identifier: String) async throws(TokenStoreError) -> [UInt8]? {
                 throw .unavailable(
-                    place: "the Secret Service",
+                    location: "the Secret Service",
                     reason: "this system has none. The key of the token store \(path) is stored in it")
             }
 

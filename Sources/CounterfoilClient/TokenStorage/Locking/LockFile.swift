@@ -18,7 +18,7 @@
         func hold(_ wait: PollingWait) async throws(TokenStoreError) -> HeldLock {
             try file.makeDirectory()
             let descriptor = try await wait.value {
-                .busy(place: file.path, holder: holder)
+                .busy(location: file.path, holder: holder)
             } _: { () throws(TokenStoreError) -> Int32? in
                 try attempt()
             }

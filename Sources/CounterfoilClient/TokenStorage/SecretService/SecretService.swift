@@ -55,12 +55,12 @@
         init(environment: [String: String], timeout: Duration = .seconds(30)) throws(TokenStoreError) {
             guard let tool = Self.program("secret-tool", in: environment) else {
                 throw .unavailable(
-                    place: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
+                    location: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
             }
             // Without the address of the session bus, secret-tool would start a new bus, which has no stored secrets.
             guard let address = Self.busAddress(in: environment) else {
                 throw .unavailable(
-                    place: Self.name,
+                    location: Self.name,
                     reason: "there is no session bus (neither $DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus)")
             }
             self.tool = tool
@@ -175,28 +175,28 @@
                 timeout: timeout)
             do throws(ProgramRun.Failure) { return try await run.outcome() } catch {
                 switch error {
-                case .cannotStart: throw .unavailable(place: Self.name, reason: "\(tool) cannot be started")
+                case .cannotStart: throw .unavailable(location: Self.name, reason: "\(tool) cannot be started")
                 case .timedOut:
                     throw .unavailable(
-                        place: Self.name,
+                        location: Self.name,
                         reason:
                             "it did not respond within \(timeout / .seconds(1)) s; if it shows a prompt, unlock it"
                     )
-                case .tooLong: throw .unavailable(place: Self.name, reason: "its response is too long")
+                case .tooLong: throw .unavailable(location: Self.name, reason: "its response is too long")
                 }
             }
         }
 
         private static var locked: TokenStoreError {
             .unavailable(
-                place: name, reason: "its collection is locked; unlock it, for example by signing in to the desktop")
+                location: name, reason: "its collection is locked; unlock it, for example by signing in to the desktop")
         }
 
         /// Returns the error for a failed call, with the error output of secret-tool in one line.
         private static func refusal(_ outcome: ProgramRun.Outcome) -> TokenStoreError {
             let words = String(decoding: outcome.errors.prefix(400), as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters
-            return .unavailable(place: name, reason: words.isEmpty ? "it reported no reason" : words)
+            return .unavailable(location: name, reason: words.isEmpty ? "it reported no reason" : words)
         }
 
         /// Finds a program in `PATH`.

@@ -32,7 +32,7 @@
         fileprivate static let largestCount = 64
 
         private var label: String { "\(application.label): profile \(profile)" }
-        private var place: String { "\(SecretService.name) (profile \(profile))" }
+        private var location: String { "\(SecretService.name) (profile \(profile))" }
 
         private var attributes: SecretService.Attributes {
             SecretService.Attributes(kind: .credentials, of: application, ["profile": profile.rawValue])
@@ -42,13 +42,13 @@
         func read() async throws(TokenStoreError) -> (record: TokenRecord, item: Item)? {
             var last: String?
             while let text = try await service.lookup(attributes) {
-                let item = try Item(parsing: text, at: place)
+                let item = try Item(parsing: text, at: location)
                 if let bytes = try await bytes(of: item) {
-                    return (try TokenRecord(stored: Data(bytes), at: place), item)
+                    return (try TokenRecord(stored: Data(bytes), at: location), item)
                 }
                 // Parts that are missing or do not match the digest may result from a concurrent write, so read
                 // again. If the main item is then still the same, the parts are damaged.
-                guard text != last else { throw .damaged(place: place) }
+                guard text != last else { throw .damaged(location: location) }
                 last = text
             }
             return nil
@@ -56,7 +56,7 @@
 
         /// Writes a record and replaces the old main item, if there is one.
         func write(_ record: TokenRecord, over old: Item?) async throws(TokenStoreError) {
-            let text = Base64URL.encode(try record.stored(at: place))
+            let text = Base64URL.encode(try record.stored(at: location))
             let item: Item
             let whole = Item.whole(text)
             if whole.text.utf8.count <= SecretService.byteLimit {
@@ -79,7 +79,7 @@
             let bytes = Array(text.utf8)
             let starts = Array(stride(from: 0, to: bytes.count, by: SecretService.byteLimit))
             guard starts.count <= Self.largestCount else {
-                throw .failed(path: place, reason: "the credentials are too large")
+                throw .failed(path: location, reason: "the credentials are too large")
             }
             for (index, start) in starts.enumerated() {
                 let part = bytes[start..<min(start + SecretService.byteLimit, bytes.count)]
@@ -93,7 +93,7 @@
         private func bytes(of item: Item) async throws(TokenStoreError) -> [UInt8]? {
             switch item {
             case .whole(let text):
-                guard let bytes = Base64URL.decode(text) else { throw .damaged(place: place) }
+                guard let bytes = Base64URL.decode(text) else { throw .damaged(location: location) }
                 return bytes
             case .parts(let count, let slot, let digest):
                 var text = ""
@@ -132,21 +132,21 @@
         }
 
         /// Parses the secret of a main item.
-        init(parsing text: String, at place: String) throws(TokenStoreError) {
+        init(parsing text: String, at location: String) throws(TokenStoreError) {
             let words = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
             guard words.count >= 3, words[0] == Self.mark, let version = Int(words[1]) else {
-                throw .damaged(place: place)
+                throw .damaged(location: location)
             }
-            guard version <= 1 else { throw .newer(place: place) }
+            guard version <= 1 else { throw .newer(location: location) }
             switch (words[2], words.count) {
             case ("whole", 4): self = .whole(words[3])
             case ("parts", 6):
                 guard
                     let count = Int(words[3]), (1...SecretServiceEntry.largestCount).contains(count),
                     let slot = SecretServiceEntry.Slot(rawValue: words[4])
-                else { throw .damaged(place: place) }
+                else { throw .damaged(location: location) }
                 self = .parts(count: count, slot: slot, digest: words[5])
-            default: throw .damaged(place: place)
+            default: throw .damaged(location: location)
             }
         }
 

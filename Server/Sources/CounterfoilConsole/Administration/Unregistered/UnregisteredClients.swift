@@ -24,12 +24,12 @@ struct UnregisteredClients: Sendable {
     private struct Question {
         var host: String?
         let after: String?
-        let before: UnregisteredClientPlace?
+        let before: UnregisteredClientCursor?
 
         /// Reads the query; throws `NotFoundError` for a value that names no list and no part of one.
-        init(_ visit: Console.Visit) throws(NotFoundError) {
+        init(_ exchange: Console.Exchange) throws(NotFoundError) {
             do {
-                let query = try FormParameters(parsing: visit.request.query)
+                let query = try FormParameters(parsing: exchange.request.query)
                 func name(_ parameter: String) throws -> String? {
                     guard let name = try query.single(parameter) else { return nil }
                     guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw NotFoundError() }
@@ -37,8 +37,8 @@ struct UnregisteredClients: Sendable {
                 }
                 (host, after) = (try name("host"), try name("after"))
                 before = try query.single("before").map { text in
-                    guard let place = UnregisteredClientPlace(parameter: text) else { throw NotFoundError() }
-                    return place
+                    guard let cursor = UnregisteredClientCursor(parameter: text) else { throw NotFoundError() }
+                    return cursor
                 }
             } catch { throw NotFoundError() }
         }
@@ -46,16 +46,16 @@ struct UnregisteredClients: Sendable {
         var family: UnregisteredClientFamily { host.map(UnregisteredClientFamily.host) ?? .registrations }
     }
 
-    func list(_ visit: Console.Visit) async throws -> Reply {
+    func list(_ exchange: Console.Exchange) async throws -> Reply {
         let settings = console.settings
         let policy = try await console.registry.atArrival().effectiveUnregisteredClientPolicy(settings)
         let hosts = try await console.store.unregisteredClientHosts(
-            after: try Question(visit).after, limit: Self.limit)
+            after: try Question(exchange).after, limit: Self.limit)
         let registered = try await console.store.unregisteredClientCount(of: .registrations)
-        let words = visit.words
+        let words = exchange.words
         let page = UnregisteredClientsPage(
-            console: console.head(visit, in: .administration),
-            notice: visit.notice(UnregisteredNotice.self),
+            console: console.head(exchange, in: .administration),
+            notice: exchange.notice(UnregisteredNotice.self),
             paths: AdministrationPaths(console, at: .unregisteredClients),
             accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
             isFixed: settings.unregisteredClients != nil,
@@ -77,10 +77,12 @@ struct UnregisteredClients: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    func showFamily(_ visit: Console.Visit) async throws -> Reply { try await family(try Question(visit), visit) }
+    func showFamily(_ exchange: Console.Exchange) async throws -> Reply {
+        try await family(try Question(exchange), exchange)
+    }
 
     private func family(
-        _ question: Question, _ visit: Console.Visit, problems: [FormProblem] = [],
+        _ question: Question, _ exchange: Console.Exchange, problems: [FormProblem] = [],
         status: HTTPResponse.Status = .ok
     ) async throws -> Reply {
         let uses = try await console.store.unregisteredClients(
@@ -89,32 +91,34 @@ struct UnregisteredClients: Sendable {
         let count = try await console.store.unregisteredClientCount(of: question.family)
         let action = console.path(.unregisteredFamily)
         let page = UnregisteredFamilyPage(
-            console: console.head(visit, in: .administration),
+            console: console.head(exchange, in: .administration),
             problems: problems,
             listPath: console.path(.unregisteredClients),
             host: question.host,
-            count: visit.words(count.text),
-            rows: uses.map { row($0, visit) },
+            count: exchange.words(count.text),
+            rows: uses.map { row($0, exchange) },
             older: uses.count < Self.limit
                 ? nil
-                : uses.last.map { path(of: question.family, before: UnregisteredClientPlace(of: $0.client).parameter) },
+                : uses.last.map {
+                    path(of: question.family, before: UnregisteredClientCursor(of: $0.client).parameter)
+                },
             action: action,
-            ticket: console.ticket(visit, for: action))
+            ticket: console.ticket(exchange, for: action))
         return Reply(status, .page(page))
     }
 
     /// Deletes every client of a host, and refuses the host from now on if the form says so.
-    func endHost(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _) = try console.form(visit)
+    func endHost(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _) = try console.form(exchange)
         guard let host = HostPattern(try form.value("host")), !host.rawValue.hasPrefix("*") else {
             throw NotFoundError()
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
         if try form.value("refuse") == "on" {
             let (outcome, event) = try await console.store.refuseClients(of: host) {
-                console.event(.setting, by: visit, detail: $0)
+                console.event(.setting, by: exchange, detail: $0)
             }
-            guard outcome != .tooMany else { return try await refusedHostsFull(host, visit) }
+            guard outcome != .tooMany else { return try await refusedHostsFull(host, exchange) }
             if outcome.isCommitted { console.auditor.countRecorded(event) }
         }
         let (removed, events) = try await console.store.removeAllUnregisteredClients(
@@ -122,40 +126,40 @@ struct UnregisteredClients: Sendable {
         ) { [console] count in
             // The request can last longer than the time after which the position of an event is settled.
             console.event(
-                .application, by: visit, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock())
+                .client, by: exchange, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock())
         }
         console.auditor.countRecorded(events)
         console.logger.notice(
             "deleted the unregistered clients of a host",
             metadata: [
-                "host": "\(host)", "count": "\(removed)", "user": "\(visit.person.id)",
-                "request": "\(visit.request.id)",
+                "host": "\(host)", "count": "\(removed)", "user": "\(exchange.user.id)",
+                "request": "\(exchange.request.id)",
             ])
         return .done(UnregisteredNotice.hostEnded, at: console.path(.unregisteredClients))
     }
 
-    private func refusedHostsFull(_ host: HostPattern, _ visit: Console.Visit) async throws -> Reply {
+    private func refusedHostsFull(_ host: HostPattern, _ exchange: Console.Exchange) async throws -> Reply {
         let problem = FormProblem(
-            visit.words(
+            exchange.words(
                 LocalizedText(
                     UnregisteredMessage.refusedHostsFull, ["limit": .number(UnregisteredClientPolicy.hostLimit)])))
-        var question = try Question(visit)
+        var question = try Question(exchange)
         question.host = host.rawValue
-        return try await family(question, visit, problems: [problem], status: .badRequest)
+        return try await family(question, exchange, problems: [problem], status: .badRequest)
     }
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
-        page(try await client(visit), visit)
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        page(try await client(exchange), exchange)
     }
 
     /// Deletes or adopts a client.
-    func change(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _) = try console.form(visit)
-        let use = try await client(visit)
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _) = try console.form(exchange)
+        let use = try await client(exchange)
         switch Decision(rawValue: try form.value("decision")) {
         case .end:
             let event = console.event(
-                .application, by: visit, client: use.client.id, detail: "deleted, unregistered")
+                .client, by: exchange, client: use.client.id, detail: "deleted, unregistered")
             guard try await console.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
                 throw NotFoundError()
             }
@@ -163,83 +167,85 @@ struct UnregisteredClients: Sendable {
             console.logger.notice(
                 "deleted an unregistered client",
                 metadata: [
-                    "client_id": "\(use.client.id)", "user": "\(visit.person.id)", "request": "\(visit.request.id)",
+                    "client_id": "\(use.client.id)", "user": "\(exchange.user.id)", "request": "\(exchange.request.id)",
                 ])
             return .done(UnregisteredNotice.ended, at: console.path(.unregisteredClients))
         case .adopt:
             guard use.client.documentHost != nil else { throw NotFoundError() }
-            guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
-            let event = console.event(.application, by: visit, client: use.client.id, detail: "adopted")
+            guard Int(try form.value("revision")) == use.client.revision else { return changed(use, exchange) }
+            let event = console.event(.client, by: exchange, client: use.client.id, detail: "adopted")
             let registry = try await console.registry.atArrival()
             let policy = try await registry.effectiveUnregisteredClientPolicy(console.settings)
-            let adopted = use.client.adopted(under: policy, of: try await registry.scopes(), now: visit.now)
+            let adopted = use.client.adopted(under: policy, of: try await registry.scopes(), now: exchange.now)
             let outcome = try await console.store.updateClient(adopted, logo: .keep, recording: [event])
             switch outcome {
             case .updated:
                 console.auditor.countRecorded(event)
-                return .done(AppNotice.adopted, at: console.path(.application, of: use.client.id))
-            case .changedMeanwhile, .unknownScopes: return changed(try await client(visit), visit)
+                return .done(ClientNotice.adopted, at: console.path(.client, of: use.client.id))
+            case .changedMeanwhile, .unknownScopes: return changed(try await client(exchange), exchange)
             case .notFound: throw NotFoundError()
             }
         case nil: throw PageProblem.noDecision
         }
     }
 
-    private func client(_ visit: Console.Visit) async throws -> UnregisteredClientUse {
-        guard let id = visit.request.parameters.clientID,
+    private func client(_ exchange: Console.Exchange) async throws -> UnregisteredClientUse {
+        guard let id = exchange.request.parameters.clientID,
             let use = try await console.store.unregisteredClient(id)
         else { throw NotFoundError() }
         return use
     }
 
-    private func changed(_ use: UnregisteredClientUse, _ visit: Console.Visit) -> Reply {
-        page(use, visit, problems: [FormProblem(visit.words(UnregisteredMessage.appChanged))], status: .conflict)
+    private func changed(_ use: UnregisteredClientUse, _ exchange: Console.Exchange) -> Reply {
+        page(
+            use, exchange, problems: [FormProblem(exchange.words(UnregisteredMessage.clientChanged))], status: .conflict
+        )
     }
 
     private func page(
-        _ use: UnregisteredClientUse, _ visit: Console.Visit, problems: [FormProblem] = [],
+        _ use: UnregisteredClientUse, _ exchange: Console.Exchange, problems: [FormProblem] = [],
         status: HTTPResponse.Status = .ok
     ) -> Reply {
         let client = use.client
         let action = console.path(.unregisteredClient, of: client.id)
         let page = UnregisteredClientPage(
-            console: console.head(visit, in: .administration),
+            console: console.head(exchange, in: .administration),
             problems: problems,
             listPath: path(of: client.documentHost.map(UnregisteredClientFamily.host) ?? .registrations),
-            listName: client.documentHost ?? visit.words(UnregisteredMessage.registrations),
-            row: row(use, visit),
+            listName: client.documentHost ?? exchange.words(UnregisteredMessage.registrations),
+            row: row(use, exchange),
             name: client.displayName,
             redirectURIs: client.redirectURIs.map(\.rawValue),
             canBeAdopted: client.documentHost != nil,
             publishesKeys: client.keysURI != nil,
             revision: client.revision,
             action: action,
-            ticket: console.ticket(visit, for: action))
+            ticket: console.ticket(exchange, for: action))
         return Reply(status, .page(page))
     }
 
-    private func row(_ use: UnregisteredClientUse, _ visit: Console.Visit) -> UnregisteredFamilyPage.Row {
+    private func row(_ use: UnregisteredClientUse, _ exchange: Console.Exchange) -> UnregisteredFamilyPage.Row {
         UnregisteredFamilyPage.Row(
             // The page shows the host above the list.
             name: use.client.nameBesideHost,
             clientID: use.client.id.rawValue,
-            firstSeen: visit.words.date(use.client.createdAt),
-            lastUsed: use.lastUsedAt.map { visit.words.ago($0, now: visit.now) },
-            users: visit.words(use.usersText),
+            firstSeen: exchange.words.date(use.client.createdAt),
+            lastUsed: use.lastUsedAt.map { exchange.words.ago($0, now: exchange.now) },
+            users: exchange.words(use.usersText),
             scopes: use.scope.isEmpty ? nil : use.scope.description,
             path: console.path(.unregisteredClient, of: use.client.id))
     }
 
-    private func path(of family: UnregisteredClientFamily, before place: String? = nil) -> String {
+    private func path(of family: UnregisteredClientFamily, before cursor: String? = nil) -> String {
         var query = FormParameters()
         if case .host(let name) = family { query.append("host", name) }
-        if let place { query.append("before", place) }
+        if let cursor { query.append("before", cursor) }
         let path = console.path(.unregisteredFamily)
         return query.pairs.isEmpty ? path : path + "?" + query.encoded
     }
 }
 
-extension UnregisteredClientPlace {
+extension UnregisteredClientCursor {
     /// The place as a query parameter: the time in microseconds, a period and the identifier.
     fileprivate var parameter: String { "\(Int64((createdAt.timeIntervalSince1970 * 1_000_000).rounded())).\(id)" }
 

@@ -29,7 +29,7 @@ enum UnregisteredMessage: String, LocalizationKey {
     case scopeChosen = "unregistered.scope-chosen"
     case apiEvery = "unregistered.api-every"
     case apiChosen = "unregistered.api-chosen"
-    case appChanged = "unregistered.app-changed"
+    case clientChanged = "unregistered.app-changed"
     case refusedHostsFull = "unregistered.refused-hosts-full"
 }
 

@@ -10,44 +10,44 @@ struct UnregisteredPolicyForm: Sendable {
 
     private typealias Draft = UnregisteredPolicyDraft
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
         let current = try await console.registry.atArrival()
         let policy = try await current.unregisteredClientPolicy()
         let registry = try await Draft.Registry(current)
-        return page(visit, Draft(policy, beside: registry), registry, revision: policy.revision)
+        return page(exchange, Draft(policy, beside: registry), registry, revision: policy.revision)
     }
 
-    func change(_ visit: Console.Visit) async throws -> Reply {
-        let (form, _, delay) = try await console.formOrDelay(visit)
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _, delay) = try await console.formOrDelay(exchange)
         let current = try await console.registry.atArrival()
         let former = try await current.unregisteredClientPolicy()
         let registry = try await Draft.Registry(current)
         var draft = Draft(former, beside: registry)
         try draft.read(form, isKindFixed: console.settings.unregisteredClients != nil)
-        func again(_ problems: [Draft.Problem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
-            page(visit, draft, registry, revision: former.revision, problems: problems, status: status)
+        func again(_ problems: [Draft.FieldProblem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
+            page(exchange, draft, registry, revision: former.revision, problems: problems, status: status)
         }
         guard Int(try form.value("revision")) == former.revision else {
-            return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)
+            return again([Draft.FieldProblem(nil, Draft.FieldProblem.Reason.changedMeanwhile)], .conflict)
         }
-        if let delay { return again([Draft.Problem(nil, delay)]) }
+        if let delay { return again([Draft.FieldProblem(nil, delay)]) }
         let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
         guard problems.isEmpty else { return again(problems) }
-        let event = console.event(.setting, by: visit, detail: changed.difference(from: former))
+        let event = console.event(.setting, by: exchange, detail: changed.difference(from: former))
         switch try await console.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
         case .updated:
             console.auditor.countRecorded(event)
             return .done(UnregisteredNotice.policySaved, at: console.path(.unregisteredClients))
         case .changedMeanwhile:
-            return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)
+            return again([Draft.FieldProblem(nil, Draft.FieldProblem.Reason.changedMeanwhile)], .conflict)
         }
     }
 
     private func page(
-        _ visit: Console.Visit, _ draft: Draft, _ registry: Draft.Registry, revision: Int,
-        problems: [Draft.Problem] = [], status: HTTPResponse.Status = .ok
+        _ exchange: Console.Exchange, _ draft: Draft, _ registry: Draft.Registry, revision: Int,
+        problems: [Draft.FieldProblem] = [], status: HTTPResponse.Status = .ok
     ) -> Reply {
-        let words = visit.words
+        let words = exchange.words
         func problem(_ field: Draft.Field) -> String? {
             let said = problems.filter { $0.field == field }.map { words($0.text) }
             return said.isEmpty ? nil : said.joined(separator: " ")
@@ -77,11 +77,11 @@ struct UnregisteredPolicyForm: Sendable {
         let fixed = console.settings.unregisteredClients.map { words(UnregisteredClientSwitch($0).sentence) }
         let action = console.path(.unregisteredPolicy)
         let page = UnregisteredPolicyPage(
-            console: console.head(visit, in: .administration),
+            console: console.head(exchange, in: .administration),
             problems: problems.map { FormProblem(words($0.text), field: $0.field?.rawValue) },
             listPath: console.path(.unregisteredClients),
             action: action,
-            ticket: console.ticket(visit, for: action),
+            ticket: console.ticket(exchange, for: action),
             revision: revision,
             kinds: fixed == nil
                 ? choices(

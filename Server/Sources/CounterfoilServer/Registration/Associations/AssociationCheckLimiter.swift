@@ -8,10 +8,10 @@ package final class AssociationCheckLimiter: Sendable {
     package static let limit = 5
     package static let window = 60
 
-    private let looks = Mutex(RateLimiter<PersonIdentifier>(window: TimeInterval(window)))
+    private let looks = Mutex(RateLimiter<UserIdentifier>(window: TimeInterval(window)))
 
     /// Admits a check and returns nil, or returns the seconds until the user may retry.
-    package func admit(_ person: PersonIdentifier, now: Date) -> Int? {
-        looks.withLock { $0.admit([.init(person, Self.limit)], at: now) }
+    package func admit(_ user: UserIdentifier, now: Date) -> Int? {
+        looks.withLock { $0.admit([.init(user, Self.limit)], at: now) }
     }
 }

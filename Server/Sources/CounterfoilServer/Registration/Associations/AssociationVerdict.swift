@@ -14,7 +14,7 @@ package enum AssociationVerdict: Localized, Hashable {
     /// The file is valid JSON but does not have the structure of an association file.
     case notAnAssociationFile
     case notJSON
-    /// The file is not served as `application/json`.
+    /// The file is not served as `client/json`.
     case otherContentType
     /// The host responded with a redirect, which Apple's systems and Android do not follow.
     case redirects

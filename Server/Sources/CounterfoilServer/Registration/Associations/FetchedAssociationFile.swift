@@ -45,8 +45,8 @@ enum FetchedAppleFile {
                 try container.decodeIfPresent([String].self, forKey: .appIDs)
                 ?? container.decodeIfPresent(String.self, forKey: .appID).map { [$0] } ?? []
             hasPaths =
-                try container.decodeIfPresent([Ignored].self, forKey: .components)?.isEmpty == false
-                || container.decodeIfPresent([Ignored].self, forKey: .paths)?.isEmpty == false
+                try container.decodeIfPresent([AnyJSONElement].self, forKey: .components)?.isEmpty == false
+                || container.decodeIfPresent([AnyJSONElement].self, forKey: .paths)?.isEmpty == false
         }
     }
 
@@ -103,7 +103,7 @@ enum FetchedAndroidFile {
 }
 
 /// An element that decodes from any JSON value, for lists that are only checked for being empty.
-private struct Ignored: Decodable {
+private struct AnyJSONElement: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 

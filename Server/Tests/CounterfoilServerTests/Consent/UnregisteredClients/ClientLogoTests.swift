@@ -29,10 +29,10 @@ struct ClientLogoTests {
         let viewer = try await DocumentClient(["logo_uri": .string(Self.url)])
         let picture =
             type == "image/png"
-            ? try Pictures.png(width: 200, height: 200) : try Pictures.jpeg(width: 200, height: 200)
+            ? try SampleImages.png(width: 200, height: 200) : try SampleImages.jpeg(width: 200, height: 200)
         viewer.files.set(Self.url, Self.file(picture + Array("<script>".utf8), type: type))
         var (page, browser) = try await Self.page(viewer)
-        let path = try #require(page.applicationLogo)
+        let path = try #require(page.clientLogo)
         guard case .image(let logo) = try await browser.open(path).content else {
             Issue.record("no image at \(path)")
             return
@@ -46,7 +46,7 @@ struct ClientLogoTests {
 
         // The account shows it after the consent, too.
         _ = try await browser.decide(.allow, on: try await browser.open(viewer.attempt().url))
-        #expect(try await browser.open("/account").accountPage.applications.first?.logo == path)
+        #expect(try await browser.open("/account").accountPage.clients.first?.logo == path)
         #expect(try await viewer.test.store.client(viewer.client.id)?.presentation.logo == nil)
     }
 
@@ -54,8 +54,8 @@ struct ClientLogoTests {
     @Test(arguments: [
         file(Array("<svg onload=\"alert(1)\"/>".utf8), type: "image/svg+xml"),
         file(Array("<svg onload=\"alert(1)\"/>".utf8)), file([]), file(Logo.Format.png.signature),
-        file((try? Pictures.png(width: 8, height: 8)) ?? [], type: "text/html"),
-        file((try? Pictures.png(width: 8, height: 8)) ?? [], type: nil),
+        file((try? SampleImages.png(width: 8, height: 8)) ?? [], type: "text/html"),
+        file((try? SampleImages.png(width: 8, height: 8)) ?? [], type: nil),
         file([UInt8](repeating: 0xFF, count: 256 * 1024 + 1)), .answered(.init(status: 404)),
         .answered(.init(status: 302)), .failed(.notPublic), .failed(.timedOut), .failed(.tooLarge), .failed(.busy),
     ])
@@ -63,8 +63,8 @@ struct ClientLogoTests {
         let viewer = try await DocumentClient(["logo_uri": .string(Self.url)])
         viewer.files.set(Self.url, response)
         let (page, _) = try await Self.page(viewer)
-        #expect(page.applicationLogo == nil)
-        #expect(page.applicationInitials == "PV")
+        #expect(page.clientLogo == nil)
+        #expect(page.clientInitials == "PV")
     }
 
     @Test(arguments: [
@@ -72,22 +72,22 @@ struct ClientLogoTests {
     ])
     func `a logo without an https URL is not fetched`(url: String) async throws {
         let viewer = try await DocumentClient(["logo_uri": .string(url)])
-        #expect(try await Self.page(viewer).page.applicationLogo == nil)
+        #expect(try await Self.page(viewer).page.clientLogo == nil)
         #expect(viewer.files.requests.map(\.url.rawValue) == [DocumentClient.url])
     }
 
     @Test func `a client that registered itself has a logo, too`() async throws {
         let viewer = try await DocumentClient()
-        viewer.files.set(Self.url, Self.file(try Pictures.png(width: 50, height: 50)))
+        viewer.files.set(Self.url, Self.file(try SampleImages.png(width: 50, height: 50)))
         let client = try await DocumentClient.selfRegistered(
             in: viewer.test, redirectURIs: ["http://127.0.0.1/cb"], metadata: ["logo_uri": .string(Self.url)])
         var browser = try await viewer.browser()
         let page = try await browser.open(Attempt(viewer.test, by: client, at: "http://127.0.0.1:4000/cb").url)
-        #expect(try page.consentPage.applicationLogo != nil)
+        #expect(try page.consentPage.clientLogo != nil)
     }
 
     @Test func `a host that does not answer delays no page and no other host`() async throws {
-        let files = StallingFiles(Self.file(try Pictures.png(width: 20, height: 20)))
+        let files = StallingFiles(Self.file(try SampleImages.png(width: 20, height: 20)))
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let slow = try Self.client(logo: "https://slow.example/logo")
         let fast = try Self.client(logo: "https://fast.example/logo")
@@ -114,7 +114,7 @@ struct ClientLogoTests {
         for number in 0...ClientLogos.limit {
             now += 1
             let url = "https://host\(number).example/logo"
-            files.set(url, Self.file(try Pictures.png(width: 8 + number, height: 8)))
+            files.set(url, Self.file(try SampleImages.png(width: 8 + number, height: 8)))
             ids.append(try #require(await logos.logo(of: try Self.client(logo: url), now: now)))
         }
         #expect(Set(ids).count == ClientLogos.limit + 1)

@@ -16,13 +16,13 @@ struct UnregisteredConsentTests {
         var browser = try await viewer.browser()
         let reply = try await browser.open(viewer.attempt().url)
         let page = try reply.consentPage
-        #expect(page.applicationName == "apps.viewer.co.uk")
+        #expect(page.clientName == "apps.viewer.co.uk")
         #expect(
             page.unregisteredClient
                 == .init(
                     host: ShownHost("apps.viewer.co.uk", suffixes: .system), name: "Photo Viewer",
                     use: "First seen here today.", isOnDevice: true))
-        #expect(page.applicationInitials == "PV")
+        #expect(page.clientInitials == "PV")
         #expect(!page.isVouchedFor)
         let html = try reply.html()
         #expect(html.contains(#"<h1><bdi class="host">apps.<b>viewer.co.uk</b></bdi> wants to access"#))
@@ -92,7 +92,7 @@ struct UnregisteredConsentTests {
         #expect(
             try await browser.open(viewer.attempt().url).consentPage.unregisteredClient?.use
                 == "First seen here today. 1 person here uses it.")
-        _ = try await viewer.test.addPerson("bob")
+        _ = try await viewer.test.addUser("bob")
         var other = viewer.test.browser()
         try await other.signInToConsole(username: "bob")
         _ = try await other.decide(.allow, on: try await other.open(viewer.attempt().url))
@@ -122,7 +122,7 @@ struct UnregisteredConsentTests {
         var browser = try await viewer.browser()
         let reply = try await browser.open(Attempt(viewer.test, by: client, at: "https://viewer.example/cb").url)
         let page = try reply.consentPage
-        #expect(page.applicationName == "Photo Viewer (viewer.example)")
+        #expect(page.clientName == "Photo Viewer (viewer.example)")
         #expect(page.unregisteredClient?.host == nil)
         #expect(try reply.html().contains("This app registered itself. Its name is not verified."))
         #expect(client.displayName == "Photo Viewer (bank.example, viewer.example)")
@@ -138,7 +138,7 @@ struct UnregisteredConsentTests {
         let codes = try await TestDevice(viewer.test, client: client).codes()
         var browser = try await viewer.browser()
         let reply = try await browser.type(userCode: codes.userCode)
-        #expect(try reply.consentPage.applicationName == "Photo Viewer (dyn_viewer)")
+        #expect(try reply.consentPage.clientName == "Photo Viewer (dyn_viewer)")
         #expect(try !reply.html().contains("bank.example"))
     }
 
@@ -149,7 +149,7 @@ struct UnregisteredConsentTests {
         try await viewer.test.change(client) { $0.presentation.consentText = "Checked by Example Photos" }
         var browser = try await viewer.browser()
         let reply = try await browser.open(Attempt(viewer.test, by: client, at: "http://127.0.0.1:4000/cb").url)
-        #expect(try reply.consentPage.applicationWords == nil)
+        #expect(try reply.consentPage.clientText == nil)
     }
 
     // Every other page that names the client.
@@ -158,15 +158,15 @@ struct UnregisteredConsentTests {
         let full = "Example Photos (apps.viewer.co.uk)"
         var browser = viewer.test.browser()
         let signIn = try await browser.open(viewer.attempt().url)
-        #expect(try signIn.signInPage.applicationName?.description == full)
+        #expect(try signIn.signInPage.clientName?.description == full)
         let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
-        #expect(try await browser.decide(.allow, on: consent).goOnPage.applicationName.description == full)
+        #expect(try await browser.decide(.allow, on: consent).goOnPage.clientName.description == full)
         let account = try await browser.open("/account")
-        let application = try #require(try account.accountPage.applications.first)
-        #expect(application.fullName.description == full)
-        #expect(application.unregistered?.host == ShownHost("apps.viewer.co.uk", suffixes: .system))
+        let client = try #require(try account.accountPage.clients.first)
+        #expect(client.fullName.description == full)
+        #expect(client.unregistered?.host == ShownHost("apps.viewer.co.uk", suffixes: .system))
         #expect(try account.html().contains(#"<bdi class="host">apps.<b>viewer.co.uk</b></bdi>"#))
-        let html = try await browser.open(application.path).html()
+        let html = try await browser.open(client.path).html()
         #expect(html.contains(#"<bdi class="host">apps.<b>viewer.co.uk</b></bdi>"#))
         let refused = try await browser.open(viewer.attempt(at: "https://attacker.example/").url)
         #expect(try refused.html().contains("(apps.viewer.co.uk)"))
@@ -180,13 +180,13 @@ struct UnregisteredConsentTests {
     func `a name in a document with another host than its own is not shown`(name: String, shown: String) async throws {
         let viewer = try await DocumentClient(name: name)
         let signIn = try await viewer.attempt().firstReply().signInPage
-        #expect(signIn.applicationName?.description == shown)
+        #expect(signIn.clientName?.description == shown)
     }
 
     @Test func `a name from right to left cannot change the order of the host's labels`() async throws {
         let viewer = try await DocumentClient(at: "https://1.viewer.co.uk/c", name: "תמונות")
         let signIn = try await viewer.attempt().firstReply().signInPage
-        #expect(signIn.applicationName?.description == "תמונות (\u{2066}1.viewer.co.uk\u{2069})")
+        #expect(signIn.clientName?.description == "תמונות (\u{2066}1.viewer.co.uk\u{2069})")
     }
 
     // A long host keeps its end, which tells whose it is.
@@ -195,7 +195,7 @@ struct UnregisteredConsentTests {
         let viewer = try await DocumentClient(at: "https://\(host):8443/client.json", name: nil)
         var browser = try await viewer.browser()
         let reply = try await browser.open(viewer.attempt().url)
-        let name = try reply.consentPage.applicationName.description
+        let name = try reply.consentPage.clientName.description
         #expect(name.count == DisplayName.maximumLength)
         #expect(name.hasPrefix("…") && name.hasSuffix("aaa.attacker.co.uk:8443"))
         #expect(try reply.consentPage.unregisteredClient?.name == nil)
@@ -212,7 +212,7 @@ struct UnregisteredConsentTests {
         var browser = try await viewer.browser()
         let reply = try await browser.type(userCode: codes.userCode)
         let page = try reply.consentPage
-        #expect(page.applicationName == "apps.viewer.co.uk")
+        #expect(page.clientName == "apps.viewer.co.uk")
         #expect(page.unregisteredClient?.isOnDevice == false)
         #expect(try reply.html().contains(#"<h1><bdi class="host">apps.<b>viewer.co.uk</b></bdi>"#))
     }

@@ -121,7 +121,7 @@ struct AssociationTests {
         guard let page = reply.page as? AppLinkPage else {
             throw Unexpected()
         }
-        #expect(page == AppLinkPage(applicationName: "Lightbox"))
+        #expect(page == AppLinkPage(clientName: "Lightbox"))
         #expect(try reply.html().contains("<b><bdi>Example Photos</bdi></b>"))
         #expect(!String(describing: reply).contains("secretcode"))
         #expect(!test.log.lines.joined().contains("secretcode"))

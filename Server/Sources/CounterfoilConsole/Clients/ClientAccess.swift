@@ -1,0 +1,83 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+
+/// A client that the user may manage; only ``ClientAccess`` can create this value.
+struct AccessibleClient: Sendable {
+    let client: RegisteredClient
+    /// Whether the user is an administrator, who may also change the policy.
+    let byAdministrator: Bool
+
+    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool) {
+        self.client = client
+        self.byAdministrator = byAdministrator
+    }
+}
+
+/// The access rule for clients that a person registered: their owner and every administrator may manage them.
+///
+/// For other users, a client is treated as if it did not exist.
+enum ClientAccess {
+    static func judge(_ client: RegisteredClient?, by user: User) -> AccessibleClient? {
+        guard let client, !client.isUnregistered else { return nil }
+        if user.isAdministrator { return AccessibleClient(client, byAdministrator: true) }
+        return client.owner == user.id ? AccessibleClient(client, byAdministrator: false) : nil
+    }
+
+    /// Returns true if the user may delete the client.
+    static func mayDelete(_ client: ClientOwnership, _ user: User) -> Bool {
+        !client.isUnregistered && (user.isAdministrator || client.owner == user.id)
+    }
+}
+
+extension Console {
+    /// Returns the client in the path if the user may manage it; otherwise throws `NotFoundError`.
+    func accessibleClient(_ exchange: Exchange) async throws -> AccessibleClient {
+        guard let id = exchange.request.parameters.clientID,
+            let accessible = ClientAccess.judge(try await registry.atArrival().client(id), by: exchange.user)
+        else { throw NotFoundError() }
+        return accessible
+    }
+
+    /// Returns the client in the path, even if this version cannot read its record, if the user may delete it;
+    /// otherwise throws `NotFoundError`.
+    func clientToDelete(_ exchange: Exchange) async throws -> ClientOwnership {
+        guard let id = exchange.request.parameters.clientID, let client = try await store.clientOwnership(id),
+            ClientAccess.mayDelete(client, exchange.user)
+        else { throw NotFoundError() }
+        return client
+    }
+
+    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client, or else the
+    /// administration.
+    func part(of client: RegisteredClient, _ exchange: Exchange) -> ConsoleHead.Part {
+        client.owner == exchange.user.id ? .clients : .administration
+    }
+
+    /// Returns the paths of the pages about a client, with the current page marked.
+    func paths(
+        of client: RegisteredClient, at part: ClientPaths.Part?, _ exchange: Exchange
+    ) -> ClientPaths {
+        let isOwn = client.owner == exchange.user.id
+        let claims =
+            client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
+        func path(_ endpoint: Endpoint) -> String { self.path(endpoint, of: client.id) }
+        return ClientPaths(
+            at: part,
+            overview: path(.client),
+            edit: path(.editClient),
+            connect: path(.connectClient),
+            logo: path(.clientLogo),
+            secrets: client.isConfidential ? path(.clientSecrets) : nil,
+            association: claims ? path(.clientAssociation) : nil,
+            policy: exchange.user.isAdministrator ? path(.clientPolicy) : nil,
+            delete: path(.deleteClient),
+            list: self.path(isOwn ? .clients : .administration),
+            isOwn: isOwn
+        )
+    }
+
+    func summary(_ client: RegisteredClient, _ exchange: Exchange) -> ClientSummary {
+        ClientSummary(client, words: exchange.words, issuer: settings.issuer)
+    }
+}

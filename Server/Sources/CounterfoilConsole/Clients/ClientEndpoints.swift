@@ -1,0 +1,80 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+/// The pages on which developers and administrators manage clients.
+struct ClientEndpoints: Sendable {
+    let console: Console
+    let list: ClientList
+    let form: ClientForm
+    let page: ClientOverview
+    let secrets: ClientSecrets
+    let policy: ClientPolicyForm
+    let logo: ClientLogoForm
+    let association: ClientAssociation
+
+    init(
+        console: Console, encoder: LogoEncoder, associations: AssociationCheck?,
+        associationChecks: AssociationCheckLimiter, challenges: ChallengeReuseDetector
+    ) {
+        self.console = console
+        list = ClientList(console: console)
+        form = ClientForm(console: console)
+        page = ClientOverview(console: console, challenges: challenges)
+        secrets = ClientSecrets(console: console)
+        policy = ClientPolicyForm(console: console)
+        logo = ClientLogoForm(console: console, encoder: encoder)
+        association = ClientAssociation(console: console, check: associations, looks: associationChecks)
+    }
+
+    var handlers: [EndpointHandler] {
+        let verdicts = RedirectURIVerdicts(console: console)
+        return [
+            console.handler(.clients, show: list.show),
+            console.handler(.newClient, show: form.showNew, change: form.register),
+            console.handler(.editClient, show: form.showEdit, change: form.change),
+            console.handler(.verdicts, change: verdicts.answer),
+            console.handler(.client, show: page.show),
+            console.handler(.connectClient, show: page.connect),
+            console.handler(.deleteClient, show: page.askToDelete, change: page.delete),
+            console.handler(.clientSecrets, show: secrets.show, change: secrets.change),
+            console.handler(.clientPolicy, show: policy.show, change: policy.change),
+            console.handler(.clientLogo, show: logo.show, change: logo.change),
+            console.handler(.clientAssociation, show: association.show, change: association.look),
+        ]
+    }
+}
+
+/// `/apps`: the list of a developer's own clients.
+struct ClientList: Sendable {
+    let console: Console
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: exchange.user) else { throw RegistrationClosedError() }
+        let clients = try await console.store.clients(of: exchange.user.id)
+        let page = ClientsPage(
+            console: console.head(exchange, in: .clients),
+            notice: exchange.notice(ClientNotice.self),
+            clients: clients.map { console.summary($0, exchange) },
+            newPath: console.path(.newClient)
+        )
+        return Reply(.ok, .page(page))
+    }
+}
+
+/// The confirmations that the pages about a client show after a form was submitted.
+///
+/// The last part of the raw value is the code in the query parameter `done`.
+enum ClientNotice: String, LocalizationKey, Notice {
+    case registered = "applications.notice.registered"
+    case registeredWithStandardScopes = "applications.notice.registered-with-standard-scopes"
+    case saved = "applications.notice.saved"
+    case adopted = "applications.notice.adopted"
+    case deleted = "applications.notice.deleted"
+    case secretRemoved = "applications.notice.secret-removed"
+
+    /// Whether the next step is to connect the client.
+    var isOfRegistration: Bool { self == .registered || self == .registeredWithStandardScopes }
+}

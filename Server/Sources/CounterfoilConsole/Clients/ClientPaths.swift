@@ -1,0 +1,64 @@
+import CounterfoilServer
+
+/// The paths of the pages about a client, with the current one marked.
+package struct ClientPaths: Sendable, Hashable {
+    package enum Part: Sendable, Hashable, CaseIterable {
+        case overview
+        case edit
+        case connect
+        case logo
+        case secrets
+        case association
+        case policy
+    }
+
+    package var overview: String
+    package var edit: String
+    package var connect: String
+    package var logo: String
+    /// The path of the secrets; nil for a public client.
+    package var secrets: String?
+    /// The path of the association check; nil for a client without claimed https URIs.
+    package var association: String?
+    /// The path of the policy; nil unless the user is an administrator.
+    package var policy: String?
+    package var delete: String
+    /// The path of the list in which this user sees the client.
+    package var list: String
+    /// Whether `list` is the list of the user's own clients; if false, it is the list of all clients.
+    package var isOwn: Bool
+
+    /// Whether the overview is the current page; there is a flag for each page, because templates cannot compare
+    /// values.
+    package let isAtOverview: Bool
+    package let isAtEdit: Bool
+    package let isAtConnect: Bool
+    package let isAtLogo: Bool
+    package let isAtSecrets: Bool
+    package let isAtAssociation: Bool
+    package let isAtPolicy: Bool
+
+    /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
+    package init(
+        at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
+        association: String? = nil, policy: String? = nil, delete: String, list: String, isOwn: Bool
+    ) {
+        self.overview = overview
+        self.edit = edit
+        self.connect = connect
+        self.logo = logo
+        self.secrets = secrets
+        self.association = association
+        self.policy = policy
+        self.delete = delete
+        self.list = list
+        self.isOwn = isOwn
+        isAtOverview = part == .overview
+        isAtEdit = part == .edit
+        isAtConnect = part == .connect
+        isAtLogo = part == .logo
+        isAtSecrets = part == .secrets
+        isAtAssociation = part == .association
+        isAtPolicy = part == .policy
+    }
+}

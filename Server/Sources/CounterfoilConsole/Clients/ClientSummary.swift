@@ -1,0 +1,63 @@
+import CounterfoilProtocol
+package import CounterfoilServer
+import CounterfoilStore
+
+/// The values of a client that lists and headings show.
+package struct ClientSummary: Sendable, Hashable {
+    package var clientID: String
+    package var name: DisplayName
+    /// The initials that replace a missing logo.
+    package var initials: String
+    package var logo: String?
+    package var typeName: String
+    package var publisher: DisplayName?
+    /// Whether an administrator has verified the publisher.
+    package var isVouchedFor: Bool
+    /// Whether the policy has a PKCE exception.
+    package var hasPKCEException: Bool
+    /// Whether scopes await approval by an administrator.
+    package var hasPendingScopes: Bool
+    /// The developer who owns the client; nil if the list does not show owners.
+    package var owner: DisplayName?
+    package var path: String
+
+    init(_ client: RegisteredClient, words: Localizer, issuer: Issuer, owner: User? = nil) {
+        clientID = client.id.rawValue
+        name = client.displayName
+        initials = client.displayName.initials
+        logo = issuer.logoPath(of: client)
+        typeName = words(client.type.label)
+        publisher = client.presentation.publisher.map { DisplayName($0) }
+        isVouchedFor = client.policy.isVouchedFor
+        hasPKCEException = client.policy.pkce.isException
+        hasPendingScopes = !client.pendingMachineScope.isEmpty
+        self.owner = owner.map { DisplayName(of: $0) }
+        path = issuer.path + Endpoint.client.path(of: client.id)
+    }
+
+    package init(
+        clientID: String, name: DisplayName, logo: String? = nil, typeName: String, publisher: DisplayName? = nil,
+        isVouchedFor: Bool = true, hasPKCEException: Bool = false, hasPendingScopes: Bool = false,
+        owner: DisplayName? = nil, path: String
+    ) {
+        self.clientID = clientID
+        self.name = name
+        initials = name.initials
+        self.logo = logo
+        self.typeName = typeName
+        self.publisher = publisher
+        self.isVouchedFor = isVouchedFor
+        self.hasPKCEException = hasPKCEException
+        self.hasPendingScopes = hasPendingScopes
+        self.owner = owner
+        self.path = path
+    }
+}
+
+extension ClientType {
+    /// The localized name of the type.
+    var label: LocalizedText { LocalizedText(key: "client-type.\(rawValue)") }
+
+    /// The kind of app that the type is for.
+    var meaning: LocalizedText { LocalizedText(key: "client-type.\(rawValue)-meaning") }
+}

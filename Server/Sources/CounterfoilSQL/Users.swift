@@ -1,0 +1,295 @@
+public import CounterfoilStore
+public import Foundation
+
+extension SQLStore {
+    /// Reads the user with this identifier, even if the user is disabled; nil if there is none.
+    public func user(_ id: UserIdentifier) async throws(StoreFault) -> User? {
+        try await user("SELECT \(User.columns) FROM people WHERE people.id = ?", id.rawValue)
+    }
+
+    /// Reads the user with this user name, even if the user is disabled; nil if there is none.
+    public func user(named username: Username) async throws(StoreFault) -> User? {
+        try await user("SELECT \(User.columns) FROM people WHERE people.username = ?", username.rawValue)
+    }
+
+    /// Reads the identifier of the user with this user name, and no other column.
+    public func userID(named username: Username) async throws(StoreFault) -> UserIdentifier? {
+        try await read { database in
+            try database.first("SELECT id FROM people WHERE username = ?", username.rawValue) { columns in
+                try columns.value(UserIdentifier.init(_:))
+            }
+        }
+    }
+
+    /// Reads the user with this email address, even if the user is disabled; nil if there is none.
+    public func user(withEmail email: EmailAddress) async throws(StoreFault) -> User? {
+        try await user("SELECT \(User.columns) FROM people WHERE people.email = ?", email.rawValue)
+    }
+
+    /// Returns true if any user is an administrator, even a disabled one.
+    public func hasAdministrator() async throws(StoreFault) -> Bool {
+        try await read { database in try database.answers(Self.hasAdministrator) == [true] }
+    }
+
+    /// Adds a user, unless the user name or the email address is taken.
+    public func addUser(
+        _ user: User, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddUserOutcome {
+        try await commit(recording: events) { database in try database.add(user, asFirstAdministrator: false)
+        }
+    }
+
+    /// Adds a user as the first administrator, unless an administrator exists, or the user name or email address is
+    /// taken.
+    public func addFirstAdministrator(
+        _ user: User, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddUserOutcome {
+        try await commit(recording: events) { database in
+            let outcome = try database.add(user, asFirstAdministrator: true)
+            if outcome == .added { try database.send("DELETE FROM setup_nonce") }
+            return outcome
+        }
+    }
+
+    /// Replaces the password hash of a user if the stored hash still equals `former`.
+    ///
+    /// In the same transaction it ends every session of the user except `session`, revokes the grants that were not
+    /// given in that session, and invalidates all unused codes of the user. It also revokes the grants with an unused
+    /// `device_code`.
+    public func changePassword(
+        of user: UserIdentifier,
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: ArtefactDigest?,
+        at time: Date,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangePasswordOutcome {
+        try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
+            let changed = try database.run(
+                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2 AND disabled_at IS NULL",
+                user.rawValue,
+                former.exposed,
+                new.exposed
+            )
+            guard changed == 1 else {
+                return try database.isActive(user) ? .changedMeanwhile : .userNotActive
+            }
+            _ = try database.signOutEverywhere(user, except: session, at: time)
+            try database.revokeGrants(
+                "\(Grant.isOfFirst) AND \(Grant.hasUnusedDeviceCode)", [user.rawValue], at: time)
+            try database.send(
+                """
+                UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+                WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
+                """,
+                user.rawValue
+            )
+            return .changed
+        }
+    }
+
+    /// Replaces the password hash of a user if the stored hash still equals `former`, and changes nothing else.
+    public func replacePasswordHash(
+        of user: UserIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool {
+        try await commit(ending: .usually(.password)) { database in
+            try database.run(
+                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2",
+                user.rawValue,
+                former.exposed,
+                new.exposed
+            ) == 1
+        }
+    }
+
+    /// Changes the display name, email address, profile and disabled state of a user.
+    ///
+    /// If the user is disabled, all sessions of the user end in the same transaction.
+    public func updateUser(
+        _ user: User, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateUserOutcome {
+        let endings: DeclaredEndings =
+            user.disabledAt == nil ? .none : .usually(.userDisabled, .session, .grant)
+        return try await commit(ending: endings, recording: events) { database in
+            let facts = try database.answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
+                    EXISTS (SELECT 1 FROM people WHERE email = ?2 AND id <> ?1)
+                """,
+                user.id.rawValue,
+                user.email?.rawValue
+            )
+            guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
+            // A record with a value that this version does not know is not changed.
+            _ = try database.first(
+                "SELECT \(User.columns) FROM people WHERE people.id = ?", user.id.rawValue, read: User.init(_:))
+            // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
+            try database.send(
+                """
+                UPDATE people SET email = ?2, display_name = ?3, profile = json_patch(profile, ?4), changed_at = ?5, disabled_at = ?6
+                WHERE id = ?1
+                """,
+                user.id.rawValue,
+                user.email?.rawValue,
+                user.displayName,
+                try user.profile.patch,
+                time.microseconds,
+                user.disabledAt?.microseconds
+            )
+            if user.disabledAt != nil { _ = try database.endSessions(of: user.id, at: time) }
+            return .updated
+        }
+    }
+
+    /// Disables a user and ends all sessions of the user in one transaction, without reading the record.
+    @discardableResult
+    public func disableUser(
+        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commit(ending: .usually(.userDisabled, .session, .grant), recording: events) { database in
+            let disabled = try database.run(
+                "UPDATE people SET disabled_at = coalesce(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
+                user.rawValue,
+                time.microseconds
+            )
+            guard disabled == 1 else { return false }
+            _ = try database.endSessions(of: user, at: time)
+            return true
+        }
+    }
+
+    /// Reads at most `limit` users after a user name, in the order of user names; nil starts with the first user.
+    public func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User] {
+        try await read { database in
+            try database.list(
+                "SELECT \(User.columns) FROM people WHERE people.username > ? ORDER BY people.username",
+                username?.rawValue ?? "",
+                atMost: limit,
+                noting: unsupported,
+                read: User.init(_:)
+            )
+        }
+    }
+
+    private func user(_ sql: String, _ key: String) async throws(StoreFault) -> User? {
+        try await read { database in try database.first(sql, key, read: User.init(_:)) }
+    }
+}
+
+extension SQLConnection {
+    /// Checks whether a user exists and is not disabled.
+    func isActive(_ user: UserIdentifier) throws -> Bool {
+        let isActive = try answers(
+            "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)",
+            user.rawValue
+        )
+        return isActive == [true]
+    }
+
+    fileprivate func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
+        let taken = try answers(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1),
+                EXISTS (SELECT 1 FROM people WHERE username = ?),
+                EXISTS (SELECT 1 FROM people WHERE email = ?)
+            """,
+            user.username.rawValue,
+            user.email?.rawValue
+        )
+        if asFirstAdministrator, taken[0] { return .administratorExists }
+        if taken[1] { return .usernameTaken }
+        if taken[2] { return .emailTaken }
+        try send(
+            """
+            INSERT INTO people
+                (number, id, username, email, display_name, password_hash, is_administrator, profile, created_at,
+                changed_at, disabled_at)
+            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            user.id.rawValue,
+            user.username.rawValue,
+            user.email?.rawValue,
+            user.displayName,
+            user.passwordHash.exposed,
+            user.isAdministrator || asFirstAdministrator,
+            try user.profile.text,
+            user.createdAt.microseconds,
+            user.changedAt.microseconds,
+            user.disabledAt?.microseconds
+        )
+        return .added
+    }
+}
+
+extension User {
+    /// The number of a new user, greater than that of every user and of every deleted user with records.
+    fileprivate static let nextNumber = """
+        1 + max(coalesce((SELECT max(number) FROM people), 0), coalesce((SELECT max(number) FROM removed_people), 0))
+        """
+
+    /// The column names, each with the name of the table as a prefix, for joins.
+    static let columns = """
+        people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
+        people.profile, people.created_at, people.changed_at, people.disabled_at
+        """
+
+    init(_ columns: inout Columns) throws {
+        columns.record = "user"
+        self.init(
+            id: try columns.value(UserIdentifier.init(_:)),
+            username: try columns.value(Username.init(_:)),
+            email: try columns.optionalValue(EmailAddress.init(_:)),
+            displayName: try columns.text(),
+            passwordHash: PasswordHash(encoded: try columns.text()),
+            isAdministrator: try columns.flag(),
+            profile: try columns.profile(),
+            createdAt: try columns.date(),
+            changedAt: try columns.date(),
+            disabledAt: try columns.optionalDate()
+        )
+    }
+}
+
+extension UserProfile {
+    /// The JSON text of the profile, as it is stored.
+    fileprivate var text: String {
+        get throws { try Self.storable(try JSONEncoder().encode(self)) }
+    }
+
+    /// The JSON text of the change of a stored profile to this one.
+    fileprivate var patch: String {
+        get throws { try Self.storable(try JSONEncoder().encode(mergePatch)) }
+    }
+
+    /// Returns a JSON text; throws if a string in it contains NUL, whose escape not every database accepts.
+    private static func storable(_ json: Data) throws(StoreFault) -> String {
+        var rest = json[...]
+        while let backslash = rest.firstIndex(of: UInt8(ascii: "\\")) {
+            let escaped = rest[backslash...].dropFirst()
+            guard !escaped.starts(with: "u0000".utf8) else {
+                throw .damaged("a text to be stored contains a NUL character")
+            }
+            // The character after a backslash begins no escape, not even another backslash.
+            rest = escaped.dropFirst()
+        }
+        return String(decoding: json, as: UTF8.self)
+    }
+
+    fileprivate init?(text: String) {
+        // Most profiles are empty, and need no JSON decoder.
+        if text == "{}" {
+            self.init()
+            return
+        }
+        guard let profile = try? JSONDecoder().decode(UserProfile.self, from: Data(text.utf8)) else { return nil }
+        self = profile
+    }
+}
+
+extension Columns {
+    /// Reads a profile; throws `StoreFault.unsupported` if this version cannot read one of its members.
+    fileprivate mutating func profile() throws(StoreFault) -> UserProfile {
+        guard let profile = UserProfile(text: try text()) else { throw .unsupported(unsupported()) }
+        return profile
+    }
+}

@@ -1,0 +1,276 @@
+@_spi(Counterfoil) public import CounterfoilProtocol
+public import Foundation
+
+/// The identifier of a user, which is the public `sub` of tokens (OpenID Connect Core §8).
+///
+/// The identifier never changes and is never reassigned. It begins with `per_`. The identifier of a client cannot begin
+/// with `per_`, so that the two kinds cannot be confused (RFC 9700 §4.15).
+public struct UserIdentifier: Sendable, Hashable, CustomStringConvertible {
+    /// The text form, which begins with `per_` and has at most 64 bytes.
+    public let rawValue: String
+
+    /// Parses an identifier from a store or a token; nil if malformed.
+    public init?(_ rawValue: String) {
+        guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64, !rawValue.utf8.contains(0) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Creates a random identifier of 128 bits.
+    public init(random: RandomBytes = RandomBytes()) {
+        rawValue = "per_" + Base64URL.encode(random.bytes(16))
+    }
+
+    /// Creates an identifier from a text that has the form of one.
+    package init(unchecked rawValue: String) { self.rawValue = rawValue }
+
+    /// The same text as ``rawValue``.
+    public var description: String { rawValue }
+}
+
+/// A username in canonical form: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
+///
+/// Capitals become lower case. Other characters, such as letters with accents, are refused and not converted. Two
+/// usernames thus never differ only in case or accents. An `@` is refused, so that a username is never an email
+/// address.
+public struct Username: Sendable, Hashable, CustomStringConvertible {
+    /// The canonical spelling.
+    public let rawValue: String
+
+    /// Parses a username as typed; nil if it is not valid.
+    ///
+    /// White space at the beginning and the end is ignored: keyboards of phones add a space after a completed word.
+    public init?(_ typed: String) {
+        let typed = typed.trimmingWhitespace()
+        // This check precedes `lowercased()`, which turns some non-ASCII letters into ASCII, such as U+212A KELVIN
+        // SIGN into `k`.
+        guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let lowered = typed.lowercased()
+        guard (1...64).contains(lowered.utf8.count),
+            lowered.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            })
+        else { return nil }
+        rawValue = lowered
+    }
+
+    /// The same text as ``rawValue``.
+    public var description: String { rawValue }
+}
+
+/// An email address in canonical form: ASCII, in lower case, with one `@`, at most 254 bytes.
+public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The canonical spelling.
+    public let rawValue: String
+
+    /// Parses an address as typed; nil if it is not valid.
+    ///
+    /// White space at the beginning and the end is ignored.
+    public init?(_ typed: String) {
+        let typed = typed.trimmingWhitespace()
+        let bytes = typed.utf8
+        guard bytes.count <= 254, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) }),
+            let at = bytes.firstIndex(of: UInt8(ascii: "@")), at != bytes.startIndex
+        else { return nil }
+        let domain = bytes[bytes.index(after: at)...]
+        guard !domain.isEmpty, !domain.contains(UInt8(ascii: "@")) else { return nil }
+        rawValue = typed.lowercased()
+    }
+
+    /// The same text as ``rawValue``.
+    public var description: String { rawValue }
+
+    private static let excluded = Array("\"(),:;<>[\\]".utf8)
+}
+
+/// A user account.
+public struct User: Sendable, Hashable {
+    /// The identifier, which is the public `sub` of tokens.
+    public let id: UserIdentifier
+    /// The username, unique among all accounts.
+    public var username: Username
+    /// The email address, unique among all accounts; nil if unknown.
+    public var email: EmailAddress?
+    /// The display name, at most 100 characters; the claim `name`.
+    public var displayName: String
+    /// The Argon2 hash of the password.
+    public var passwordHash: PasswordHash
+    /// Whether the user may open the pages for administrators.
+    public var isAdministrator: Bool
+    /// The claims about the user other than name and email address.
+    public var profile: UserProfile
+    /// The time when the account was created.
+    public var createdAt: Date
+    /// The time of the last ``UserStore/updateUser(_:at:recording:)``, `updated_at`; initially ``createdAt``.
+    public var changedAt: Date
+    /// The time when the account was disabled; nil if it is enabled.
+    public var disabledAt: Date?
+
+    /// Creates a record; by default it is a new, enabled account without administrator rights.
+    public init(
+        id: UserIdentifier = UserIdentifier(),
+        username: Username,
+        email: EmailAddress?,
+        displayName: String,
+        passwordHash: PasswordHash,
+        isAdministrator: Bool = false,
+        profile: UserProfile = UserProfile(),
+        createdAt: Date,
+        changedAt: Date? = nil,
+        disabledAt: Date? = nil
+    ) {
+        self.id = id
+        self.username = username
+        self.email = email
+        self.displayName = displayName
+        self.passwordHash = passwordHash
+        self.isAdministrator = isAdministrator
+        self.profile = profile
+        self.createdAt = createdAt
+        self.changedAt = changedAt ?? createdAt
+        self.disabledAt = disabledAt
+    }
+}
+
+/// The outcome of ``UserStore/addUser(_:recording:)`` and ``UserStore/addFirstAdministrator(_:recording:)``.
+public enum AddUserOutcome: Sendable, Hashable {
+    /// The account was created, and the user can sign in unless it is disabled.
+    case added
+    /// The username is taken; nothing was written.
+    case usernameTaken
+    /// The email address is taken; nothing was written.
+    case emailTaken
+    /// An administrator exists already, so the user cannot be the first one; nothing was written.
+    case administratorExists
+}
+
+/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:recording:)``.
+public enum ChangePasswordOutcome: Sendable, Hashable {
+    /// The password was changed.
+    ///
+    /// All sessions of the user have ended, except the one to keep, and unredeemed codes are invalid.
+    case changed
+    /// Another request changed the password after the server had verified the former one; nothing was written.
+    case changedMeanwhile
+    /// The user does not exist or is disabled; nothing was written.
+    case userNotActive
+}
+
+/// The outcome of ``UserStore/updateUser(_:at:recording:)``.
+public enum UpdateUserOutcome: Sendable, Hashable {
+    /// The account was changed, and ``User/changedAt`` was set.
+    case updated
+    /// There is no such user; nothing was written.
+    case notFound
+    /// Another user has this email address; nothing was written.
+    case emailTaken
+}
+
+/// The user accounts; no two have the same username or email address.
+public protocol UserStore: Sendable {
+    /// Reads the user with an identifier, even if disabled.
+    func user(_ id: UserIdentifier) async throws(StoreFault) -> User?
+    /// Reads the user with a username, even if disabled.
+    func user(named username: Username) async throws(StoreFault) -> User?
+    /// Reads the identifier of the user with a username, and no other value of the record.
+    func userID(named username: Username) async throws(StoreFault) -> UserIdentifier?
+    /// Reads the user with an email address, even if disabled.
+    func user(withEmail email: EmailAddress) async throws(StoreFault) -> User?
+    /// Reads whether an administrator exists, even if disabled.
+    func hasAdministrator() async throws(StoreFault) -> Bool
+    /// Adds a user, unless the username or the email address is taken.
+    func addUser(_ user: User, recording events: [AuditEvent]) async throws(StoreFault) -> AddUserOutcome
+    /// Adds a user as the first administrator, unless an administrator exists.
+    ///
+    /// The check and the insertion are one transaction, so that two requests never create two first
+    /// administrators.
+    func addFirstAdministrator(
+        _ user: User, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddUserOutcome
+    /// Updates the display name, the email address, the profile and ``User/disabledAt`` of a user.
+    ///
+    /// ``User/changedAt`` becomes `time`, and everything else is kept.
+    ///
+    /// If ``User/disabledAt`` is set, the sessions of the user end in the same transaction (see
+    /// ``SessionStore``).
+    func updateUser(
+        _ user: User, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateUserOutcome
+    /// Disables a user; a user who is disabled already keeps the former time.
+    ///
+    /// It ends the sessions as ``updateUser(_:at:recording:)`` does, but reads no other value of the record. A value
+    /// that this version does not know therefore does not keep an account enabled.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - time: The time, which also becomes ``User/changedAt``.
+    ///   - events: The audit events of the change, which the store appends in the same transaction.
+    /// - Returns: False if there is no such user; nothing was written.
+    @discardableResult
+    func disableUser(
+        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
+    /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
+    /// user.
+    func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User]
+    /// Changes a password if the stored hash still equals `former`.
+    ///
+    /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
+    /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does. It also invalidates all unredeemed codes of the
+    /// user, and revokes the grant of a `device_code`. An attacker who knew the former password thus keeps no access.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - former: The hash of the former password, which the server has verified.
+    ///   - new: The hash of the new password.
+    ///   - session: The digest of the session to keep; nil to end all sessions.
+    ///   - time: The time of the change.
+    ///   - events: The events that describe the commit, which the store appends with it.
+    func changePassword(
+        of user: UserIdentifier,
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: ArtefactDigest?,
+        at time: Date,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangePasswordOutcome
+    /// Replaces the hash of a password that stays the same, if the stored hash still equals `former`; returns false if
+    /// it does not.
+    ///
+    /// The sessions and grants of the user stay. A restore of an earlier copy treats it as a change of the password, so
+    /// the user then needs a new one.
+    func replacePasswordHash(
+        of user: UserIdentifier, from former: PasswordHash, to new: PasswordHash
+    ) async throws(StoreFault) -> Bool
+    /// Finds the sessions, grants, consents and owned clients of a user that lists leave out, and the account if it
+    /// cannot be read.
+    func unreadableRecords(of user: UserIdentifier) async throws(StoreFault) -> [UnreadableRecord]
+    /// Deletes a user.
+    ///
+    /// When the method returns, the account is gone for every other method: it can no longer sign in, and its
+    /// username and email address are free. Its sessions and consents are deleted, and no code or token of its grants
+    /// can be used. The store queues a logout notification for each client that must be notified of the end of a
+    /// session, with ``LogoutSubject/removed(sealed:)``.
+    ///
+    /// The other records, whose number has no limit, are deleted by ``continueRemovals(atMost:)``. If the process ends
+    /// before, any later call continues.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - terms: The pseudonym for the audit log, and what happens to the clients of the user.
+    ///   - events: Returns the events of the deletion for the clients that were deleted or have another owner. The
+    ///     store appends them in the same transaction. Their user is the pseudonym, or the new owner.
+    ///   - time: The time of the deletion.
+    func beginRemoval(
+        of user: UserIdentifier, by terms: RemovalTerms,
+        recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
+    ) async throws(StoreFault) -> BeginRemovalOutcome
+    /// Deletes at most `rows` records of deleted users or of deleted clients (``ClientRemoval``) in one transaction.
+    ///
+    /// Those of users are their grants with codes and token families, and the pushed authorization requests that name
+    /// them. In their events of the audit log, the pseudonym replaces the user (``RemovedUser/pseudonymized(_:)``).
+    ///
+    /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
+    func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int
+}

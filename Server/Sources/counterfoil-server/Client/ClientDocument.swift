@@ -1,0 +1,286 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+import CounterfoilStore
+import CounterfoilTokens
+import Foundation
+
+/// A client in the output of commands.
+///
+/// JSON members have the same names as the fields of the registration form. If RFC 7591 §2 defines a name for a field,
+/// that name is used.
+struct ClientDocument: Encodable {
+    private let client: RegisteredClient
+    /// The name of the user who owns the client; nil if no user does, or if the document omits it.
+    private let developer: Username?
+    private let secrets: [ClientSecretRecord]
+    private let newSecret: ClientSecret?
+    private let exceptionUse: PKCEExceptionUse?
+    private let connection: Connection
+
+    /// The part of a document that says how the client connects to the server.
+    enum Connection {
+        case omitted
+        /// The URLs depend on the issuer, which is unknown until a server has started on the data directory.
+        case unknown
+        case known(ClientConnection)
+
+        /// Reads the registered APIs, whose scopes the client may request.
+        init(of client: RegisteredClient, in installation: Installation) async throws {
+            guard let issuer = installation.issuer else {
+                self = .unknown
+                return
+            }
+            let apis = try await installation.store.resources()
+            self = .known(ClientConnection(of: client, issuer: issuer, apis: apis))
+        }
+    }
+
+    init(
+        _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
+        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
+    ) {
+        self.client = client
+        self.developer = developer
+        self.secrets = secrets
+        self.newSecret = newSecret
+        self.exceptionUse = exceptionUse
+        self.connection = connection
+    }
+
+    /// The JSON members that are not fields of the registration form.
+    private enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+        case applicationType = "application_type"
+        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case owner
+        case developer
+        case clientName = "client_name"
+        case pendingMachineScope = "pending_machine_scope"
+        case pkceExceptionUse = "pkce_exception_use"
+        case clientSecrets = "client_secrets"
+        case connection
+        case clientIDIssuedAt = "client_id_issued_at"
+        case changedAt = "changed_at"
+        case revision
+    }
+
+    private struct Keys: Encodable {
+        let keys: [JSONWebKey]
+    }
+
+    private struct Secret: Encodable {
+        let id: String
+        let created_at: Int
+    }
+
+    private struct ExceptionUse: Encodable {
+        let count: Int
+        let last_at: Int
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        var fields = encoder.container(keyedBy: ClientField.self)
+        try values.encode(client.id, forKey: .clientID)
+        try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
+        try values.encode(client.type.rawValue, forKey: .applicationType)
+        try values.encode(client.authenticationMethods[0], forKey: .tokenEndpointAuthMethod)
+        try fields.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
+        try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
+        try values.encodeIfPresent(developer?.rawValue, forKey: .developer)
+        try values.encode(client.presentation.name, forKey: .clientName)
+        try encodePresentation(into: &fields)
+        try fields.encode(client.redirectURIs, forKey: .redirectURIs)
+        try fields.encode(client.scope, forKey: .scopes)
+        try fields.encode(client.optionalScope, forKey: .optionalScopes)
+        if client.type == .service {
+            try fields.encode(client.approvedMachineScope, forKey: .machineScopes)
+            try values.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
+        }
+        try fields.encode(client.origins.map(\.rawValue), forKey: .origins)
+        try fields.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
+        try fields.encode(client.androidApps.map(\.description), forKey: .androidApps)
+        try fields.encode(client.postLogoutRedirectURIs, forKey: .postLogoutRedirectURIs)
+        try fields.encodeIfPresent(client.backchannelLogoutURI?.rawValue, forKey: .backchannelLogoutURI)
+        try encodePolicy(into: &fields)
+        if let exceptionUse {
+            let use = ExceptionUse(count: exceptionUse.count, last_at: Self.seconds(exceptionUse.lastAt))
+            try values.encode(use, forKey: .pkceExceptionUse)
+        }
+        if !secrets.isEmpty {
+            let shown = secrets.map { Secret(id: $0.shortID, created_at: Self.seconds($0.createdAt)) }
+            try values.encode(shown, forKey: .clientSecrets)
+        }
+        try values.encode(Self.seconds(client.createdAt), forKey: .clientIDIssuedAt)
+        try values.encode(Self.seconds(client.changedAt), forKey: .changedAt)
+        try values.encode(client.revision, forKey: .revision)
+        if case .known(let connection) = connection { try values.encode(connection, forKey: .connection) }
+    }
+
+    private func encodePresentation(into fields: inout KeyedEncodingContainer<ClientField>) throws {
+        let presentation = client.presentation
+        try fields.encodeIfPresent(presentation.publisher, forKey: .publisher)
+        try fields.encodeIfPresent(presentation.consentText, forKey: .consentText)
+        try fields.encodeIfPresent(presentation.privacyURI?.rawValue, forKey: .privacyURI)
+        try fields.encodeIfPresent(presentation.termsURI?.rawValue, forKey: .termsURI)
+        try fields.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
+    }
+
+    private func encodePolicy(into fields: inout KeyedEncodingContainer<ClientField>) throws {
+        let policy = client.policy
+        try fields.encode(policy.isFirstParty, forKey: .firstParty)
+        try fields.encode(policy.isVouchedFor, forKey: .vouchedFor)
+        try fields.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
+        try fields.encode(policy.pkce.description, forKey: .pkce)
+        try fields.encode(policy.requiresState, forKey: .requireState)
+        try fields.encode(policy.requiresPushedRequests, forKey: .requirePushedRequests)
+        try fields.encode(policy.requiresBoundTokens, forKey: .requireBoundTokens)
+        try fields.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
+        try fields.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
+        try fields.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
+        try fields.encodeIfPresent(policy.refreshTokenLife.idleLifetime, forKey: .refreshIdleLifetime)
+        try fields.encodeIfPresent(policy.refreshTokenLife.lifetime, forKey: .refreshLifetime)
+        try fields.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
+        try fields.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
+        try fields.encode(policy.webViews.rawValue, forKey: .webViews)
+        try fields.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenAlgorithm)
+        try fields.encode(policy.putsUserClaimsInIDToken, forKey: .userClaimsInIDToken)
+        try fields.encode(policy.subjectType.rawValue, forKey: .subjectType)
+    }
+
+    private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
+}
+
+extension ClientField: CodingKey {}
+
+// MARK: - Text output
+
+extension ClientDocument {
+    /// The registration as text, one line for each value.
+    ///
+    /// Default values are omitted.
+    var words: String {
+        var lines = ["\(client.displayName)", "  client_id: \(client.id)"]
+        if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
+        lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
+        if let developer { lines.append("  developer: \(developer)") }
+        lines += presentationLines
+        lines += client.redirectURIs.map { "  redirect URI: \($0)" }
+        if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }
+        if !client.optionalScope.isEmpty { lines.append("  optional: \(client.optionalScope)") }
+        if !client.approvedMachineScope.isEmpty { lines.append("  without a user: \(client.approvedMachineScope)") }
+        if !client.pendingMachineScope.isEmpty {
+            lines.append("  awaiting approval: \(client.pendingMachineScope)")
+        }
+        lines += client.origins.map { "  origin: \($0)\($0.isAnyPort ? " (any port)" : "")" }
+        lines += client.appleApps.map { "  Apple app: \($0)" }
+        lines += client.androidApps.map { "  Android app: \($0)" }
+        lines += client.postLogoutRedirectURIs.map { "  redirect URI after sign-out: \($0)" }
+        if let uri = client.backchannelLogoutURI { lines.append("  back-channel logout URI: \(uri.rawValue)") }
+        lines += (client.keys?.keys ?? []).map { "  key: \($0)" }
+        lines += policyLines
+        if newSecret == nil {
+            lines += secrets.map {
+                "  secret: \($0.shortID), created \(CalendarDay(of: $0.createdAt))"
+            }
+        }
+        lines += connectionLines
+        return lines.joined(separator: "\n")
+    }
+
+    private var connectionLines: [String] {
+        switch connection {
+        case .omitted: return []
+        case .unknown:
+            return ["  issuer: unknown until the server has started once; then app show prints how to connect"]
+        case .known(let connection):
+            var lines = [
+                "  issuer: \(connection.issuer)", "  discovery URL: \(connection.openIDConfiguration)",
+                "  discovery URL (OAuth): \(connection.oauthMetadata)",
+            ]
+            lines += ConnectionEndpoint.allCases.compactMap { endpoint in
+                connection.url(of: endpoint).map { "  \(endpoint.words): \($0)" }
+            }
+            lines += connection.apis.map { "  API \(DisplayName($0.name)): \($0.resource), scope \($0.scope)" }
+            lines.append("  client authentication: \(connection.authenticationMethods.joined(separator: ", "))")
+            let names = ReadyConfiguration.all(for: connection).map(\.name)
+            if !names.isEmpty {
+                lines.append("  ready configurations: \(names.joined(separator: ", "))")
+                lines.append("    print one with: counterfoil-server app show \(client.id) --configuration \(names[0])")
+            }
+            return lines
+        }
+    }
+
+    private var presentationLines: [String] {
+        let presentation = client.presentation
+        var lines: [String] = []
+        if let publisher = presentation.publisher { lines.append("  publisher: \(DisplayName(publisher))") }
+        if let text = presentation.consentText {
+            lines.append("  consent page text: \(text.count) characters")
+        }
+        if let uri = presentation.privacyURI { lines.append("  privacy policy: \(uri.rawValue)") }
+        if let uri = presentation.termsURI { lines.append("  terms of service: \(uri.rawValue)") }
+        if presentation.logo != nil { lines.append("  has a logo") }
+        return lines
+    }
+
+    private var policyLines: [String] {
+        let policy = client.policy
+        let usual = ClientPolicy.standard(for: client.type)
+        var lines: [String] = []
+        if policy.isFirstParty { lines.append("  first party: users are not asked for consent") }
+        if !policy.isVouchedFor { lines.append("  not vouched for: pages show a warning") }
+        if policy.isClaimedHTTPSVerified { lines.append("  https redirect URIs verified") }
+        lines += signInLines
+        if policy.requiresState != usual.requiresState {
+            lines.append("  requests without state are \(policy.requiresState ? "refused" : "accepted")")
+        }
+        if policy.requiresPushedRequests { lines.append("  authorization requests must be pushed (PAR)") }
+        if policy.requiresBoundTokens { lines.append("  access tokens must be bound to a key (DPoP)") }
+        if policy.refreshTokens != .offlineAccess { lines.append("  refresh tokens: \(policy.refreshTokens.rawValue)") }
+        if let seconds = policy.accessTokenLifetime { lines.append("  access token lifetime: \(seconds) seconds") }
+        if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }
+        if policy.webViews != usual.webViews { lines.append("  web-views: \(policy.webViews.rawValue)") }
+        if policy.subjectType == .pairwise { lines.append("  subject identifiers: pairwise") }
+        return lines
+    }
+
+    /// The settings on which the configuration of the client depends, each with its reason.
+    private var signInLines: [String] {
+        let policy = client.policy
+        var lines: [String] = []
+        func add(_ name: String, _ value: String, _ reason: PolicyReason) {
+            lines += ["  \(name): \(value)", "    \(Localizer.english(reason.text))"]
+        }
+        if client.type.hasRedirectURIs {
+            let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
+            add(
+                policy.pkce.isException ? "DANGER, PKCE" : "PKCE", "\(policy.pkce)\(use ?? "")",
+                PolicyReason(policy.pkce, of: client.type))
+        }
+        if client.type != .service {
+            add("ID token algorithm", policy.idTokenAlgorithm.rawValue, PolicyReason(policy.idTokenAlgorithm))
+            add(
+                "profile and email in ID tokens", policy.putsUserClaimsInIDToken ? "yes" : "no",
+                PolicyReason(userClaimsInIDToken: policy.putsUserClaimsInIDToken))
+        }
+        return lines
+    }
+}
+
+extension ConnectionEndpoint {
+    /// The name in text output.
+    fileprivate var words: String {
+        switch self {
+        case .authorization: "authorization endpoint"
+        case .token: "token endpoint"
+        case .userInfo: "UserInfo endpoint"
+        case .keySet: "public keys (JWKS)"
+        case .revocation: "revocation endpoint"
+        case .introspection: "introspection endpoint"
+        case .endSession: "end-session endpoint"
+        }
+    }
+}
