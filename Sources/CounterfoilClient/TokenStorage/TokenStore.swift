@@ -22,8 +22,8 @@ public import CounterfoilProtocol
 public protocol TokenStore: Sendable {
     /// Returns the record of a profile, or nil if there is none.
     ///
-    /// Throws ``TokenStoreError/damaged(place:)`` or ``TokenStoreError/newer(place:)`` if there is one that cannot be
-    /// read.
+    /// Throws ``TokenStoreError/damaged(location:)`` or ``TokenStoreError/newer(location:)`` if there is one that
+    /// cannot be read.
     func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord?
 
     /// Applies the change that the closure returns to the record of a profile, and returns what was stored before.
@@ -62,7 +62,7 @@ public protocol TokenStore: Sendable {
     ///
     /// A task acquires the lock before it refreshes; the lock does not block reads or writes of the store. The
     /// system releases the lock when the process that holds it ends. Throws
-    /// ``TokenStoreError/busy(place:holder:)`` when `limit` expires and ``TokenStoreError/cancelled`` when the
+    /// ``TokenStoreError/busy(location:holder:)`` when `limit` expires and ``TokenStoreError/cancelled`` when the
     /// task is cancelled.
     func refreshLock(
         of profile: ProfileName, within limit: Duration
