@@ -59,9 +59,11 @@ def pebble(folder: Path, validity: int, tls_port: int = 1) -> Iterator[Pebble]:
         "certificateValidityPeriod": validity,
     }}), "utf-8")
     log = folder.parent / "pebble.log"
+    # By default Pebble refuses one nonce in twenty, and certbot gives up at the second refusal of one request.
+    environment = {"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [PROGRAM, "-config", str(configuration)], env={**os.environ, "PEBBLE_VA_NOSLEEP": "1"},
+            [PROGRAM, "-config", str(configuration)], env={**os.environ, **environment},
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )
     try:
