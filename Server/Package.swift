@@ -186,6 +186,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "WebAuthn",
+            dependencies: [counterfoilProtocol, counterfoilTokens, asn1, crypto, cryptoExtras, x509],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilWeb",
             dependencies: [
                 "ACMEClient", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
@@ -346,6 +351,12 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "ACMETesting", "TestSupport", asn1, crypto, logging, nioConcurrencyHelpers, x509,
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WebAuthnTests",
+            dependencies: ["WebAuthn", counterfoilProtocol, asn1, crypto, cryptoExtras, x509],
+            exclude: ["Vectors"],
             swiftSettings: settings
         ),
         .testTarget(
