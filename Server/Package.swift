@@ -359,6 +359,13 @@ let package = Package(
             exclude: ["Vectors"],
             swiftSettings: settings
         ),
+        // Interop/webauthn compares its verdicts with those of other implementations.
+        .executableTarget(
+            name: "webauthn-verdicts",
+            dependencies: ["WebAuthn", counterfoilProtocol],
+            path: "Tests/WebAuthnVerdicts",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CounterfoilWebTests",
             dependencies: [
