@@ -36,6 +36,8 @@ enum Target: String, CaseIterable {
     case resourceMetadata = "resource-metadata"
     /// A DPoP proof.
     case proof
+    /// The response of a passkey.
+    case webauthn
 
     /// The function that the engine calls with each input.
     var callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32 {
@@ -68,6 +70,11 @@ enum Target: String, CaseIterable {
         case .proof:
             { data, count in
                 ProofTarget.examine(bytes(data, count))
+                return 0
+            }
+        case .webauthn:
+            { data, count in
+                WebAuthnTarget.examine(bytes(data, count))
                 return 0
             }
         }
