@@ -42,7 +42,7 @@ struct PruneJournalCommand: ParsableCommand {
     var before: String?
 
     // Accepted as by every command, and not read.
-    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.hidden) var settingsFile: String?
 
     /// The time in seconds for which a transaction that has recorded an ending can be open.
     private static let margin: TimeInterval = 3600

@@ -40,7 +40,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @OptionGroup var answer: RestoreAnswer
 
-    @OptionGroup var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.shown) var settingsFile: String?
 
     func validate() throws {
         guard !file.isEmpty else { throw ValidationError("The name of the copy cannot be empty.") }
@@ -76,7 +76,7 @@ struct RestoreCommand: AsyncParsableCommand {
     private func directory() throws(CommandFailure) -> String {
         let values = try SettingValues(
             [Settings.dataDir, Settings.database], options: dataDir.map { [Settings.dataDir.name: [$0]] } ?? [:],
-            SettingSources(naming: settingsFile.path))
+            SettingSources(naming: settingsFile))
         guard let directory = values[Settings.dataDir] else {
             guard values[Settings.database] == nil else {
                 throw .refused(

@@ -50,9 +50,16 @@ struct ClientCreate: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The user who owns the app and finds it at /apps.", valueName: "user"))
     var developer: String?
 
-    @OptionGroup var registration: ClientOptions
+    @OptionGroup(title: "Consent page") var presentation: ClientPresentationOptions
+    @OptionGroup(title: "Requests") var requests: ClientRequestOptions
+    @OptionGroup(title: "Tokens") var tokens: ClientTokenOptions
+    @OptionGroup(title: "Policy") var policy: ClientPolicyOptions
 
     @OptionGroup var options: AdministrationOptions
+
+    private var registration: ClientOptions {
+        ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
+    }
 
     func validate() throws {
         do { _ = try chosenID() } catch { throw ValidationError("--client-id: \(error).") }

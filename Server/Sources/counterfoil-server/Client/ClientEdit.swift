@@ -32,12 +32,19 @@ struct ClientEdit: AsyncParsableCommand {
             valueName: "user"))
     var developer: String?
 
-    @OptionGroup var registration: ClientOptions
+    @OptionGroup(title: "Consent page") var presentation: ClientPresentationOptions
+    @OptionGroup(title: "Requests") var requests: ClientRequestOptions
+    @OptionGroup(title: "Tokens") var tokens: ClientTokenOptions
+    @OptionGroup(title: "Policy") var policy: ClientPolicyOptions
 
     @Flag(name: .long, help: "Remove the logo of the app.")
     var removeLogo = false
 
     @OptionGroup var options: AdministrationOptions
+
+    private var registration: ClientOptions {
+        ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
+    }
 
     func validate() throws {
         guard !removeLogo || registration.presentation.logo == nil else {

@@ -1,15 +1,17 @@
-import ArgumentParser
 import CounterfoilServer
 
 /// The options of `app create` and `app edit`, except the name.
 ///
 /// An option with an empty value clears the setting, and a list replaces the existing list. The options are not
 /// validated here: `ClientRules` validates the drafts that the options are written into.
-struct ClientOptions: ParsableArguments {
-    @OptionGroup(title: "Consent page") var presentation: ClientPresentationOptions
-    @OptionGroup(title: "Requests") var requests: ClientRequestOptions
-    @OptionGroup(title: "Tokens") var tokens: ClientTokenOptions
-    @OptionGroup(title: "Policy") var policy: ClientPolicyOptions
+///
+/// It is no group of options itself, because ArgumentParser would then check the groups in it five times as often (see
+/// ``ServeCommand``).
+struct ClientOptions {
+    let presentation: ClientPresentationOptions
+    let requests: ClientRequestOptions
+    let tokens: ClientTokenOptions
+    let policy: ClientPolicyOptions
 
     /// Whether any option changes the policy of the client.
     var hasPolicyChanges: Bool { tokens.hasChanges || policy.hasChanges }

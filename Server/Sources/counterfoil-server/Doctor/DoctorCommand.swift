@@ -49,7 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let location = options.location
-        let sources = try SettingSources(naming: location.settingsFile.path)
+        let sources = try SettingSources(naming: location.settingsFile)
         let storeLocation = try location.storeLocation
         let authorities = try authorities()
         var findings = ServerFindings()

@@ -27,7 +27,7 @@ struct HealthCommand: AsyncParsableCommand {
     var timeout = 5
 
     // Accepted as by every command, and not read.
-    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.hidden) var settingsFile: String?
 
     func validate() throws {
         guard HealthProbe(url: url, seconds: timeout) != nil else {

@@ -37,7 +37,7 @@ struct InstallationOption: SettingGroup {
     @Option(Settings.database) var database: String?
     @Option(Settings.serverKeyFile) var serverKeyFile: String?
 
-    @OptionGroup var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.shown) var settingsFile: String?
 
     static let options: [SettingOption<Self>] = [
         .init(Settings.dataDir, \.directory), .init(Settings.database, \.database),
@@ -78,7 +78,7 @@ struct InstallationOption: SettingGroup {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> SettingValues {
         let section = SettingSection<Self>(\.self)
-        let sources = try SettingSources(naming: settingsFile.path, environment: environment)
+        let sources = try SettingSources(naming: settingsFile, environment: environment)
         return try SettingValues(section.settings, options: section.texts(self), sources)
     }
 

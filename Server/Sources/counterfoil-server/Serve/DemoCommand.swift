@@ -26,7 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
     var port = 8080
 
     // Accepted as by every command, and not read.
-    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.hidden) var settingsFile: String?
 
     func validate() throws {
         guard (1...65535).contains(port) else { throw ValidationError("--port must be a number from 1 to 65535.") }

@@ -59,18 +59,32 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: ServeOptions
+    // The groups are in no other group: in a debug build, ArgumentParser checks an option again, four times, for each
+    // group around it, so that one more group would make each start half a second longer.
+    @OptionGroup var location: InstallationOption
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup(title: ListenOptions.title) var listening: ListenOptions
+    @OptionGroup(title: RegistrationOptions.title) var registration: RegistrationOptions
+    @OptionGroup(title: RequirementOptions.title) var requirements: RequirementOptions
+    @OptionGroup(title: LifetimeOptions.title) var lifetimes: LifetimeOptions
+    @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
+    @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
+    @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
+    @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
+    @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
+    @OptionGroup(title: MonitoringOptions.title) var monitoring: MonitoringOptions
+    @OptionGroup(title: EndingsOptions.title) var endings: EndingsOptions
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let configuration = try options.configuration(environment)
+        let configuration = try configuration(environment)
         let log = configuration.values.log
         for variable in UnknownVariable.all(in: environment) {
             log.logger.warning(
                 "ignored an unknown environment variable",
                 metadata: ["variable": "\(variable.name)", "advice": "\(variable.advice)"])
         }
-        let (texts, path) = (options.texts, options.location.settingsFile.path)
+        let (texts, path) = (texts, location.settingsFile)
         let reload = SettingsReload(configuration) { () throws(CommandFailure) in
             try ServeConfiguration(texts, SettingSources(naming: path, environment: environment))
         }

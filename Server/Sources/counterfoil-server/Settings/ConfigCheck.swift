@@ -19,7 +19,7 @@ struct ConfigCheck: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var options: ServeOptions
+    @OptionGroup(visibility: .hidden) var options: ServeCommand
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment

@@ -16,7 +16,7 @@ struct ConfigSchema: ParsableCommand {
     )
 
     // Accepted as by every command, and not read.
-    @OptionGroup(visibility: .hidden) var settingsFile: SettingsFileOption
+    @Option(SettingsFileOption.hidden) var settingsFile: String?
 
     func run() throws {
         let data = try JSONSerialization.data(

@@ -17,7 +17,7 @@ struct ConfigShow: ParsableCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var options: ServeOptions
+    @OptionGroup(visibility: .hidden) var options: ServeCommand
 
     @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false
