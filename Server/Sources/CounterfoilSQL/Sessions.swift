@@ -38,8 +38,9 @@ extension SQLStore {
             let begun = try database.run(
                 """
                 INSERT INTO sessions
-                    (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
-                SELECT ?, ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
+                    (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source,
+                     is_persistent)
+                SELECT ?, ?, id, ?, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
                 id.rawValue,
@@ -48,6 +49,7 @@ extension SQLStore {
                 session.expiresAt.microseconds,
                 session.userAgent,
                 session.source,
+                session.isPersistent,
                 session.userID.rawValue,
                 password.exposed
             )
@@ -295,7 +297,7 @@ extension Session {
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
-        sessions.user_agent, sessions.source
+        sessions.user_agent, sessions.source, sessions.is_persistent
         """
 
     init(_ columns: inout Columns) throws {
@@ -308,7 +310,8 @@ extension Session {
             lastSeenAt: try columns.date(),
             expiresAt: try columns.date(),
             userAgent: try columns.text(),
-            source: try columns.text()
+            source: try columns.text(),
+            isPersistent: try columns.flag()
         )
     }
 }

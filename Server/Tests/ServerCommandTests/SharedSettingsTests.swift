@@ -25,6 +25,7 @@ struct SharedSettingsTests {
         let shared = try Self.texts()
         #expect(shared["code-lifetime"] == "1m" && shared["audit-retention"] == "400")
         #expect(shared["require-dpop-nonce"] == "false" && shared["unregistered-clients"] == "policy")
+        #expect(shared["session-persistence"] == "offered")
         let ofOneServer = Set(Settings.options.map(\.name)).subtracting(shared.keys)
         #expect(
             ofOneServer == [

@@ -19,7 +19,7 @@ struct UserExportTests {
         let now = Date()
         let session = Session(
             digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: now, lastSeenAt: now,
-            expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7")
+            expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7", isPersistent: true)
         let begun = try await store.beginSession(
             session, proving: user.passwordHash, replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
@@ -78,6 +78,7 @@ struct UserExportTests {
             #expect(account["email"] as? String == Account.alice.email)
             let sessions = try #require(document["sessions"] as? [[String: Any]])
             #expect(sessions.map { $0["source"] as? String } == ["192.0.2.7"])
+            #expect(sessions.map { $0["persistent"] as? Bool } == [true])
             let grants = try #require(document["grants"] as? [[String: Any]])
             #expect(Set(grants.compactMap { $0["grant_id"] as? String }).count == 450)
             #expect(grants.count { $0["refresh_token"] != nil } == 1)

@@ -17,6 +17,8 @@ package struct SessionsPage: ConsolePage, Hashable {
         package var source: String?
         package var signedIn: String
         package var lastSeen: String
+        /// The day on which the session ends at the latest; nil if it ends when the browser is closed.
+        package var staysUntil: String?
         /// Whether the row is the session of this browser.
         package var isCurrent: Bool = false
     }

@@ -67,6 +67,7 @@ struct SignedInBrowsers: Sendable {
             source: session.source.isEmpty ? nil : session.source,
             signedIn: exchange.words.ago(session.authenticatedAt, now: exchange.now),
             lastSeen: exchange.words.ago(isCurrent ? exchange.now : session.lastSeenAt, now: exchange.now),
+            staysUntil: session.isPersistent ? exchange.words.date(session.expiresAt) : nil,
             isCurrent: isCurrent
         )
     }

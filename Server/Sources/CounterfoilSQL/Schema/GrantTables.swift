@@ -37,7 +37,8 @@ extension StoreSchema {
             last_seen_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             user_agent TEXT NOT NULL,
-            source TEXT NOT NULL
+            source TEXT NOT NULL,
+            is_persistent INTEGER NOT NULL CHECK (is_persistent IN (0, 1))
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sessions_id ON sessions (id);
         CREATE INDEX sessions_person ON sessions (person_id);

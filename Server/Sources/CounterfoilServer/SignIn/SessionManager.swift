@@ -12,12 +12,15 @@ package struct LiveSession: Sendable {
     let id: SessionIdentifier
     package let user: User
     package let authenticatedAt: Date
+    /// Whether the session cookie stays in the browser when the browser is closed.
+    let isPersistent: Bool
 
     fileprivate init(_ facts: SessionFacts) {
         digest = facts.session.digest
         id = facts.session.id
         user = facts.user
         authenticatedAt = facts.session.authenticatedAt
+        isPersistent = facts.session.isPersistent
     }
 }
 
@@ -71,18 +74,31 @@ package struct SessionManager: Sendable {
     /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
     /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.
+    ///
+    /// - Parameters:
+    ///   - user: The user whose password was verified.
+    ///   - request: The request with the password.
+    ///   - staysSignedIn: Whether the user chose that the browser keeps the cookie when it is closed. The choice counts
+    ///     only if the settings allow it, also if a session with another choice is replaced.
+    ///   - event: The event of the sign-in, which is recorded with the session.
+    ///   - now: The time of the request.
     package func begin(
         for user: User,
         replacing request: IncomingRequest,
+        stayingSignedIn staysSignedIn: Bool,
         recording event: AuditEvent,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         return try await begin(
-            for: user, by: request, replacing: former, named: nil, recording: [event], now: now)
+            for: user, by: request, replacing: former, named: nil, stayingSignedIn: staysSignedIn,
+            recording: [event], now: now)
     }
 
     /// Continues a session under a new token, and leaves the current token valid.
+    ///
+    /// The browser keeps the cookie with the new token as long as that with the current one, unless the settings no
+    /// longer allow it.
     ///
     /// The caller invalidates the current token in a later transaction, which also stores the changed password.
     package func begin(
@@ -91,7 +107,9 @@ package struct SessionManager: Sendable {
         goingOnWith session: LiveSession,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
-        try await begin(for: user, by: request, replacing: nil, named: session.id, recording: [], now: now)
+        try await begin(
+            for: user, by: request, replacing: nil, named: session.id, stayingSignedIn: session.isPersistent,
+            recording: [], now: now)
     }
 
     private func begin(
@@ -99,6 +117,7 @@ package struct SessionManager: Sendable {
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
         named id: SessionIdentifier?,
+        stayingSignedIn staysSignedIn: Bool,
         recording events: [AuditEvent],
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
@@ -111,7 +130,8 @@ package struct SessionManager: Sendable {
             lastSeenAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
             userAgent: request.head.headerFields[.userAgent] ?? "",
-            source: request.source
+            source: request.source,
+            isPersistent: staysSignedIn && settings.sessionPersistence != .never
         )
         let outcome = try await store.beginSession(
             session, proving: user.passwordHash, replacing: former, recording: events)
@@ -122,7 +142,7 @@ package struct SessionManager: Sendable {
             auditor.countRecorded(events)
             session.id = id
             let live = LiveSession(SessionFacts(session: session, user: user))
-            return (live, cookies.session(token))
+            return (live, cookies.session(token, for: session.isPersistent ? settings.sessionLifetime : nil))
         }
     }
 
@@ -174,8 +194,12 @@ struct Cookies: Sendable {
         Base64URL.encode(Array(SHA256.hash(data: Data(path.utf8)).prefix(6)))
     }
 
-    /// The session cookie, which the browser deletes when the user closes the browser.
-    func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
+    /// The session cookie, which the browser deletes after `age` seconds.
+    ///
+    /// Without an age, the browser deletes it when the user closes the browser.
+    func session(_ token: SessionToken, for age: Int?) -> String {
+        "\(sessionName)=\(token.exposed)\(age.map { "; Max-Age=\($0)" } ?? "")\(attributes)"
+    }
 
     /// The expired session cookie, which deletes the session token in the browser.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }

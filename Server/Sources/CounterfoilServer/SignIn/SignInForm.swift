@@ -43,10 +43,18 @@ package struct SignInForm: Sendable {
         case forgotten
         /// The user is unknown, the password is wrong, the account has had too many failures, or it is disabled or
         /// was changed during the sign-in.
-        case wrong(name: String)
+        case wrong(Typed)
         /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
         /// seconds.
-        case tooEarly(name: String, retryAfter: Int)
+        case tooEarly(Typed, retryAfter: Int)
+    }
+
+    /// The values that the user entered, which the page keeps when it is shown again; the password is not kept.
+    package struct Typed: Sendable {
+        /// The username or email address.
+        let name: String
+        /// Whether the box "Keep me signed in on this device" was ticked.
+        let staysSignedIn: Bool
     }
 
     /// The parts of the page that differ between the endpoints that show the form.
@@ -59,18 +67,24 @@ package struct SignInForm: Sendable {
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
+        /// The session of the browser, in which the user signs in again; nil if there is none.
+        let session: LiveSession?
 
         package init(
             pendingRequest: String, clientName: DisplayName? = nil, username: String = "",
-            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
+            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil, session: LiveSession? = nil
         ) {
             self.pendingRequest = pendingRequest
             self.clientName = clientName
             self.username = username
             self.openInBrowserLink = openInBrowserLink
             self.notice = notice
+            self.session = session
         }
     }
+
+    /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
+    static let stayField = "stay_signed_in"
 
     /// Returns the page with the form; the reply sets the browser cookie if the request contains none.
     ///
@@ -90,7 +104,9 @@ package struct SignInForm: Sendable {
             ticket: tickets.issue(
                 purpose, to: browser.exposed, request: content.pendingRequest,
                 interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
-            username: again?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username),
+            username: again?.typed?.name
+                ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username),
+            stayBox: stayBox(content, again: again),
             problem: again?.problem.map { request.words($0) },
             retryAfterSeconds: again?.retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
@@ -101,6 +117,16 @@ package struct SignInForm: Sendable {
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
         return reply.setting(cookie)
             .setting(isForgotten ? sessions.cookies.noEarlierUser : nil)
+    }
+
+    /// Returns the checkbox "Keep me signed in on this device"; nil if the settings offer no choice.
+    ///
+    /// It keeps what the user chose: in this form, or for the session in which the user signs in again.
+    private func stayBox(_ content: Content, again: Again?) -> SignInPage.StayBox? {
+        guard settings.sessionPersistence != .never else { return nil }
+        let isForgotten = again?.isForgotten ?? false
+        let chosen = again?.typed?.staysSignedIn ?? (isForgotten ? nil : content.session?.isPersistent)
+        return SignInPage.StayBox(isTicked: chosen ?? (settings.sessionPersistence == .default))
     }
 
     /// Reads a posted form and checks its ticket.
@@ -127,23 +153,25 @@ package struct SignInForm: Sendable {
     package func attempt(_ submission: Submission, for client: ClientIdentifier? = nil) async throws -> Outcome {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         if try form.value("forget") == "true" { return .again(.forgotten) }
-        let name = try form.value("username")
+        let typed = Typed(
+            name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true")
         let outcome = try await users.attempt(
-            name: name, password: try form.value("password"), in: request, now: now)
+            name: typed.name, password: try form.value("password"), in: request, now: now)
         switch outcome {
         case .refused(let cause):
             await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
-            return .again(.wrong(name: name))
+            return .again(.wrong(typed))
         case .tooEarly(let seconds, let cause):
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
-            return .again(.tooEarly(name: name, retryAfter: seconds))
+            return .again(.tooEarly(typed, retryAfter: seconds))
         case .signedIn(let user):
             let event = auditor.event(.signIn, by: request, user: user.id, client: client, now: now)
-            let begun = try await sessions.begin(for: user, replacing: request, recording: event, now: now)
+            let begun = try await sessions.begin(
+                for: user, replacing: request, stayingSignedIn: typed.staysSignedIn, recording: event, now: now)
             guard let (session, cookie) = begun else {
                 await auditor.refuse(
                     .signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
-                return .again(.wrong(name: name))
+                return .again(.wrong(typed))
             }
             return .signedIn(session, cookies: [cookie, earlierSignIns.remember(user)].compactMap(\.self))
         }
@@ -165,11 +193,10 @@ package struct SignInForm: Sendable {
 extension SignInForm.Again {
     fileprivate var isForgotten: Bool { if case .forgotten = self { true } else { false } }
 
-    /// The username or email address that was typed.
-    fileprivate var name: String? {
+    fileprivate var typed: SignInForm.Typed? {
         switch self {
         case .forgotten: nil
-        case .wrong(let name), .tooEarly(let name, _): name
+        case .wrong(let typed), .tooEarly(let typed, _): typed
         }
     }
 

@@ -1,4 +1,6 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
+///
+/// If the box "Keep me signed in on this device" is ticked, it also posts `stay_signed_in` with the value `true`.
 package struct SignInPage: Sendable, Hashable {
     /// The name of the client that the user signs in to; nil if the user signs in to this server itself.
     package var clientName: DisplayName?
@@ -10,6 +12,8 @@ package struct SignInPage: Sendable, Hashable {
     package var ticket: String
     /// The initial username: as typed when the form is shown again, from `login_hint`, or of the user in ``earlier``.
     package var username: String
+    /// The checkbox "Keep me signed in on this device"; nil if the server offers no choice.
+    package var stayBox: StayBox?
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.
     package var problem: String?
@@ -24,6 +28,13 @@ package struct SignInPage: Sendable, Hashable {
     /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
 
+    /// The checkbox with which the user chooses that the session outlasts the browser.
+    package struct StayBox: Sendable, Hashable {
+        package var isTicked: Bool
+
+        package init(isTicked: Bool = false) { self.isTicked = isTicked }
+    }
+
     /// The hint about the user who signed in before.
     package struct Earlier: Sendable, Hashable {
         package var name: DisplayName
@@ -37,14 +48,15 @@ package struct SignInPage: Sendable, Hashable {
 
     package init(
         clientName: DisplayName? = nil, action: String, request: String, ticket: String,
-        username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
-        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
+        username: String = "", stayBox: StayBox? = nil, problem: String? = nil, retryAfterSeconds: Int? = nil,
+        earlier: Earlier? = nil, openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
     ) {
         self.clientName = clientName
         self.action = action
         self.request = request
         self.ticket = ticket
         self.username = username
+        self.stayBox = stayBox
         self.problem = problem
         self.retryAfterSeconds = retryAfterSeconds
         self.earlier = earlier

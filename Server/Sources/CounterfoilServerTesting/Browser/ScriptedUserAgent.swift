@@ -119,9 +119,18 @@ public struct ScriptedUserAgent: Sendable {
     }
 
     /// Submits the sign-in page of a reply with a username and a password.
-    public mutating func signIn(on reply: Reply, username: String, password: String) async throws -> Reply {
+    ///
+    /// - Parameters:
+    ///   - reply: The reply with the page.
+    ///   - username: The username or email address.
+    ///   - password: The password.
+    ///   - staysSignedIn: Whether the box "Keep me signed in on this device" is ticked; nil leaves it as it is.
+    public mutating func signIn(
+        on reply: Reply, username: String, password: String, stayingSignedIn staysSignedIn: Bool? = nil
+    ) async throws -> Reply {
         let page = try reply.signInPage
-        return try await submit(page.form(username: username, password: password), to: page.action)
+        let form = page.form(username: username, password: password, stayingSignedIn: staysSignedIn)
+        return try await submit(form, to: page.action)
     }
 
     /// Presses "Use another account" on the sign-in page of a reply; the server then deletes the cookie with the user
@@ -174,11 +183,13 @@ public struct ScriptedUserAgent: Sendable {
     /// Signs in to the console, opens the page at `path`, and returns the last reply.
     @discardableResult
     public mutating func signInToConsole(
-        username: String, password: String = TestServer.password, to path: String = "/account"
+        username: String, password: String = TestServer.password, stayingSignedIn staysSignedIn: Bool? = nil,
+        to path: String = "/account"
     ) async throws -> Reply {
         let page = try await open(
             server.settings.issuer.endpoint("/sign-in") + "?" + FormParameters(["to": path]).encoded)
-        return try await signIn(on: page, username: username, password: password)
+        return try await signIn(
+            on: page, username: username, password: password, stayingSignedIn: staysSignedIn)
     }
 
     /// The error when the server has no endpoint at a path.
@@ -215,8 +226,17 @@ public struct ScriptedUserAgent: Sendable {
 
 extension SignInPage {
     /// Returns the form fields for a sign-in with a username and a password.
-    public func form(username: String, password: String) -> FormParameters {
-        FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
+    ///
+    /// - Parameters:
+    ///   - username: The username or email address.
+    ///   - password: The password.
+    ///   - staysSignedIn: Whether the box "Keep me signed in on this device" is ticked; nil leaves it as it is.
+    public func form(
+        username: String, password: String, stayingSignedIn staysSignedIn: Bool? = nil
+    ) -> FormParameters {
+        var form = FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
+        if staysSignedIn ?? stayBox?.isTicked ?? false { form.append("stay_signed_in", "true") }
+        return form
     }
 }
 

@@ -180,7 +180,8 @@ extension Session {
     package static func example(
         of user: User,
         token: SessionToken = SessionToken(),
-        lastSeenAt: Date = World.now
+        lastSeenAt: Date = World.now,
+        isPersistent: Bool = false
     ) -> Session {
         Session(
             digest: ArtefactDigest(of: token),
@@ -189,7 +190,8 @@ extension Session {
             lastSeenAt: lastSeenAt,
             expiresAt: World.now.addingTimeInterval(86_400),
             userAgent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
-            source: "2001:db8::7"
+            source: "2001:db8::7",
+            isPersistent: isPersistent
         )
     }
 }

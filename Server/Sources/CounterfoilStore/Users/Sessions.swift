@@ -75,6 +75,8 @@ public struct Session: Sendable, Hashable {
     public let userAgent: String
     /// The source IP address at sign-in, at most 64 bytes; may be empty.
     public let source: String
+    /// Whether the browser keeps the session token when it is closed, in a persistent cookie (RFC 6265 §5.3).
+    public let isPersistent: Bool
 
     /// Creates a record with at most the first 256 printable ASCII characters of `userAgent` and 64 bytes of `source`.
     public init(
@@ -85,7 +87,8 @@ public struct Session: Sendable, Hashable {
         lastSeenAt: Date,
         expiresAt: Date,
         userAgent: String = "",
-        source: String = ""
+        source: String = "",
+        isPersistent: Bool = false
     ) {
         self.digest = digest
         self.id = id
@@ -96,6 +99,7 @@ public struct Session: Sendable, Hashable {
         self.userAgent = String(
             decoding: userAgent.utf8.filter { (0x20...0x7E).contains($0) }.prefix(256), as: UTF8.self)
         self.source = source.prefix(bytes: 64)
+        self.isPersistent = isPersistent
     }
 }
 

@@ -24,6 +24,11 @@ extension Settings {
     static let sessionLifetime = Setting(
         "session-lifetime", .time(600...365 * 86_400), default: 7 * 86_400, to: \.sessionLifetime, value: "time",
         "The lifetime of a session, also if it is in use, 10m to 365d.")
+    static let sessionPersistence = Setting(
+        "session-persistence", .choice(), default: SessionPersistence.offered, to: \.sessionPersistence,
+        value: "choice",
+        "The box on the sign-in page to stay signed in when the browser is closed: none, one that is not ticked, or one "
+            + "that is ticked.")
     static let recentSignIn = Setting(
         "recent-sign-in", .time(60...86_400), default: 3600, to: \.recentSignInAge, value: "time",
         "The time after a sign-in in which forms that change a registration need no password, 1m to 1d.")
@@ -51,6 +56,7 @@ struct LifetimeOptions: SettingGroup {
     @Option(Settings.refreshLifetime) var refreshLifetime: String?
     @Option(Settings.sessionIdleLifetime) var sessionIdleLifetime: String?
     @Option(Settings.sessionLifetime) var sessionLifetime: String?
+    @Option(Settings.sessionPersistence) var sessionPersistence: String?
     @Option(Settings.recentSignIn) var recentSignIn: String?
     @Option(Settings.pageLifetime) var pageLifetime: String?
     @Option(Settings.pushedRequestLifetime) var pushedRequestLifetime: String?
@@ -62,7 +68,8 @@ struct LifetimeOptions: SettingGroup {
         .init(Settings.refreshIdleLifetime, \.refreshIdleLifetime),
         .init(Settings.refreshLifetime, \.refreshLifetime),
         .init(Settings.sessionIdleLifetime, \.sessionIdleLifetime),
-        .init(Settings.sessionLifetime, \.sessionLifetime), .init(Settings.recentSignIn, \.recentSignIn),
+        .init(Settings.sessionLifetime, \.sessionLifetime),
+        .init(Settings.sessionPersistence, \.sessionPersistence), .init(Settings.recentSignIn, \.recentSignIn),
         .init(Settings.pageLifetime, \.pageLifetime), .init(Settings.pushedRequestLifetime, \.pushedRequestLifetime),
         .init(Settings.deviceCodeLifetime, \.deviceCodeLifetime),
     ]

@@ -11,6 +11,7 @@ struct UserSessionDocument: Encodable {
     private let expiresAt: String
     private let userAgent: String
     private let source: String
+    private let isPersistent: Bool
 
     private enum CodingKeys: String, CodingKey {
         case sid, source
@@ -18,6 +19,7 @@ struct UserSessionDocument: Encodable {
         case lastSeenAt = "last_seen_at"
         case expiresAt = "expires_at"
         case userAgent = "user_agent"
+        case isPersistent = "persistent"
     }
 
     init(_ session: Session) {
@@ -27,6 +29,7 @@ struct UserSessionDocument: Encodable {
         expiresAt = Moment.text(session.expiresAt)
         userAgent = session.userAgent
         source = session.source
+        isPersistent = session.isPersistent
     }
 }
 

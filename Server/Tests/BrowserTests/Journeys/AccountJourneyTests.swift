@@ -32,6 +32,29 @@ struct AccountJourneyTests {
         }
     }
 
+    // RFC 6265 §5.3: a browser that is closed keeps persistent cookies only.
+    @Test(arguments: [true, false])
+    func `a user who chose to stay signed in is signed in after the browser was closed`(stays: Bool) async throws {
+        try await Stage.enter { stage in
+            try await Browser.run { browser in
+                let stage = stage.with(browser)
+                try await stage.open("/account")
+                if stays { try await stage.tick("stay_signed_in") }
+                try await stage.signIn(as: .alice)
+                _ = try await browser.waitForURL(startingWith: stage.site.issuer + "/account")
+                try await stage.read("Alice Andersen")
+            } andAfterRestart: { browser in
+                let stage = stage.with(browser)
+                try await stage.open("/account")
+                if stays {
+                    try await stage.read("Alice Andersen")
+                } else {
+                    #expect(try await browser.waitForElement("input[name=stay_signed_in]").property("checked") == false)
+                }
+            }
+        }
+    }
+
     // A session that was ended in another browser is no longer valid.
     @Test func `a user ends another session, and all other sessions with a new password`() async throws {
         try await Stage.enter { stage in

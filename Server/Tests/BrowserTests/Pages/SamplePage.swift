@@ -54,12 +54,14 @@ struct SamplePage: Sendable {
     }
 
     static let signIn = SignInPage(
-        clientName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
+        clientName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
+        stayBox: SignInPage.StayBox()
     )
 
     static var signInAgain: SignInPage {
         var page = signIn
         page.username = "alice"
+        page.stayBox = SignInPage.StayBox(isTicked: true)
         page.problem = "That user name and password do not belong together."
         page.retryAfterSeconds = 90
         return page

@@ -53,6 +53,9 @@ struct Stage: Sendable {
         try await Turnstile.programs.pass { try await stage.play(body) }
     }
 
+    /// Returns the stage with another browser at the same server.
+    func with(_ browser: Browser) -> Stage { Stage(site: site, browser: browser, lightbox: lightbox) }
+
     private func play(_ body: (Stage) async throws -> Void) async throws {
         try await browser.forget()
         try await browser.emulateScreen(width: 1280, height: 860)

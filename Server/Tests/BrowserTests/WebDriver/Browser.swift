@@ -16,21 +16,49 @@ struct Browser: Sendable {
     static func run<Result>(
         on desktop: VirtualDesktop? = nil, _ body: (Browser) async throws -> Result
     ) async throws -> Result {
+        try await withDriver(on: desktop) { binary, driver in
+            try await visit(binary, driver, on: desktop, body)
+        }
+    }
+
+    /// Runs two functions with one profile; between them the browser is closed, and a new one is started.
+    static func run(
+        _ body: (Browser) async throws -> Void, andAfterRestart later: (Browser) async throws -> Void
+    ) async throws {
+        try await withDriver(on: nil) { binary, driver in
+            try await visit(binary, driver, on: nil, body)
+            try await visit(binary, driver, on: nil, later)
+        }
+    }
+
+    /// Runs `body` with the path of the browser and a new driver, and stops the driver afterwards.
+    private static func withDriver<Result>(
+        on desktop: VirtualDesktop?, _ body: (String, ChromeDriver) async throws -> Result
+    ) async throws -> Result {
         guard let binary = ChromeDriver.browser else { throw WebDriverError.notInstalled("chromium") }
         let driver = try await ChromeDriver.start(on: desktop)
         do {
-            let browser = try await open(binary, driver, on: desktop)
-            do {
-                let result = try await body(browser)
-                try await browser.quit()
-                await driver.stop()
-                return result
-            } catch {
-                try? await browser.quit()
-                throw error
-            }
+            let result = try await body(binary, driver)
+            await driver.stop()
+            return result
         } catch {
             await driver.stop()
+            throw error
+        }
+    }
+
+    /// Runs `body` with a new browser that has the profile of the driver, and closes the browser afterwards.
+    private static func visit<Result>(
+        _ binary: String, _ driver: ChromeDriver, on desktop: VirtualDesktop?,
+        _ body: (Browser) async throws -> Result
+    ) async throws -> Result {
+        let browser = try await open(binary, driver, on: desktop)
+        do {
+            let result = try await body(browser)
+            try await browser.quit()
+            return result
+        } catch {
+            try? await browser.quit()
             throw error
         }
     }

@@ -49,7 +49,9 @@ struct AccountPageTests {
                     .init(
                         id: "one", device: "Firefox on Linux", source: "192.0.2.1", signedIn: "just now",
                         lastSeen: "just now", isCurrent: true),
-                    .init(id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago"),
+                    .init(
+                        id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago",
+                        staysUntil: "<b>Safari</b>"),
                 ],
                 action: "/account/sessions", ticket: "the-ticket")
         ),

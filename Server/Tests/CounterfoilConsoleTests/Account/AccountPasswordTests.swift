@@ -55,6 +55,30 @@ struct AccountPasswordTests {
         #expect(try await again.signInToConsole(username: "alice", password: Self.chosen).accountPage.notice == nil)
     }
 
+    // The session continues under a new token, in a cookie of the same kind.
+    @Test(arguments: [
+        (false, SessionPersistence.default, false), (true, .offered, true), (true, .default, true),
+        (true, .never, false),
+    ])
+    func `a new password keeps the choice to stay signed in, as long as there is one`(
+        chosen: Bool, later: SessionPersistence, isKept: Bool
+    ) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice", stayingSignedIn: chosen)
+        var settings = test.server.settings
+        settings.sessionPersistence = later
+        test.server.replaceSettings(by: settings)
+        test.clock.advance(by: 3000)
+        let reply = try await Self.change(&browser)
+        let cookie = try #require(reply.cookies.first { $0.hasPrefix("__Host-counterfoil-session=") })
+        #expect(cookie.contains("; Max-Age=604800;") == isKept)
+        #expect(cookie.contains("Max-Age") == isKept)
+        let rows = try await browser.open("/account/sessions").sessionsPage.rows
+        let end = Localizer.english.date(test.clock.now + 604_800)
+        #expect(rows.map(\.staysUntil) == [isKept ? end : nil])
+    }
+
     // The page requires the current password, and neither password is sent back.
     @Test(arguments: ["", "wrong", TestServer.password + " ", String(repeating: "x", count: 5000)])
     func `without the current password nothing changes`(current: String) async throws {

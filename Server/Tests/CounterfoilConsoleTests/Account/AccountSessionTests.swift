@@ -43,6 +43,20 @@ struct AccountSessionTests {
         #expect(page.hasOthers)
     }
 
+    @Test func `the page says for each session whether it ends with the browser, and otherwise when`() async throws {
+        let test = try await TestServer { $0.sessionLifetime = 30 * 86_400 }
+        _ = try await Self.signedIn("alice", to: test)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice", stayingSignedIn: true)
+        let end = Localizer.english.date(test.clock.now + 30 * 86_400)
+        test.clock.advance(by: 3600)
+        let reply = try await browser.open("/account/sessions")
+        #expect(try reply.sessionsPage.rows.map(\.staysUntil) == [end, nil])
+        let html = try reply.html()
+        #expect(html.contains("Stays signed in until \(end) at the latest"))
+        #expect(html.contains("Signed in until the browser is closed"))
+    }
+
     // Idle and expired sessions are not sessions any more.
     @Test func `expired sessions are not listed`() async throws {
         let test = try await TestServer()

@@ -19,6 +19,24 @@ struct SessionContractTests {
         }
     }
 
+    // The same user signs in again, with the other choice.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func `a session keeps the choice of its own sign-in to outlast the browser`(
+        _ kind: StoreKind, isPersistent: Bool
+    ) async throws {
+        try await kind.withWorld(signedIn: false) { world async throws in
+            let first = Session.example(of: world.user, isPersistent: isPersistent)
+            let second = Session.example(of: world.user, isPersistent: !isPersistent)
+            #expect(try await world.store.beginSession(first, proving: .example, replacing: nil) == .begun(first.id))
+            #expect(try await world.store.session(first.digest)?.session.isPersistent == isPersistent)
+            #expect(
+                try await world.store.beginSession(second, proving: .example, replacing: first.digest)
+                    == .begun(first.id))
+            #expect(try await world.store.session(second.digest)?.session.isPersistent == !isPersistent)
+            #expect(try await world.store.sessions(of: world.user.id).map(\.isPersistent) == [!isPersistent])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `a new session replaces the given one and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
