@@ -38,7 +38,7 @@ struct ConsoleSignInEndpoint: Sendable {
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
         let notice: SignInMessage? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
-        return page(request, path: path, notice: notice, session: session, now: now)
+        return page(request, path: path, notice: notice, now: now)
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -53,8 +53,8 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func page(
-        _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, session: LiveSession? = nil,
-        again: SignInForm.Again? = nil, now: Date
+        _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, again: SignInForm.Again? = nil,
+        now: Date
     ) -> Reply {
         let content = SignInForm.Content(
             pendingRequest: path,
@@ -62,8 +62,7 @@ struct ConsoleSignInEndpoint: Sendable {
             // the page warns but never blocks, because users must always be able to reach their account.
             openInBrowserLink: WebViewVerdict(on: request, under: .warn)
                 .openInBrowserLink(console.settings.issuer.origin + path),
-            notice: notice.map { request.words($0) },
-            session: session)
+            notice: notice.map { request.words($0) })
         return form.page(content, again: again, on: request, now: now)
     }
 

@@ -17,7 +17,7 @@ package struct SessionsPage: ConsolePage, Hashable {
         package var source: String?
         package var signedIn: String
         package var lastSeen: String
-        /// The day on which the session ends at the latest; nil if it ends when the browser is closed.
+        /// The day on which the session ends at the latest, if its cookie is persistent; nil for another one.
         package var staysUntil: String?
         /// Whether the row is the session of this browser.
         package var isCurrent: Bool = false

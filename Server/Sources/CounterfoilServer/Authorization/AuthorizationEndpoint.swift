@@ -53,7 +53,7 @@ struct AuthorizationEndpoint: Sendable {
         if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
-            return .page(pages.signIn(exchange, session: session))
+            return .page(pages.signIn(exchange))
         case .askConsent(let session, let earlier):
             return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):

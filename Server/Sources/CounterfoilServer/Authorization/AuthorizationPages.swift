@@ -34,15 +34,11 @@ struct AuthorizationPages: Sendable {
     ///
     /// - Parameters:
     ///   - exchange: The request that the user signs in for.
-    ///   - session: The session of the browser, in which the user signs in again; nil if there is none.
     ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
-    func signIn(
-        _ exchange: AuthorizationExchange, session: LiveSession? = nil, again: SignInForm.Again? = nil
-    ) -> Reply {
+    func signIn(_ exchange: AuthorizationExchange, again: SignInForm.Again? = nil) -> Reply {
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
-            username: exchange.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(exchange),
-            session: session)
+            username: exchange.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(exchange))
         return signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 

@@ -28,7 +28,7 @@ public struct ServerSettings: Sendable, Hashable {
     public var sessionIdleLifetime: Int = 8 * 3600
     /// The maximum lifetime of a session in seconds, even if the session is in use.
     public var sessionLifetime: Int = 7 * 24 * 3600
-    /// Whether users may choose on the sign-in page that a session outlasts the browser.
+    /// Whether users may choose on the sign-in page that the session cookie is persistent.
     public var sessionPersistence = SessionPersistence.offered
     /// The number of seconds after a sign-in in which the user may open and submit console pages that change a
     /// registration.
@@ -138,12 +138,12 @@ public struct ServerSettings: Sendable, Hashable {
 /// Each session ends after ``ServerSettings/sessionIdleLifetime`` and ``ServerSettings/sessionLifetime``, whatever the
 /// user chooses.
 public enum SessionPersistence: String, Sendable, Hashable, CaseIterable {
-    /// No user has the choice, and the browser deletes each session cookie when it is closed.
+    /// No user has the choice, and no session cookie is persistent.
     case never
     /// The sign-in page has a checkbox that is not ticked, which is the default.
     case offered
     /// The sign-in page has a checkbox that is ticked.
-    case `default`
+    case ticked
 }
 
 /// The users who may register clients on the My Apps page of the console.

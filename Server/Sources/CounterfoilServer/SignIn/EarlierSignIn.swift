@@ -17,6 +17,8 @@ struct EarlierSignIn: Sendable, Hashable {
     let name: DisplayName
     let email: MaskedEmail?
     let username: Username
+    /// Whether the browser keeps the cookie of the session when it is closed.
+    let staysSignedIn: Bool
     /// A digest of the password hash at the sign-in.
     private let passwordMark: String
 
@@ -25,11 +27,13 @@ struct EarlierSignIn: Sendable, Hashable {
         let name: String
         let email: String?
         let username: String
+        let staysSignedIn: Bool
         let passwordMark: String
     }
 
-    init(_ user: User) {
+    init(_ user: User, staysSignedIn: Bool) {
         self.user = user.id
+        self.staysSignedIn = staysSignedIn
         name = DisplayName(of: user)
         email = MaskedEmail(of: user)
         username = user.username
@@ -51,6 +55,7 @@ struct EarlierSignIn: Sendable, Hashable {
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
         self.username = username
+        staysSignedIn = content.staysSignedIn
         passwordMark = content.passwordMark
     }
 
@@ -63,7 +68,7 @@ struct EarlierSignIn: Sendable, Hashable {
     func cookie(keys: DerivedKeys) -> String? {
         let content = Content(
             person: user.rawValue, name: name.description, email: email?.description, username: username.rawValue,
-            passwordMark: passwordMark)
+            staysSignedIn: staysSignedIn, passwordMark: passwordMark)
         guard let bytes = try? JSONEncoder().encode(content),
             let sealed = try? keys.seal(Array(bytes))
         else { return nil }
@@ -98,6 +103,9 @@ struct EarlierSignIns: Sendable {
         return Browser(mark: Base64URL.encode(sealed))
     }
 
-    /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.
-    func remember(_ user: User) -> String? { EarlierSignIn(user).cookie(keys: keys).map(cookies.earlier) }
+    /// Returns the `Set-Cookie` value that remembers the user of a session that has just begun; nil if the encryption
+    /// fails.
+    func remember(_ session: LiveSession) -> String? {
+        EarlierSignIn(session.user, staysSignedIn: session.isPersistent).cookie(keys: keys).map(cookies.earlier)
+    }
 }

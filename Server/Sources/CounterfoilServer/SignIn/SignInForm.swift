@@ -67,19 +67,16 @@ package struct SignInForm: Sendable {
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
-        /// The session of the browser, in which the user signs in again; nil if there is none.
-        let session: LiveSession?
 
         package init(
             pendingRequest: String, clientName: DisplayName? = nil, username: String = "",
-            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil, session: LiveSession? = nil
+            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
         ) {
             self.pendingRequest = pendingRequest
             self.clientName = clientName
             self.username = username
             self.openInBrowserLink = openInBrowserLink
             self.notice = notice
-            self.session = session
         }
     }
 
@@ -97,6 +94,8 @@ package struct SignInForm: Sendable {
         let (browser, cookie) = browserToken(of: request)
         let isForgotten = again?.isForgotten ?? false
         let earlier = isForgotten ? nil : earlierSignIns.of(request)
+        let username =
+            again?.typed?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username)
         let page = SignInPage(
             clientName: content.clientName,
             action: settings.issuer.path + endpoint.path,
@@ -104,9 +103,9 @@ package struct SignInForm: Sendable {
             ticket: tickets.issue(
                 purpose, to: browser.exposed, request: content.pendingRequest,
                 interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
-            username: again?.typed?.name
-                ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username),
-            stayBox: stayBox(content, again: again),
+            username: username,
+            stayBox: stayBox(
+                again?.typed?.staysSignedIn ?? (earlier?.username.rawValue == username ? earlier?.staysSignedIn : nil)),
             problem: again?.problem.map { request.words($0) },
             retryAfterSeconds: again?.retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
@@ -121,12 +120,10 @@ package struct SignInForm: Sendable {
 
     /// Returns the checkbox "Keep me signed in on this device"; nil if the settings offer no choice.
     ///
-    /// It keeps what the user chose: in this form, or for the session in which the user signs in again.
-    private func stayBox(_ content: Content, again: Again?) -> SignInPage.StayBox? {
+    /// - Parameter chosen: The choice of the user whose name the form contains; nil if it is unknown.
+    private func stayBox(_ chosen: Bool?) -> SignInPage.StayBox? {
         guard settings.sessionPersistence != .never else { return nil }
-        let isForgotten = again?.isForgotten ?? false
-        let chosen = again?.typed?.staysSignedIn ?? (isForgotten ? nil : content.session?.isPersistent)
-        return SignInPage.StayBox(isTicked: chosen ?? (settings.sessionPersistence == .default))
+        return SignInPage.StayBox(isTicked: chosen ?? (settings.sessionPersistence == .ticked))
     }
 
     /// Reads a posted form and checks its ticket.
@@ -173,7 +170,7 @@ package struct SignInForm: Sendable {
                     .signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
                 return .again(.wrong(typed))
             }
-            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(user)].compactMap(\.self))
+            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(session)].compactMap(\.self))
         }
     }
 

@@ -28,7 +28,7 @@ package struct SignInPage: Sendable, Hashable {
     /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
 
-    /// The checkbox with which the user chooses that the session outlasts the browser.
+    /// The checkbox with which the user chooses that the session cookie is persistent.
     package struct StayBox: Sendable, Hashable {
         package var isTicked: Bool
 

@@ -112,7 +112,7 @@ struct BrowserPolicyTests {
             for cookie in cookies {
                 #expect(cookie["httpOnly"] == true)
                 #expect(cookie["sameSite"] == "Lax")
-                // Only the cookie with the hint of an earlier sign-in persists after the browser closes.
+                // The box to stay signed in is not ticked, so only the hint about this sign-in persists.
                 #expect((cookie["expiry"] == nil) == (cookie["name"] != "counterfoil-earlier"))
             }
             #expect(try await browser.execute("return document.cookie") == "")

@@ -57,7 +57,7 @@ struct AccountPasswordTests {
 
     // The session continues under a new token, in a cookie of the same kind.
     @Test(arguments: [
-        (false, SessionPersistence.default, false), (true, .offered, true), (true, .default, true),
+        (false, SessionPersistence.ticked, false), (true, .offered, true), (true, .ticked, true),
         (true, .never, false),
     ])
     func `a new password keeps the choice to stay signed in, as long as there is one`(

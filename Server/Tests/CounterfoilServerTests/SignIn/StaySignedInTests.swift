@@ -40,7 +40,7 @@ struct StaySignedInTests {
 
     // RFC 6265 §5.3: a browser that is closed deletes a cookie without Max-Age.
     @Test(arguments: Door.allCases, [false, true])
-    func `the session cookie outlasts the browser only if the user ticks the box`(door: Door, ticked: Bool)
+    func `the session cookie is persistent only if the user ticks the box`(door: Door, ticked: Bool)
         async throws
     {
         let test = try await TestServer()
@@ -55,7 +55,7 @@ struct StaySignedInTests {
 
     @Test(arguments: Door.allCases)
     func `the owner decides whether the page has a box, and whether it is ticked at first`(door: Door) async throws {
-        for (persistence, ticked) in [(SessionPersistence.never, nil), (.offered, false), (.default, true)] {
+        for (persistence, ticked) in [(SessionPersistence.never, nil), (.offered, false), (.ticked, true)] {
             let test = try await TestServer { $0.sessionPersistence = persistence }
             var browser = test.browser()
             let reply = try await door.open(&browser, at: test)
@@ -71,7 +71,7 @@ struct StaySignedInTests {
     }
 
     @Test(arguments: Door.allCases)
-    func `a posted choice counts for nothing where the owner offers none`(door: Door) async throws {
+    func `a posted choice is ignored where the owner offers none`(door: Door) async throws {
         let test = try await TestServer { $0.sessionPersistence = .never }
         var browser = test.browser()
         let page = try await door.open(&browser, at: test)
@@ -91,7 +91,7 @@ struct StaySignedInTests {
         #expect(answer.cookies.contains { $0.hasPrefix(Self.session + "=") && !$0.contains("Max-Age") })
     }
 
-    @Test(arguments: Door.allCases, [SessionPersistence.offered, .default])
+    @Test(arguments: Door.allCases, [SessionPersistence.offered, .ticked])
     func `a page that is shown again keeps the choice`(door: Door, persistence: SessionPersistence) async throws {
         for chosen in [true, false] {
             let test = try await TestServer {
@@ -113,8 +113,8 @@ struct StaySignedInTests {
         }
     }
 
-    // The session continues under a new token; its cookie stays of the same kind unless the user chooses again.
-    @Test(arguments: [SessionPersistence.offered, .default], [true, false])
+    // The cookie with the name of the user contains the choice.
+    @Test(arguments: [SessionPersistence.offered, .ticked], [true, false])
     func `a user who signs in again finds the box as chosen before, and the new choice counts`(
         persistence: SessionPersistence, chosen: Bool
     ) async throws {
@@ -139,8 +139,15 @@ struct StaySignedInTests {
         #expect(changed.contains { $0.hasPrefix("Max-Age") } == !chosen)
 
         #expect(try await browser.open(again).signInPage.stayBox?.isTicked == !chosen)
+        // Another user has not chosen yet.
+        let bob = try await browser.open(Attempt(test).with("prompt", "login").with("login_hint", "bob").url)
+        #expect(try bob.signInPage.stayBox?.isTicked == (persistence == .ticked))
         let sessions = try await test.store.sessions(of: test.alice.id)
         #expect(sessions.map(\.isPersistent) == [!chosen])
+
+        // After the session, too.
+        test.clock.advance(by: 9 * 3600)
+        #expect(try await browser.open("/account").signInPage.stayBox?.isTicked == !chosen)
     }
 
     // "Not you? Forget this account"
@@ -158,7 +165,7 @@ struct StaySignedInTests {
     }
 
     // The limits of every session: eight hours idle, and seven days in all.
-    @Test func `a session that outlasts the browser ends as every other session`() async throws {
+    @Test func `a session with a persistent cookie ends as every other session`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice", stayingSignedIn: true)
@@ -184,7 +191,7 @@ struct StaySignedInTests {
 
     // Sessions that exist are not cut short.
     @Test func `a session from before the owner withdrew the choice stays until the next sign-in`() async throws {
-        let test = try await TestServer { $0.sessionPersistence = .default }
+        let test = try await TestServer { $0.sessionPersistence = .ticked }
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         var settings = test.server.settings

@@ -21,7 +21,7 @@ struct SessionContractTests {
 
     // The same user signs in again, with the other choice.
     @Test(arguments: StoreKind.allCases, [true, false])
-    func `a session keeps the choice of its own sign-in to outlast the browser`(
+    func `a session keeps the choice of its own sign-in to stay signed in`(
         _ kind: StoreKind, isPersistent: Bool
     ) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
