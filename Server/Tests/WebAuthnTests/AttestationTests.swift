@@ -1,4 +1,5 @@
 import Crypto
+import CryptoExtras
 import Foundation
 import SwiftASN1
 import Testing
@@ -16,13 +17,13 @@ struct AttestationTests {
         self.authenticator = authenticator
     }
 
-    private func verdict(
+    private func outcome(
         _ format: String, _ statement: (_ signed: [UInt8]) throws -> CBORValue
     ) -> Result<Attestation, CeremonyRefusal> {
         do {
             let ceremony = RegistrationCeremony(
                 relyingParty: TestAuthenticator.relyingParty, challenge: TestAuthenticator.challenge,
-                requiresUserVerification: true)
+                requiresUserVerification: true, algorithms: COSEAlgorithm.offered)
             return .success(
                 try ceremony.verify(authenticator.registration(format, statement: statement)).attestation)
         } catch let refusal as CeremonyRefusal {
@@ -36,7 +37,7 @@ struct AttestationTests {
     private func fault(
         _ format: String = "packed", _ statement: (_ signed: [UInt8]) throws -> CBORValue
     ) -> Attestation.Fault? {
-        guard case .failure(let refusal) = verdict(format, statement) else { return nil }
+        guard case .failure(let refusal) = outcome(format, statement) else { return nil }
         guard case .attestation(let fault) = refusal.reason else {
             Issue.record("\(refusal)")
             return nil
@@ -57,9 +58,9 @@ struct AttestationTests {
     }
 
     private func certificate(
-        version: Certificate.Version = .v3, country: String? = "SE", organization: String? = "Vendor",
-        unit: String? = "Authenticator Attestation", name: String? = "Model", isAuthority: Bool? = false,
-        aaguid: [UInt8]? = nil, critical: Bool = false
+        version: Certificate.Version = .v3, publicKey: Certificate.PublicKey? = nil, country: String? = "SE",
+        organization: String? = "Vendor", unit: String? = "Authenticator Attestation", name: String? = "Model",
+        isAuthority: Bool? = false, aaguid: [UInt8]? = nil, critical: Bool = false
     ) throws -> [UInt8] {
         var parts: [RelativeDistinguishedName] = []
         func add(_ type: ASN1ObjectIdentifier, _ text: String?) throws {
@@ -87,8 +88,9 @@ struct AttestationTests {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let subject = DistinguishedName(parts)
         let certificate = try Certificate(
-            version: version, serialNumber: .init(), publicKey: .init(certificateKey.publicKey), notValidBefore: now,
-            notValidAfter: now + 3600, issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
+            version: version, serialNumber: .init(), publicKey: publicKey ?? .init(certificateKey.publicKey),
+            notValidBefore: now, notValidAfter: now + 3600, issuer: subject, subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
             extensions: extensions, issuerPrivateKey: .init(certificateKey))
         var serializer = DER.Serializer()
         try serializer.serialize(certificate)
@@ -105,17 +107,17 @@ struct AttestationTests {
     @Test func `a statement of another format is kept unread`() throws {
         for name in ["apple", "fido-u2f", "tpm", "android-key", "example.com-2", "Packed"] {
             let format = try #require(AttestationFormat(rawValue: name))
-            #expect(verdict(name) { _ in .map([.text("x"): .null]) } == .success(.unread(format)))
+            #expect(outcome(name) { _ in .map([.text("x"): .null]) } == .success(.unread(format)))
         }
         // A statement of the format compound with certificates is the deepest one (WebAuthn §8.9).
         let compound = try #require(AttestationFormat(rawValue: "compound"))
         let part: CBORValue = .map([.text("attStmt"): .map([.text("x5c"): .array([.bytes([1])])])])
-        #expect(verdict("compound") { _ in .array([part, part]) } == .success(.unread(compound)))
+        #expect(outcome("compound") { _ in .array([part, part]) } == .success(.unread(compound)))
     }
 
     // WebAuthn §8.2.
     @Test func `a self attestation is verified by the key of the credential`() {
-        #expect(verdict("packed") { try statement(-7, authenticator.key.signature(for: $0)) } == .success(.selfSigned))
+        #expect(outcome("packed") { try statement(-7, authenticator.key.signature(for: $0)) } == .success(.selfSigned))
         #expect(fault { try statement(-35, authenticator.key.signature(for: $0)) } == .otherAlgorithm)
         let other = P256.Signing.PrivateKey()
         #expect(fault { statement(-7, Array(try other.signature(for: $0).derRepresentation)) } == .signature)
@@ -139,9 +141,9 @@ struct AttestationTests {
     @Test func `a statement is verified by the key of its certificate`() throws {
         for aaguid in [nil, authenticator.aaguid] {
             let certificate = try certificate(aaguid: aaguid)
-            let verdict = verdict("packed") { try certified($0, by: certificate) }
-            guard case .success(.certificate(let certificates)) = verdict else {
-                Issue.record("\(verdict)")
+            let outcome = outcome("packed") { try certified($0, by: certificate) }
+            guard case .success(.certificate(let certificates)) = outcome else {
+                Issue.record("\(outcome)")
                 continue
             }
             #expect(certificates.chain == [certificate])
@@ -155,9 +157,36 @@ struct AttestationTests {
         }
     }
 
+    // WebAuthn §8.2 step 2.
+    @Test func `the key of a certificate is used with its own algorithm only`() throws {
+        let keys = try TestAuthenticator.Key.all()
+        for key in keys {
+            let certificate = try certificate(publicKey: key.certified)
+            for algorithm in keys.map(\.algorithm) {
+                let outcome = outcome("packed") {
+                    try statement(Int(algorithm.rawValue), key.signature(for: $0), [certificate])
+                }
+                switch outcome {
+                case .success(.certificate): #expect(algorithm == key.algorithm)
+                case .failure(let refusal):
+                    #expect(algorithm != key.algorithm)
+                    #expect(refusal.reason == .attestation(.unusableCertificateKey))
+                default: Issue.record("\(outcome)")
+                }
+            }
+        }
+        // The identity, for which this signature is valid for any bytes.
+        let identity = [1] + Array<UInt8>(repeating: 0, count: 31)
+        let weak = try Curve25519.Signing.PublicKey(rawRepresentation: identity)
+        let certificate = try certificate(publicKey: .init(weak))
+        let signature = identity + Array(repeating: 0, count: 32)
+        #expect(fault { _ in statement(-8, signature, [certificate]) } == .unusableCertificateKey)
+    }
+
     // WebAuthn §8.2.1.
     @Test func `a certificate that violates a requirement is refused`() throws {
         let certificates: [(Attestation.Fault, [UInt8])] = [
+            (.certificateRequirement(.version), try certificate(version: .v1)),
             (.certificateRequirement(.country), try certificate(country: nil)),
             (.certificateRequirement(.country), try certificate(country: "SWE")),
             (.certificateRequirement(.organization), try certificate(organization: nil)),
@@ -172,6 +201,19 @@ struct AttestationTests {
         ]
         for (expected, certificate) in certificates {
             #expect(fault { try certified($0, by: certificate) } == expected)
+        }
+    }
+}
+
+extension TestAuthenticator.Key {
+    /// The public key in the form of certificates.
+    fileprivate var certified: Certificate.PublicKey {
+        switch self {
+        case .es256(let key): .init(key.publicKey)
+        case .es384(let key): .init(key.publicKey)
+        case .es512(let key): .init(key.publicKey)
+        case .edDSA(let key): .init(key.publicKey)
+        case .rs256(let key): .init(key.publicKey)
         }
     }
 }

@@ -47,12 +47,19 @@ struct AuthenticationTests {
     @Test func `a credential that is not allowed is refused`() throws {
         let other = try #require(CredentialID([1, 2, 3]))
         try expect(.credentialNotAllowed, step: 5, allowed: [other]) { _ in }
-        // The caller has found the record of another credential.
-        try expect(.credentialNotAllowed, step: 5) { $0.credentialID[0] = 8 }
         let authenticator = TestAuthenticator()
         let stored = try authenticator.stored()
         #expect(
             try verify(authenticator.assertion(), with: stored, allowed: [other, stored.id]).credentialID == stored.id)
+    }
+
+    // WebAuthn §7.2 step 6.
+    @Test func `a response with another ID than that of the record is refused`() throws {
+        try expect(.credentialRecord, step: 6) { $0.credentialID[0] = 8 }
+        try expect(.credentialRecord, step: 6, user: TestAuthenticator.user) { $0.credentialID[0] = 8 }
+        // Step 5 comes before.
+        let stored = try #require(CredentialID(TestAuthenticator().credentialID))
+        try expect(.credentialNotAllowed, step: 5, allowed: [stored]) { $0.credentialID[0] = 8 }
     }
 
     // WebAuthn §7.2 step 6.

@@ -57,7 +57,7 @@ struct CBORReaderTests {
     }
 
     // CTAP 2.1 §8.
-    @Test func `four arrays or maps within each other are read, and five are refused`() {
+    @Test func `four nested arrays or maps are read, and five are refused`() {
         #expect(fault([0x81, 0x81, 0xA1, 0x01, 0x80]) == nil)
         #expect(fault([0x81, 0x81, 0xA1, 0x01, 0x81, 0x80]) == .tooDeep)
         #expect(fault(Array(repeating: 0x81, count: 100_000)) == .tooDeep)

@@ -101,6 +101,9 @@ struct PageJSONTests {
             #expect(reason(["rawId": id, "id": id]) == .response("rawId"))
         }
         #expect(reason(["id": "\"AQIE\""]) == .response("id"))
+        // The Kelvin sign and K are equal texts in Swift.
+        #expect(reason(["rawId": "\"AKID\"", "id": "\"A\u{212A}ID\""]) == .response("id"))
+        #expect(reason(["rawId": "\"AKID\"", "id": "\"AKID\""]) == nil)
         #expect(reason(["response": "[]"]) == .response("response"))
         #expect(reason(["response": "{}"]) == .response("clientDataJSON"))
         #expect(reason(["response": #"{"clientDataJSON":"e30"}"#]) == .response("attestationObject"))

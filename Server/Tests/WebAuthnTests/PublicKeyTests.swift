@@ -15,10 +15,21 @@ struct PublicKeyTests {
     }
 
     // WebAuthn §5.8.5.
-    @Test func `a key of each algorithm is read, also with members that it does not need`() throws {
+    @Test func `a key of each algorithm is read`() throws {
         for key in try TestAuthenticator.Key.all() {
             #expect(try CredentialPublicKey(coseBytes: key.cose.encoded).algorithm == key.algorithm)
-            #expect(fault(key.cose.setting([.unsigned(4): .array([.unsigned(2)])])) == nil)
+        }
+    }
+
+    // WebAuthn §6.5.1: the key MUST NOT contain other optional parameters.
+    @Test func `a key with a member that it does not need is refused`() throws {
+        for key in try TestAuthenticator.Key.all() {
+            // `kid`, `key_ops`, an unassigned label, and the private key.
+            let members: [(CBORValue, CBORValue)] = [
+                (.unsigned(2), .bytes([1])), (.unsigned(4), .array([.unsigned(2)])), (.text("a"), .null),
+                (.integer(-4), .bytes([1])),
+            ]
+            for (label, value) in members { #expect(fault(key.cose.setting([label: value])) == .unusable) }
         }
     }
 
@@ -53,6 +64,29 @@ struct PublicKeyTests {
             #expect(fault(key.cose.setting([.integer(-3): .bytes(Array(repeating: 1, count: size))])) == .unusable)
             #expect(fault(key.cose.setting([.integer(-2): .bytes(Array(repeating: 0xFF, count: size))])) == .unusable)
         }
+    }
+
+    // RFC 8032 §5.1.3, §5.1.7: the points whose order divides 8, with both signs of x.
+    @Test(arguments: [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ])
+    func `an Ed25519 key of small order is refused`(digits: String) throws {
+        let key = TestAuthenticator.Key.edDSA(.init()).cose
+        var point = [UInt8](hexadecimal: digits)
+        #expect(point.count == 32)
+        for sign: UInt8 in [0x00, 0x80] {
+            point[31] = point[31] & 0x7F | sign
+            #expect(fault(key.setting([.integer(-2): .bytes(point)])) == .unusable)
+        }
+        // A neighbour.
+        point[1] ^= 1
+        #expect(fault(key.setting([.integer(-2): .bytes(point)])) == nil)
     }
 
     // RFC 8230 §4.

@@ -8,11 +8,12 @@ struct RegistrationTests {
 
     private func verify(
         _ response: RegistrationResponse, party: RelyingParty = TestAuthenticator.relyingParty,
-        userVerification: Bool = true, userPresence: Bool = true
+        userVerification: Bool = true, userPresence: Bool = true,
+        algorithms: [COSEAlgorithm] = COSEAlgorithm.offered + [.es512]
     ) throws -> NewCredential {
         try RegistrationCeremony(
             relyingParty: party, challenge: TestAuthenticator.challenge, requiresUserVerification: userVerification,
-            requiresUserPresence: userPresence, algorithms: COSEAlgorithm.offered + [.es512]
+            requiresUserPresence: userPresence, algorithms: algorithms
         ).verify(response)
     }
 
@@ -179,6 +180,19 @@ struct RegistrationTests {
         authenticator.flags = 0x08
         let credential = try verify(authenticator.registration(), userVerification: false, userPresence: false)
         #expect(!credential.isUserVerified && credential.isBackupEligible && !credential.isBackedUp)
+    }
+
+    // WebAuthn §7.1 step 20.
+    @Test func `a valid key of an algorithm that was not offered is refused`() throws {
+        let cases: [(TestAuthenticator.Key, [COSEAlgorithm])] = [
+            (.es512(.init()), COSEAlgorithm.offered), (.es256(.init()), [.edDSA]),
+        ]
+        for (key, algorithms) in cases {
+            let response = try TestAuthenticator(key).registration()
+            let refused = refusal { try verify(response, algorithms: algorithms) }
+            #expect(refused?.reason == .algorithm && refused?.step == 20)
+            #expect(try verify(response, algorithms: [key.algorithm]).publicKey.algorithm == key.algorithm)
+        }
     }
 
     // WebAuthn §7.1 step 25.

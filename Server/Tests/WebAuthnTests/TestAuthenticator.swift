@@ -212,6 +212,16 @@ extension CBORValue {
     }
 }
 
+extension [UInt8] {
+    /// The bytes of an even number of hexadecimal digits.
+    init(hexadecimal text: String) {
+        let digits = Array<UInt8>(text.utf8)
+        self = stride(from: 0, to: digits.count, by: 2).map { index in
+            UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16).unwrapped
+        }
+    }
+}
+
 extension Optional {
     /// The value of a test that cannot be missing.
     var unwrapped: Wrapped {

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import WebAuthn
 
-/// Judges responses of passkeys, for comparison with other implementations.
+/// Verifies responses of passkeys, for comparison with other implementations.
 ///
 /// It reads one JSON object from each line of standard input, and prints a line for each: `accepted`, or the step and
 /// the reason of the refusal.
@@ -63,7 +63,8 @@ struct Task: Decodable {
             id: id, publicKey: try CredentialPublicKey(coseBytes: key), signatureCounter: credential.signatureCounter,
             userHandle: user, isBackupEligible: nil)
         let ceremony = AuthenticationCeremony(
-            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: true)
+            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: true, allowedCredentials: [],
+            user: nil)
         _ = try ceremony.verify(try AuthenticationResponse(json: Array(response.utf8)), with: stored)
     }
 }

@@ -83,7 +83,8 @@ enum WebAuthnTarget {
         let response = response(
             id, [("clientDataJSON", Array(clientData.utf8)), ("attestationObject", bytes)])
         let ceremony = RegistrationCeremony(
-            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: false)
+            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: false,
+            algorithms: COSEAlgorithm.offered)
         let credential = result { () throws(CeremonyRefusal) in
             try ceremony.verify(try RegistrationResponse(json: response))
         }
@@ -141,7 +142,8 @@ enum WebAuthnTarget {
         let stored = StoredCredential(
             id: id, publicKey: publicKey, signatureCounter: 0, userHandle: user, isBackupEligible: nil)
         let ceremony = AuthenticationCeremony(
-            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: false)
+            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: false, allowedCredentials: [],
+            user: nil)
         return result { () throws(CeremonyRefusal) in
             try ceremony.verify(try AuthenticationResponse(json: response), with: stored)
         }

@@ -33,8 +33,8 @@ struct PackedAttestation {
 
     /// Verifies the signature over some bytes and the certificate (steps 2 and 3).
     ///
-    /// The time in which the certificate is valid, the other certificates of the chain, revocation, and whether a
-    /// vendor of authenticators has issued it are not judged.
+    /// The validity period of the certificate, its revocation, the other certificates of the chain and the issuer are
+    /// not verified.
     func verify(
         _ signed: [UInt8], of credential: AttestedCredentialData, key: CredentialPublicKey
     ) throws(Attestation.Fault) -> Attestation {

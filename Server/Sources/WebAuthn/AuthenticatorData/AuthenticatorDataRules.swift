@@ -1,7 +1,7 @@
 import Crypto
 
 extension AuthenticatorData {
-    /// Judges the RP ID and the flags: WebAuthn §7.1 steps 14 to 17, §7.2 steps 15 to 18.
+    /// Verifies the RP ID and the flags: WebAuthn §7.1 steps 14 to 17, §7.2 steps 15 to 18.
     func check(
         _ relyingParty: RelyingParty, requiresUserPresence: Bool, requiresUserVerification: Bool
     ) throws(CeremonyRefusal.Reason) {

@@ -6,9 +6,12 @@
 /// requires all of it but the order of the keys: the order changes no value, the bytes are stored and hashed as they
 /// were received, and software authenticators exist that write keys in another order.
 ///
+/// The reader also refuses floating-point numbers and `undefined`. That is a restriction of this module, not of the
+/// form: nothing that authenticators send needs them.
+///
 /// A declared length reserves no memory, so the work is limited by the number of bytes.
 package struct CBORReader {
-    /// The maximum number of arrays and maps within each other (CTAP 2.1 §8).
+    /// The maximum depth of nested arrays and maps (CTAP 2.1 §8).
     package static let depthLimit = 4
 
     private let bytes: [UInt8]
@@ -31,7 +34,7 @@ package struct CBORReader {
         return value
     }
 
-    /// Reads the next item, which contains at most `depth` arrays and maps within each other.
+    /// Reads the next item, whose arrays and maps are nested at most `depth` levels deep.
     mutating func item(depth: Int = Self.depthLimit) throws(CBORFault) -> CBORValue {
         guard let initial = take(1).first else { throw .truncated }
         let (type, information) = (initial >> 5, initial & 0x1F)

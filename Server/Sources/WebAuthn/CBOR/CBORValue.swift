@@ -1,6 +1,7 @@
 /// A value of the subset of CBOR that authenticators use.
 ///
-/// CTAP 2.1 §8, RFC 8949 §3. There are no tags, no floating-point numbers and no values of indefinite length.
+/// CTAP 2.1 §8, RFC 8949 §3. There are no tags and no values of indefinite length. As a restriction of this module,
+/// there are no floating-point numbers and no `undefined` either.
 package enum CBORValue: Sendable, Hashable {
     /// An integer from 0 on.
     case unsigned(UInt64)
@@ -55,9 +56,9 @@ package enum CBORFault: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateKey
     /// A key of a map that is neither an integer nor a text.
     case unexpectedKey
-    /// More arrays and maps within each other than CTAP 2.1 §8 allows.
+    /// Arrays and maps are nested more deeply than allowed (CTAP 2.1 §8).
     case tooDeep
-    /// A tag, a floating-point number or an unassigned simple value.
+    /// A tag, a floating-point number, `undefined` or an unassigned simple value.
     case unsupportedType
     /// A text that is not UTF-8.
     case invalidText

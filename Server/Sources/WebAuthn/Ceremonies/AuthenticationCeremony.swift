@@ -18,7 +18,7 @@ package struct AuthenticationCeremony: Sendable, Hashable {
     ///   - user: The user who was identified before; nil if the passkey says who the user is.
     package init(
         relyingParty: RelyingParty, challenge: Challenge, requiresUserVerification: Bool,
-        allowedCredentials: [CredentialID] = [], user: UserHandle? = nil
+        allowedCredentials: [CredentialID], user: UserHandle?
     ) {
         self.relyingParty = relyingParty
         self.challenge = challenge
@@ -33,15 +33,16 @@ package struct AuthenticationCeremony: Sendable, Hashable {
     package func verify(
         _ response: AuthenticationResponse, with credential: StoredCredential
     ) throws(CeremonyRefusal) -> VerifiedAssertion {
-        do { return try judged(response, credential) } catch { throw CeremonyRefusal(.authentication, error) }
+        do { return try verified(response, credential) } catch { throw CeremonyRefusal(.authentication, error) }
     }
 
-    private func judged(
+    private func verified(
         _ response: AuthenticationResponse, _ credential: StoredCredential
     ) throws(CeremonyRefusal.Reason) -> VerifiedAssertion {
-        guard response.credentialID == credential.id,
-            allowedCredentials.isEmpty || allowedCredentials.contains(credential.id)
-        else { throw .credentialNotAllowed }
+        guard allowedCredentials.isEmpty || allowedCredentials.contains(response.credentialID) else {
+            throw .credentialNotAllowed
+        }
+        guard response.credentialID == credential.id else { throw .credentialRecord }
         try checkUser(response, credential)
         try ClientData.check(response.clientDataJSON, type: "webauthn.get", challenge: challenge, for: relyingParty)
         let data = try Self.data(response.authenticatorData)

@@ -1,6 +1,6 @@
 /// The reason why a registration or an authentication has failed.
 ///
-/// Every case is safe to log, because no case contains a challenge, a key, a signature or the name of a person.
+/// Every case is safe to log, because no case contains a challenge, a key, a signature or the name of a user.
 package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// A ceremony of WebAuthn §7.
     package enum Ceremony: Sendable, Hashable {
@@ -16,6 +16,8 @@ package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertib
         case response(String)
         /// The credential is not one of `allowCredentials`.
         case credentialNotAllowed
+        /// The stored credential that the caller has given has another identifier than that of the response.
+        case credentialRecord
         /// The credential belongs to another user than the one who was identified before.
         case otherUser
         /// The response contains no user handle, and the user was not identified before.
@@ -32,7 +34,7 @@ package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertib
         case origin
         /// The page is in a frame of another origin.
         case crossOrigin
-        /// The page is in a frame, and the page at the top has another origin.
+        /// The client data contain `topOrigin`, which only a page in a frame of another origin has.
         case topOrigin
         /// The attestation object is not valid CBOR.
         case attestationObject(CBORFault)
@@ -81,7 +83,7 @@ package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertib
         return switch reason {
         case .response: 3
         case .credentialNotAllowed: 5
-        case .otherUser, .userHandleMissing, .userHandle: 6
+        case .credentialRecord, .otherUser, .userHandleMissing, .userHandle: 6
         case .clientData: isRegistration ? 6 : 9
         case .type: isRegistration ? 7 : 10
         case .challenge: isRegistration ? 8 : 11
@@ -112,6 +114,7 @@ package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertib
         switch reason {
         case .response(let member): "the response is malformed (\(member))"
         case .credentialNotAllowed: "the credential is not one of allowCredentials"
+        case .credentialRecord: "the stored credential is not that of the response"
         case .otherUser: "the credential belongs to another user"
         case .userHandleMissing: "the response contains no userHandle"
         case .userHandle: "userHandle is not that of the user of the credential"
@@ -120,7 +123,7 @@ package struct CeremonyRefusal: Error, Sendable, Hashable, CustomStringConvertib
         case .challenge: "the challenge is not the one of this ceremony"
         case .origin: "the origin of the page is not allowed"
         case .crossOrigin: "the page is in a frame of another origin"
-        case .topOrigin: "the origin of the page at the top is not allowed"
+        case .topOrigin: "the client data contain topOrigin"
         case .attestationObject(let fault): "attestationObject is malformed: \(fault)"
         case .attestationMember(let member): "attestationObject has no valid member \(member)"
         case .authenticatorData(let fault): "\(fault)"

@@ -36,7 +36,7 @@ struct ClientData: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Parses client data and judges them: WebAuthn §7.1 steps 6 to 11, §7.2 steps 9 to 14.
+    /// Parses and verifies client data: WebAuthn §7.1 steps 6 to 11, §7.2 steps 9 to 14.
     static func check(
         _ bytes: [UInt8], type: String, challenge: Challenge, for relyingParty: RelyingParty
     ) throws(CeremonyRefusal.Reason) {
@@ -44,12 +44,7 @@ struct ClientData: Sendable, Hashable {
         guard data.type == type else { throw .type }
         guard challenge.isAnswered(by: data.challenge) else { throw .challenge }
         guard RelyingParty.contains(relyingParty.origins, data.origin) else { throw .origin }
-        switch relyingParty.embedding {
-        case .refused:
-            guard !data.isCrossOrigin else { throw .crossOrigin }
-            guard data.topOrigin == nil else { throw .topOrigin }
-        case .allowed(let topOrigins):
-            guard data.topOrigin.map({ RelyingParty.contains(topOrigins, $0) }) ?? true else { throw .topOrigin }
-        }
+        guard !data.isCrossOrigin else { throw .crossOrigin }
+        guard data.topOrigin == nil else { throw .topOrigin }
     }
 }

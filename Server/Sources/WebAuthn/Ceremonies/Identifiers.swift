@@ -20,7 +20,7 @@ package struct CredentialID: Sendable, Hashable, CustomStringConvertible {
 
 /// The identifier of a user in credentials (WebAuthn §5.4.3, `user.id` and `userHandle`): 1 to 64 bytes.
 ///
-/// WebAuthn §14.6.1: it contains nothing that identifies the person, such as an email address.
+/// WebAuthn §14.6.1: it contains nothing that identifies the user, such as an email address.
 package struct UserHandle: Sendable, Hashable {
     /// The maximum length in bytes.
     package static let byteLimit = 64

@@ -19,7 +19,7 @@ package struct RegistrationCeremony: Sendable, Hashable {
     ///   - algorithms: The algorithms that were offered.
     package init(
         relyingParty: RelyingParty, challenge: Challenge, requiresUserVerification: Bool,
-        requiresUserPresence: Bool = true, algorithms: [COSEAlgorithm] = COSEAlgorithm.offered
+        requiresUserPresence: Bool = true, algorithms: [COSEAlgorithm]
     ) {
         self.relyingParty = relyingParty
         self.challenge = challenge
@@ -32,10 +32,10 @@ package struct RegistrationCeremony: Sendable, Hashable {
     ///
     /// The caller refuses a credential that is registered already (step 26), in the commit that stores the new one.
     package func verify(_ response: RegistrationResponse) throws(CeremonyRefusal) -> NewCredential {
-        do { return try judged(response) } catch { throw CeremonyRefusal(.registration, error) }
+        do { return try verified(response) } catch { throw CeremonyRefusal(.registration, error) }
     }
 
-    private func judged(_ response: RegistrationResponse) throws(CeremonyRefusal.Reason) -> NewCredential {
+    private func verified(_ response: RegistrationResponse) throws(CeremonyRefusal.Reason) -> NewCredential {
         try ClientData.check(
             response.clientDataJSON, type: "webauthn.create", challenge: challenge, for: relyingParty)
         let object = try Self.object(response.attestationObject)

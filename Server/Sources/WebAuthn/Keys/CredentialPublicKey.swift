@@ -1,6 +1,9 @@
 import Crypto
 
 /// The public key of a credential, a `COSE_Key` (WebAuthn §6.5.1, RFC 9052 §7).
+///
+/// An Ed25519 key is not checked to be on its curve: only its first signature shows that. An Ed25519 key of small order
+/// is refused, because its signatures need no private key.
 package struct CredentialPublicKey: Sendable {
     /// The reason why a key is not accepted.
     package enum Fault: Error, Sendable, Hashable {
@@ -9,7 +12,8 @@ package struct CredentialPublicKey: Sendable {
         /// The algorithm is not one that this module verifies.
         case unsupportedAlgorithm
         /// The type or the curve of the key does not belong to its algorithm, a number of the key is missing or has
-        /// another size, or the point is not on its curve.
+        /// another size, there is an optional member, the point of an ECDSA key is not on its curve, or the point of an
+        /// Ed25519 key has small order.
         case unusable
     }
 
@@ -27,14 +31,16 @@ package struct CredentialPublicKey: Sendable {
 
     /// Reads a key; `coseBytes` is its encoding.
     ///
-    /// Members that the key does not need are ignored.
+    /// Optional members are refused (WebAuthn §6.5.1).
     init(_ value: CBORValue, coseBytes: [UInt8]) throws(Fault) {
         guard let members = value.members, let type = members[.key(Label.type)]?.integer,
             let number = members[.key(Label.algorithm)]?.integer
         else { throw .malformed }
         let algorithm = COSEAlgorithm(rawValue: number)
         guard let shape = Self.shapes[algorithm] else { throw .unsupportedAlgorithm }
-        guard type == shape.type, let key = Self.key(of: members, algorithm, shape) else { throw .unusable }
+        guard type == shape.type, members.count == shape.memberCount,
+            let key = Self.key(of: members, algorithm, shape)
+        else { throw .unusable }
         self.algorithm = algorithm
         self.coseBytes = coseBytes
         self.key = key
@@ -57,15 +63,30 @@ package struct CredentialPublicKey: Sendable {
         static let third: Int64 = -3
     }
 
-    /// The type (`kty`), the curve (`crv`) and the size in bytes of a coordinate that an algorithm requires.
+    /// The form of the keys of an algorithm.
     ///
     /// WebAuthn §5.8.5 ties each algorithm to one curve, and forbids the compressed form of points.
-    private static let shapes: [COSEAlgorithm: (type: Int64, curve: Int64?, size: Int)] = [
-        .es256: (2, 1, 32), .es384: (2, 2, 48), .es512: (2, 3, 66), .edDSA: (1, 6, 32), .rs256: (3, nil, 0),
+    private struct Shape {
+        /// `kty`.
+        let type: Int64
+        /// `crv`; nil for RSA.
+        let curve: Int64?
+        /// The size of a coordinate in bytes.
+        let size: Int
+        /// The number of members, with `kty` and `alg`.
+        let memberCount: Int
+    }
+
+    private static let shapes: [COSEAlgorithm: Shape] = [
+        .es256: Shape(type: 2, curve: 1, size: 32, memberCount: 5),
+        .es384: Shape(type: 2, curve: 2, size: 48, memberCount: 5),
+        .es512: Shape(type: 2, curve: 3, size: 66, memberCount: 5),
+        .edDSA: Shape(type: 1, curve: 6, size: 32, memberCount: 4),
+        .rs256: Shape(type: 3, curve: nil, size: 0, memberCount: 4),
     ]
 
     private static func key(
-        of members: [CBORValue: CBORValue], _ algorithm: COSEAlgorithm, _ shape: (type: Int64, curve: Int64?, size: Int)
+        of members: [CBORValue: CBORValue], _ algorithm: COSEAlgorithm, _ shape: Shape
     ) -> SignatureKey? {
         guard let second = members[.key(Label.second)]?.bytes else { return nil }
         guard let curve = shape.curve else {
@@ -73,9 +94,7 @@ package struct CredentialPublicKey: Sendable {
             return SignatureKey(modulus: modulus, exponent: second)
         }
         guard members[.key(Label.first)]?.integer == curve, second.count == shape.size else { return nil }
-        if algorithm == .edDSA {
-            return (try? Curve25519.Signing.PublicKey(rawRepresentation: second)).map(SignatureKey.edDSA)
-        }
+        if algorithm == .edDSA { return SignatureKey(ed25519: second) }
         guard let third = members[.key(Label.third)]?.bytes, third.count == shape.size else { return nil }
         // The initializers refuse a point that is not on the curve.
         switch algorithm {

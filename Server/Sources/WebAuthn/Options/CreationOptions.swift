@@ -11,7 +11,7 @@ package struct CreationOptions: Sendable, Hashable {
         package let handle: UserHandle
         /// `name`: what distinguishes the account from others, for example the sign-in name.
         package let name: String
-        /// `displayName`: the name of the person; may be empty.
+        /// `displayName`: the name of the user for display; may be empty.
         package let displayName: String
 
         /// Creates a user.

@@ -34,7 +34,7 @@ package enum UserVerificationRequirement: String, Sendable, Hashable {
     case required, preferred, discouraged
 }
 
-/// An authenticator that the server expects the user to use (WebAuthn §5.8.8), which browsers may heed.
+/// An authenticator that the server expects the user to use (WebAuthn §5.8.8), which browsers may ignore.
 package enum CredentialHint: String, Sendable, Hashable {
     case securityKey = "security-key"
     case clientDevice = "client-device"

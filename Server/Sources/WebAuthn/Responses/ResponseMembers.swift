@@ -19,7 +19,8 @@ struct ResponseMembers {
         guard let text = outer["rawId"]?.text, let id = Base64URL.decode(text).flatMap(CredentialID.init) else {
             throw .response("rawId")
         }
-        guard outer["id"]?.text == text else { throw .response("id") }
+        // By bytes, because texts in Swift are equal by their characters.
+        guard let name = outer["id"]?.text, name.utf8.elementsEqual(text.utf8) else { throw .response("id") }
         guard case .object(let members) = outer["response"] else { throw .response("response") }
         credentialID = id
         self.members = members
