@@ -213,7 +213,7 @@ struct CommandSettingsTests {
                 // The commands read it in one of two ways: all settings, or those of the store.
                 for (arguments, environment) in [(["--config", path], [:]), ([], [SettingSources.variable: path])] {
                     #expect(throws: Never.self) {
-                        _ = try ServeCommand.parse(arguments).configuration(environment)
+                        _ = try ServeCommand.parse(arguments).options.configuration(environment)
                         let store = try InstallationOption.parse(arguments).settings(environment)
                         #expect(store.has(Settings.dataDir) == (kind == 0))
                         #expect(store.has(Settings.serverKeyFile) == (kind == 1))
@@ -239,9 +239,9 @@ struct CommandSettingsTests {
         for setting in Settings.options {
             let value = setting.kind == .flag ? "true" : setting.example ?? setting.standardTexts.first ?? "documents"
             let option = setting.kind == .flag ? "--\(setting.name)" : "--\(setting.name)=\(value)"
-            #expect(try ServeCommand.parse([option]).texts == [setting.name: [value]])
+            #expect(try ServeCommand.parse([option]).options.texts == [setting.name: [value]])
         }
-        #expect(try ServeCommand.parse([]).texts.isEmpty)
+        #expect(try ServeCommand.parse([]).options.texts.isEmpty)
     }
 
     // A script reads 1 as the result of a check, so no mistake and no outage may have this code.

@@ -1,5 +1,21 @@
-/// The settings of `serve`, whose options `config check` and `config show` accept, too.
-extension ServeCommand {
+import ArgumentParser
+
+/// The options of `serve`, which `config check` and `config show` accept, too; ``ServeCommand`` declares them again.
+struct ServeOptions: ParsableArguments {
+    @OptionGroup var location: InstallationOption
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup(title: ListenOptions.title) var listening: ListenOptions
+    @OptionGroup(title: RegistrationOptions.title) var registration: RegistrationOptions
+    @OptionGroup(title: RequirementOptions.title) var requirements: RequirementOptions
+    @OptionGroup(title: LifetimeOptions.title) var lifetimes: LifetimeOptions
+    @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
+    @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
+    @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
+    @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
+    @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
+    @OptionGroup(title: MonitoringOptions.title) var monitoring: MonitoringOptions
+    @OptionGroup(title: EndingsOptions.title) var endings: EndingsOptions
+
     /// The groups of settings, in the order of the help.
     static let groups: [SettingSection<Self>] = [
         .init(\.location), .init(\.service), .init(\.listening), .init(\.registration), .init(\.requirements),

@@ -19,7 +19,7 @@ struct ConfigCheck: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var options: ServeCommand
+    @OptionGroup(visibility: .hidden) var options: ServeOptions
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment

@@ -32,10 +32,10 @@ struct ConfigExample: ParsableCommand {
         var lines = [head]
         // The options of a section are not all beside each other.
         var sections: [String] = []
-        for group in ServeCommand.groups where !sections.contains(group.title) { sections.append(group.title) }
+        for group in ServeOptions.groups where !sections.contains(group.title) { sections.append(group.title) }
         for section in sections {
             lines += ["", "## \(section)"]
-            for group in ServeCommand.groups where group.title == section {
+            for group in ServeOptions.groups where group.title == section {
                 for setting in group.settings where setting.administration == nil {
                     lines += [""] + Self.lines(of: setting)
                 }

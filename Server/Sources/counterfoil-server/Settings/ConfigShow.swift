@@ -17,7 +17,7 @@ struct ConfigShow: ParsableCommand {
             """
     )
 
-    @OptionGroup(visibility: .hidden) var options: ServeCommand
+    @OptionGroup(visibility: .hidden) var options: ServeOptions
 
     @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false

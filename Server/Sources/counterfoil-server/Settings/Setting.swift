@@ -140,7 +140,7 @@ extension AnySetting {
 /// The settings of the server; each group of options declares its own (``SettingGroup``).
 enum Settings {
     /// The options of `serve`, in the order of its help.
-    static let options: [any AnySetting] = ServeCommand.groups.flatMap(\.settings)
+    static let options: [any AnySetting] = ServeOptions.groups.flatMap(\.settings)
 
     /// The settings: the options that the environment and the settings file can set, too.
     static let all: [any AnySetting] = options.filter { $0.administration == nil }
