@@ -10,7 +10,8 @@ struct PublicTypesTests {
         "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint", "EndpointAliases", "Heartbeat",
         "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier",
         "MaintenanceService", "OutboundFailure", "OutboundNetworks", "Password", "PasswordHasher", "PathParameters",
-        "RegistrationPolicy", "Reply", "RouteTable", "ServerPages", "ServerSettings", "SignInLimits",
+        "RegistrationPolicy", "Reply", "RouteTable", "ServerPages", "ServerSettings", "SessionPersistence",
+        "SignInLimits",
     ]
 
     @Test func `only the server, its settings, requests and hooks are public`() throws {
