@@ -1,3 +1,5 @@
+import Crypto
+
 /// The statements of an authenticator about a ceremony (`authenticatorData`, WebAuthn §6.1).
 package struct AuthenticatorData: Sendable, Hashable {
     /// The reason why bytes are not authenticator data.
@@ -79,6 +81,20 @@ package struct AuthenticatorData: Sendable, Hashable {
         do { value = try reader.item() } catch { throw .extensions(error) }
         guard value.members != nil else { throw .extensionsNoMap }
         position = reader.position
+    }
+}
+
+extension AuthenticatorData {
+    /// Verifies the RP ID and the flags: WebAuthn §7.1 steps 14 to 17, §7.2 steps 15 to 18.
+    func check(
+        _ relyingParty: RelyingParty, requiresUserPresence: Bool, requiresUserVerification: Bool
+    ) throws(CeremonyRefusal.Reason) {
+        guard relyingPartyIDHash.elementsEqual(SHA256.hash(data: Array(relyingParty.id.utf8))) else {
+            throw .relyingPartyID
+        }
+        guard flags.contains(.userPresent) || !requiresUserPresence else { throw .userPresence }
+        guard flags.contains(.userVerified) || !requiresUserVerification else { throw .userVerification }
+        guard flags.contains(.backupEligible) || !flags.contains(.backedUp) else { throw .backupFlags }
     }
 }
 
