@@ -31,7 +31,7 @@ struct UserExportTests {
                 digest: ArtefactDigest(of: AuthorizationCode()),
                 interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: grant.id,
                 redirectURI: .registered(try #require(client.redirectURIs.first)), codeChallenge: nil, nonce: nil,
-                authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
+                issuedAt: now, expiresAt: now + 60)
             let approval = Approval(
                 grant: grant, code: code, asked: grant.scope, appearance: ClientAppearance(of: client),
                 clientRevision: client.revision, pkce: .s256, passwordHash: user.passwordHash, basis: .answer)

@@ -36,6 +36,8 @@ extension AuthorizationFlow {
             claimScope: authorization.claimScope.intersection(allowed),
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
+            methods: session.methods,
+            context: AskedContexts(of: authorization.request).stated(of: session.methods),
             createdAt: now,
             lastUsedAt: now
         )
@@ -48,7 +50,6 @@ extension AuthorizationFlow {
             codeChallenge: authorization.request.codeChallenge,
             keyThumbprint: authorization.request.keyThumbprint,
             nonce: authorization.request.nonce,
-            authenticatedAt: session.authenticatedAt,
             issuedAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.codeLifetime))
         )

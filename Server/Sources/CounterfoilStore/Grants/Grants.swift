@@ -67,6 +67,10 @@ public struct Grant: Sendable, Hashable {
     public let sessionID: SessionIdentifier?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
+    /// The methods by which the user signed in, `amr`.
+    public let methods: AuthenticationMethods
+    /// The context of the sign-in, `acr`; it can be weaker than that of ``methods``, if the client asked for this one.
+    public let context: AuthenticationContext
     /// The time of the approval.
     public let createdAt: Date
     /// The time when a token was last issued under the grant, with the precision ``useResolution``, or that of
@@ -86,6 +90,8 @@ public struct Grant: Sendable, Hashable {
         claimScope: Scope = Scope(),
         sessionID: SessionIdentifier? = nil,
         authenticatedAt: Date? = nil,
+        methods: AuthenticationMethods = [.password],
+        context: AuthenticationContext? = nil,
         createdAt: Date,
         lastUsedAt: Date,
         revokedAt: Date? = nil
@@ -99,6 +105,8 @@ public struct Grant: Sendable, Hashable {
         self.claimScope = claimScope
         self.sessionID = sessionID
         self.authenticatedAt = authenticatedAt ?? createdAt
+        self.methods = methods
+        self.context = context ?? methods.context
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
@@ -142,8 +150,6 @@ public struct CodeRecord: Sendable, Hashable {
     public let keyThumbprint: KeyThumbprint?
     /// The `nonce` of the authorization request; nil if it had none.
     public let nonce: Nonce?
-    /// The time when the user signed in, `auth_time`.
-    public let authenticatedAt: Date
     /// The time when the server issued the code.
     public let issuedAt: Date
     /// The time from which the code cannot be redeemed, by default 60 seconds after ``issuedAt``.
@@ -169,7 +175,6 @@ public struct CodeRecord: Sendable, Hashable {
         codeChallenge: CodeChallenge?,
         keyThumbprint: KeyThumbprint? = nil,
         nonce: Nonce?,
-        authenticatedAt: Date,
         issuedAt: Date,
         expiresAt: Date,
         usedAt: Date? = nil,
@@ -184,7 +189,6 @@ public struct CodeRecord: Sendable, Hashable {
         self.codeChallenge = codeChallenge
         self.keyThumbprint = keyThumbprint
         self.nonce = nonce
-        self.authenticatedAt = authenticatedAt
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.usedAt = usedAt
