@@ -19,6 +19,7 @@ package struct Site: Sendable {
     package let dataDirectory: String
     /// The issuer of the server.
     package let issuer: String
+    private let host: String
     private let reserved: ReservedPort
     private let store: Store
 
@@ -31,19 +32,23 @@ package struct Site: Sendable {
     package var port: Int { reserved.number }
 
     /// The URL of the server without a path.
-    package var origin: String { "http://127.0.0.1:\(port)" }
+    package var origin: String { "http://\(host):\(port)" }
 
     /// Runs `body` with a site on which no server runs yet.
     ///
-    /// - Parameter store: The store; nil for a data directory.
+    /// - Parameters:
+    ///   - host: The host of the issuer. Browsers have passkeys for the name `localhost`, and none for an address.
+    ///   - path: The path of the issuer.
+    ///   - store: The store; nil for a data directory.
+    ///   - body: The test.
     package static func make<Result>(
-        path: String = "", on store: Store? = nil, _ body: (Site) async throws -> Result
+        host: String = "127.0.0.1", path: String = "", on store: Store? = nil, _ body: (Site) async throws -> Result
     ) async throws -> Result {
         try await TemporaryDirectory.forPrograms { folder in
             let port = try ReservedPort()
             let site = Site(
-                folder: folder, dataDirectory: folder.path("data"), issuer: "http://127.0.0.1:\(port.number)\(path)",
-                reserved: port,
+                folder: folder, dataDirectory: folder.path("data"), issuer: "http://\(host):\(port.number)\(path)",
+                host: host, reserved: port,
                 store: store ?? Store(options: ["--data-dir", folder.path("data")], environment: [:]))
             return try await body(site)
         }

@@ -53,7 +53,8 @@ package struct Ending: Sendable, Hashable {
     package let kind: String
     /// The identifier of what has ended.
     ///
-    /// For a user, it is the number in the store. For a session, a passkey, a secret or a token, it is the SHA-256 digest.
+    /// For a user, it is the number in the store. For a session, a passkey, a secret or a token, it is the SHA-256
+    /// digest.
     package let subject: String
     /// The scopes that a grant or a client has left, or the client of a consent.
     package let detail: String?

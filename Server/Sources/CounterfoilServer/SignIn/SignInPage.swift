@@ -23,7 +23,7 @@ package struct SignInPage: Sendable, Hashable {
     package var isPasskeyWrong: Bool
     /// The number of seconds to wait before the next attempt, if there were too many failures.
     package var retryAfterSeconds: Int?
-    /// What the script needs to sign in with a passkey; nil if the server has none.
+    /// The values with which the script signs in with a passkey; nil if the server has none.
     package var passkeys: Passkeys?
     /// The signed-in user who confirms with a passkey, without a username and a password; nil for a sign-in.
     ///
@@ -45,7 +45,7 @@ package struct SignInPage: Sendable, Hashable {
         package init(isTicked: Bool = false) { self.isTicked = isTicked }
     }
 
-    /// What the script of the page needs to sign in with a passkey.
+    /// The values with which the script of the page signs in with a passkey.
     package struct Passkeys: Sendable, Hashable {
         /// The options in JSON (WebAuthn §5.1.9).
         package var options: String

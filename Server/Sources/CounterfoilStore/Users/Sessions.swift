@@ -121,7 +121,7 @@ public struct SessionFacts: Sendable, Hashable {
     }
 }
 
-/// What a user has proved to sign in, and what a session needs to begin.
+/// The proof of a user at a sign-in, which must still hold when the session begins.
 public enum SignInProof: Sendable, Hashable {
     /// The password with this hash.
     case password(PasswordHash)

@@ -11,7 +11,7 @@ struct UserPassword: AsyncParsableCommand {
         discussion: """
             At a terminal, the command asks for the password and does not show it. A script writes the password as \
             one line to standard input, with --password-stdin. All sessions of the user end. The passkeys of the \
-            user stay, unless --remove-passkeys is given: use it if somebody else had access to the account.
+            user stay, unless --remove-passkeys is given: use it if another person had access to the account.
 
             Examples:
               counterfoil-server user password alice --data-dir ./data

@@ -149,7 +149,7 @@ extension EveryPageTests {
                 try await judge(.account)
                 for (page, screen) in [
                     ("apps/\(stage.lightbox)", Screen.connectedClient), ("sessions", .sessions),
-                    ("password", .password),
+                    ("passkeys", .passkeysNone), ("password", .password),
                 ] {
                     try await stage.open("/account/\(page)")
                     try await judge(screen)
@@ -159,6 +159,16 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await stage.browser.waitForElement("#problems")
                 try await judge(.passwordProblems)
+                try await stage.browser.withAuthenticator {
+                    try await stage.open("/account/passkeys")
+                    try await stage.send("button[data-ask]")
+                    try await stage.seeDone()
+                    try await stage.browser.find("details summary").click()
+                    try await judge(.passkeys)
+                    try await stage.ask(adding: "&acr_values=urn:counterfoil:acr:passkey")
+                    _ = try await stage.browser.waitForElement("button[name=cancel]")
+                    try await judge(.signInConfirming)
+                }
             }
         }
     }

@@ -120,7 +120,7 @@ struct EveryPageTests {
                 try await browser.introduce(as: WebViews.android)
                 try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
                 _ = try await browser.waitForElement("input[type=password]")
-                _ = try await browser.find("[role=note] a[href^='intent://127.0.0.1:']")
+                _ = try await browser.find("[role=note] a[href^='intent://localhost:']")
                 let address = try await browser.find("[role=note] textarea").property("value")?.string ?? ""
                 #expect(address.hasPrefix(stage.site.issuer + "/oauth2/authorize?"))
                 try await judge(.signInWebView)

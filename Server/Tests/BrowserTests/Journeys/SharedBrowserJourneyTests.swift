@@ -43,7 +43,7 @@ struct SharedBrowserJourneyTests {
         try await Stage.enter { stage in
             let (browser, folder) = (stage.browser, stage.site.folder)
             let port = try ReservedPort()
-            let issuer = "http://127.0.0.1:\(port.number)/second"
+            let issuer = "http://localhost:\(port.number)/second"
             let store = ["--data-dir", folder.path("second")]
             let made = try await RunningProgram(
                 .server, ["user", "create", Account.grace.name, "--password-stdin"] + store,

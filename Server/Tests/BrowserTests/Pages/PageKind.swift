@@ -12,7 +12,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case firstSteps = "first-steps", administration, branding, audit
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
-    case account, connectedClient = "connected-application", sessions, password
+    case account, connectedClient = "connected-application", sessions, passkeys, password
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -26,7 +26,7 @@ enum PageKind: String, CaseIterable, Sendable {
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .password:
+            .passkeys, .password:
             true
         }
     }

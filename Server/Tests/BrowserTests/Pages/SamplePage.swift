@@ -12,6 +12,8 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-in", page: signIn),
         SamplePage(name: "sign-in-again", page: signInAgain),
         SamplePage(name: "sign-in-web-view", page: signInWebView),
+        SamplePage(name: "sign-in-passkey-again", page: signInPasskeyAgain),
+        SamplePage(name: "sign-in-confirming", page: signInConfirming),
         SamplePage(name: "consent", page: consent),
         SamplePage(name: "consent-by-name", page: consentByName),
         SamplePage(name: "consent-development", page: consentInDevelopment),
@@ -64,6 +66,21 @@ struct SamplePage: Sendable {
         page.stayBox = SignInPage.StayBox(isTicked: true)
         page.problem = "That user name and password do not belong together."
         page.retryAfterSeconds = 90
+        return page
+    }
+
+    static var signInPasskeyAgain: SignInPage {
+        var page = signIn
+        page.passkeys = SignInPage.Passkeys(options: "{}", domain: "id.example.com", unknown: "AQID")
+        page.problem = "This passkey does not sign you in here."
+        page.isPasskeyWrong = true
+        return page
+    }
+
+    static var signInConfirming: SignInPage {
+        var page = signIn
+        page.passkeys = SignInPage.Passkeys(options: "{}", domain: "id.example.com")
+        page.confirming = "Alice Andersen"
         return page
     }
 

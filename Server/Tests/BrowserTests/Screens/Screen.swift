@@ -76,6 +76,9 @@ enum Screen: String, CaseIterable, Sendable {
     case account
     case connectedClient = "account-apps"
     case sessions = "account-sessions"
+    case passkeysNone = "account-passkeys-none"
+    case passkeys = "account-passkeys"
+    case signInConfirming = "sign-in-confirming"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
@@ -101,14 +104,16 @@ enum Screen: String, CaseIterable, Sendable {
         case .firstSteps, .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
-        case .accountNone, .account, .connectedClient, .sessions, .password, .passwordProblems: .account
+        case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
+            .password, .passwordProblems:
+            .account
         }
     }
 
     /// The page of the screen.
     var page: PageKind {
         switch self {
-        case .signIn, .signInAgain, .signInEarlier, .signInWebView, .consoleSignIn, .consoleSignInWebView,
+        case .signIn, .signInAgain, .signInEarlier, .signInConfirming, .signInWebView, .consoleSignIn, .consoleSignInWebView,
             .consoleSignInAgain:
             .signIn
         case .consent, .consentAgain, .consentUnverified, .consentLocalhost, .deviceConsent, .deviceConsentUnverified:
@@ -145,6 +150,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions
+        case .passkeysNone, .passkeys: .passkeys
         case .password, .passwordProblems: .password
         }
     }

@@ -21,7 +21,7 @@ struct Stage: Sendable {
     }
 
     private static func setUp(_ body: (Stage) async throws -> Void) async throws {
-        try await Site.make { site in
+        try await Site.make(host: "localhost") { site in
             try await site.add(.alice)
             try await site.administer(
                 ["user", "create", "grace", "--email", "grace@example.com", "--display-name", "Grace Grant"]

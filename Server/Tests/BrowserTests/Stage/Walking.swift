@@ -175,9 +175,9 @@ extension Stage {
     /// Opens an authorization request.
     func ask(
         _ clientID: String? = nil, scope: String = "openid photos.read photos.write",
-        redirectURI: String = redirectURI
+        redirectURI: String = redirectURI, adding parameters: String = ""
     ) async throws {
-        try await browser.navigate(to: request(clientID, scope: scope, redirectURI: redirectURI))
+        try await browser.navigate(to: request(clientID, scope: scope, redirectURI: redirectURI) + parameters)
     }
 
     /// Presses a button on the consent page, and waits until the browser requests the redirect URI.

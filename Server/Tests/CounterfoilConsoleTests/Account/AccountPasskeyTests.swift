@@ -105,7 +105,7 @@ struct AccountPasskeyTests {
         #expect(try await Self.signedIn(test).open("/account").page is AccountPage)
     }
 
-    @Test func `nobody changes a passkey of another user`() async throws {
+    @Test func `no user changes a passkey of another user`() async throws {
         let test = try await TestServer()
         _ = try await test.addUser("bob")
         var alices = try await Self.signedIn(test)

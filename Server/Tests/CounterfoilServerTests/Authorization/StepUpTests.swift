@@ -67,7 +67,7 @@ struct StepUpTests {
         #expect(page.passkeys?.options.contains(Base64URL.encode(passkey.credentialID)) == true)
         let consent = try await browser.signIn(on: reply, with: passkey)
         #expect(try await Self.context(attempt, after: consent, in: &browser, test) == Self.passkey)
-        // The session goes on.
+        // The session continues.
         #expect(Set(try await test.store.sessions(of: test.alice.id).map(\.id)) == Set(former))
         // From now on, nothing is missing.
         _ = try await browser.open(wish.asks(test).with("prompt", "consent").url).consentPage

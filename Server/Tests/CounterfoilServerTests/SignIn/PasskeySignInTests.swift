@@ -53,7 +53,7 @@ struct PasskeySignInTests {
         #expect(try await browser.open("/account").accountPage.user.username == "alice")
     }
 
-    @Test func `tokens and introspection state how the user signed in`() async throws {
+    @Test func `tokens state how the user signed in`() async throws {
         let scene = try await Scene()
         for (signsIn, context, methods) in [
             (true, "urn:counterfoil:acr:passkey", ["pop", "user", "mfa"]),
@@ -97,7 +97,7 @@ struct PasskeySignInTests {
     }
 
     @Test(arguments: Fault.all)
-    func `an answer that breaks a rule signs nobody in`(fault: Fault) async throws {
+    func `an answer that breaks a rule signs no user in`(fault: Fault) async throws {
         var scene = try await Scene()
         fault.change(&scene.passkey)
         var browser = scene.test.browser()
@@ -142,7 +142,7 @@ struct PasskeySignInTests {
         #expect(try await scene.test.store.passkeys(of: scene.test.alice.id).first?.lastUse == nil)
     }
 
-    @Test func `a deleted passkey signs nobody in, and the browser is told to forget it`() async throws {
+    @Test func `a deleted passkey signs no user in, and the browser is told to forget it`() async throws {
         let scene = try await Scene()
         let (store, user) = (scene.test.store, scene.test.alice.id)
         let passkey = try #require(try await store.passkeys(of: user).first)
