@@ -21,7 +21,7 @@ struct UserExportTests {
             digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7", isPersistent: true)
         let begun = try await store.beginSession(
-            session, proving: user.passwordHash, replacing: nil, recording: [])
+            session, proving: .password(user.passwordHash), replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
         for number in 0..<450 {
             let grant = Grant(

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -104,7 +104,7 @@ struct PasskeySettings: Sendable {
         let branding = try await console.registry.fresh().branding()
         let site = Site(branding, settings: console.settings, language: exchange.request.language)
         let options = ceremonies.creationOptions(
-            for: exchange.user, with: passkeys, siteName: site.name, answering: ticket)
+            for: exchange.user, with: passkeys, siteName: site.name.description, answering: ticket)
         let page = PasskeysPage(
             console: console.head(exchange, in: .account),
             notice: exchange.notice(AccountNotice.self),

@@ -1,4 +1,4 @@
-import CounterfoilServer
+package import CounterfoilServer
 
 /// The passkeys of a user; the forms post `decision`, `passkey`, `name` and `ticket`.
 ///

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 @_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilServer
 package import Crypto

@@ -4,6 +4,7 @@ import CounterfoilServerTesting
 import CounterfoilStore
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Requests for a sign-in with a passkey by a user who is signed in (RFC 9470 §5, OpenID Connect Core §5.5.1.1).

@@ -1,9 +1,11 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Crypto
 import Foundation
+import HTTPTypes
 import Testing
 
 /// The sign-in with a passkey (WebAuthn §7.2).

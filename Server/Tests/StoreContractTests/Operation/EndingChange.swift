@@ -70,7 +70,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 report: report)
         },
         EndingChange("a deleted passkey", [.passkey]) { world async throws in
-            func passkey(_ number: UInt8) -> Passkey {
+            @Sendable func passkey(_ number: UInt8) -> Passkey {
                 Passkey(
                     credentialID: [number], userID: world.user.id, publicKey: [], name: "Key", createdAt: World.now)
             }
