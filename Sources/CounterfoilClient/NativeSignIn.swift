@@ -23,6 +23,10 @@ public struct NativeSignIn: Sendable {
     public var redirect = RedirectOption.loopback
     /// Optional request parameters, client authentication and token binding.
     public var options = Options()
+    /// The demand of an API that the sign-in is to fulfil; nil unless ``init(steppingUp:to:)`` prepared the sign-in.
+    ///
+    /// Its ``StepUp/description`` tells the user why the browser opens.
+    public internal(set) var demand: StepUp?
     /// The maximum time to wait for the callback; then the sign-in fails with ``SignInError/timedOut``.
     public var timeout = Duration.seconds(300)
     /// The server with its vendor profile, for a server that deviates from the standard.

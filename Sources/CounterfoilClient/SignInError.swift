@@ -40,6 +40,10 @@ extension SignInError: CustomStringConvertible {
         switch self {
         case .refused(let error) where error.code == .accessDenied:
             "access was denied" + Self.words(of: error)
+        case .refused(let error) where error.code == .unmetAuthenticationRequirements:
+            "the server could not sign the user in as strongly as required: \(error.code)" + Self.words(of: error)
+                + ". Sign in again with a stronger method, such as a passkey; if you have none, add it on your account page"
+                + " at the server"
         case .refused(let error):
             "the server refused: \(error.code.rawValue.strippingControlCharacters)" + Self.words(of: error)
         case .timedOut:

@@ -106,6 +106,12 @@ struct Call: AsyncParsableCommand {
                 throw await TokenRejection(of: credentials, by: response.head, at: request.endpoint, command: command)
                     .failure
             }
+            if let demand = StepUp(demandedBy: response.head) {
+                let isSteppedUp = stepsUp && request.body.isRepeatable
+                throw Failure(
+                    demand, of: response.head, to: request,
+                    after: isSteppedUp ? try? await session.presentCredentials() : nil)
+            }
             if let failure = Self.failure(of: response.head, to: request) { throw failure }
         }
     }
@@ -121,7 +127,9 @@ struct Call: AsyncParsableCommand {
     ) async throws -> Credentials {
         var signIn = prepared
         if let redirect { signIn.redirect = redirect }
-        console.say("The API requires more than this sign-in grants. Requesting the scope: \(prepared.scope).")
+        let wish = prepared.demand.map { "\($0)" } ?? "another sign-in"
+        let scope = prepared.scope.isEmpty ? "" : " Requesting the scope: \(prepared.scope)."
+        console.say("The API requires \(wish).\(scope)")
         let progress = SignInProgress(console: console)
         let ready = signIn
         return try await runUntilInterrupted { try await ready.run { progress.tell($0) } }
@@ -181,15 +189,6 @@ struct Call: AsyncParsableCommand {
 
     private static func failure(of response: HTTPResponse, to request: TransportRequest) -> Failure? {
         let status = response.status.code
-        if let demand = StepUp(demandedBy: response) {
-            let wish =
-                demand.scope.isEmpty ? "a stronger or newer sign-in" : "more permissions: \(demand.scope)"
-            let remedy =
-                request.body.isRepeatable
-                ? "add --step-up, or run counterfoil login again"
-                : "run counterfoil login again, or use --data @FILE and --step-up"
-            return Failure(.signInRequired, "the API requires \(wish) (status \(status)); \(remedy)")
-        }
         return switch status {
         case 403: Failure(.refused, "the API denied access (status 403); check the permissions of the user")
         case 408, 429, 500..<600:

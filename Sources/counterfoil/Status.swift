@@ -53,6 +53,9 @@ private struct SignInStatus: Encodable {
     private var client_id: String?
     private var subject: String?
     private var name: String?
+    /// The authentication context and the methods of the sign-in.
+    private var acr: String?
+    private var amr: [String]?
     private var scope: String?
     private var apis: [String]?
     private var expires_at: Date?
@@ -64,8 +67,8 @@ private struct SignInStatus: Encodable {
     private var isOfUnknownAge = false
 
     private enum CodingKeys: CodingKey {
-        case profile, signed_in, good, issuer, client_id, subject, name, scope, apis, expires_at, refreshable
-        case bound_to_key, is_service, stored_in
+        case profile, signed_in, good, issuer, client_id, subject, name, acr, amr, scope, apis, expires_at
+        case refreshable, bound_to_key, is_service, stored_in
     }
 
     /// The state of a profile without a sign-in.
@@ -83,6 +86,8 @@ private struct SignInStatus: Encodable {
         client_id = credentials.clientID.rawValue
         subject = credentials.user?.subject
         name = credentials.user?.name ?? credentials.user?.email
+        acr = credentials.user?.authenticationContext
+        amr = credentials.user.map(\.authenticationMethods).flatMap { $0.isEmpty ? nil : $0 }
         scope = credentials.scope.description
         apis = credentials.allowedOrigins.map(\.rawValue).sorted()
         isOfUnknownAge = credentials.clockWasSetBack()
@@ -96,6 +101,9 @@ private struct SignInStatus: Encodable {
     var lines: [String] {
         var lines = ["Profile: \(profile)"]
         if let subject { lines.append("User: " + (name.map { "\($0) (\(subject))" } ?? subject)) }
+        if let way = acr.map({ "\(SpokenContext($0))" }) ?? amr?.joined(separator: " ") {
+            lines.append("Signed in with: \(way)")
+        }
         lines.append("Server: \(issuer ?? "")")
         lines.append("Client: \(client_id ?? "")")
         if let scope, !scope.isEmpty { lines.append("Scope: \(scope)") }

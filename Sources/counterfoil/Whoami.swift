@@ -10,7 +10,8 @@ struct Whoami: AsyncParsableCommand {
         abstract: "Show the user who is signed in.",
         discussion: """
             The claims come from the UserInfo endpoint of the server. They come from the sign-in if the server has none, \
-            or if the access token is only for an API. Both require the scope openid.
+            or if the access token is only for an API. Both require the scope openid. The claims acr and amr say how you \
+            signed in, if the server states that.
 
             Example:
               counterfoil whoami
@@ -35,6 +36,10 @@ struct Whoami: AsyncParsableCommand {
             var claims = ["sub": ClaimValue.string(user.subject)]
             claims["name"] = user.name.map { .string($0) }
             claims["email"] = user.email.map { .string($0) }
+            claims["acr"] = user.authenticationContext.map { .string($0) }
+            if !user.authenticationMethods.isEmpty {
+                claims["amr"] = .array(user.authenticationMethods.map { .string($0) })
+            }
             if let userInfo = try await userInfo(in: session) { claims.merge(userInfo.claims) { $1 } }
             await common.warnIfNotSaved(session)
             if common.json {

@@ -40,4 +40,34 @@ struct DoctorChallengeTests {
             #expect(outcome.status == status, "\(report.faultTopics)")
         }
     }
+
+    // RFC 9470 §3, OpenID Connect Discovery §3
+    @Test(
+        arguments: [
+            (["phr", "urn:counterfoil:acr:passkey"], nil),
+            (["urn:counterfoil:acr:passkey"], "phr (phishing-resistant)"),
+            (nil, "phr (phishing-resistant), urn:counterfoil:acr:passkey (a passkey)"),
+        ] as [([String]?, String?)])
+    func `the doctor names the acr values of the server, and those of the API that it does not list`(
+        listed: [String]?, missing: String?
+    ) async throws {
+        var script = ServerScript.mcpServer()
+        script.challenge("Bearer \(Self.place), scope=\"a\", acr_values=\"phr urn:counterfoil:acr:passkey\"")
+        if let listed {
+            let values = WireValue.list(listed.map { .text($0) })
+            script.metadata.replaced.append(WireMember("acr_values_supported", values))
+        }
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let (outcome, report) = try await DoctorReport.of(["--resource", server.url(of: .api)])
+            #expect(outcome.status == 0, "\(report.faultTopics)")
+            #expect((report["acr-values"] != nil) == (listed != nil), "\(report.topics)")
+            if listed != nil {
+                #expect(report["acr-values"]?.text.contains("urn:counterfoil:acr:passkey (a passkey)") == true)
+            }
+            let text = missing.map { "the API demands acr values that the server does not list: \($0)" }
+            #expect(report["acr-not-listed"]?.text == text)
+            // With one value that the server lists, a step-up can succeed.
+            #expect((report["acr-not-listed"]?.why != nil) == (listed == nil))
+        }
+    }
 }

@@ -279,34 +279,6 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `call --step-up signs in again for the scope that the API demands`() async throws {
-        let directory = try TemporaryDirectory()
-        let home = directory.url
-        var script = ServerScript()
-        script.api.requiredScope = "photos.write"
-        try await ScriptedAuthorizationServer.run(script) { server in
-            let login = try await Self.login([server.issuer.rawValue, "--browser", "print"], home: home)
-            #expect(login.status == 0, "\(login.errors)")
-            let api = server.url(of: .api)
-            let refused = try await CommandLineTool.run(["call", api], home: home)
-            #expect(refused.status == 3)
-            #expect(
-                refused.errors.contains("the API requires more permissions: photos.write (status 403); add --step-up"))
-            let visits = Mutex<[Task<Void, Never>]>([])
-            let call = try await CommandLineTool.run(
-                ["call", "--step-up", api], home: home, environment: ["BROWSER": "/bin/true"],
-                onLine: { line in
-                    guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
-                    visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
-                })
-            for visit in visits.withLock({ $0 }) { await visit.value }
-            #expect(call.status == 0, "\(call.errors)")
-            #expect(call.output == "{\"photos\":[]}")
-            #expect(call.errors.hasPrefix("The API requires more than this sign-in grants. Requesting the scope: "))
-            #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
-        }
-    }
-
     // OpenID Connect RP-Initiated Logout §2
     @Test func `logout --browser ends the session at the server`() async throws {
         let directory = try TemporaryDirectory()

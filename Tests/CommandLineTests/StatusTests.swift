@@ -15,6 +15,8 @@ struct StatusTests {
         let issuer: String?
         let client_id: String?
         let subject: String?
+        let acr: String?
+        let amr: [String]?
         let scope: String?
         let apis: [String]?
         let expires_at: String?
@@ -88,6 +90,25 @@ struct StatusTests {
                 #expect(try Status(json).good == (code == 0))
                 #expect(server.requests.count == requests)
             }
+        }
+    }
+
+    @Test(arguments: [
+        (WireMember("acr", "urn:counterfoil:acr:passkey"), "urn:counterfoil:acr:passkey (a passkey)"),
+        (WireMember("acr", "goldenkey"), "goldenkey"), (WireMember("amr", ["pwd", "otp"]), "pwd otp"),
+    ])
+    func `status says how the user signed in`(claim: WireMember, words: String) async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.idToken.replaced = [claim]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let text = try await CommandLineTool.run(["status"], home: home)
+            #expect(text.output.contains("User: alice\nSigned in with: \(words)\nServer: "), "\(text.output)")
+            let status = try Status(try await CommandLineTool.run(["status", "--json"], home: home))
+            #expect(status.acr.map { .text($0) } == (claim.name == "acr" ? claim.value : nil))
+            #expect(status.amr == (claim.name == "amr" ? ["pwd", "otp"] : nil))
         }
     }
 

@@ -100,6 +100,34 @@ struct WhoamiTests {
         }
     }
 
+    // OpenID Connect Core §2: only the ID token states how the user signed in.
+    @Test func `whoami shows acr and amr of the sign-in`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.idToken.replaced = [
+            WireMember("acr", "urn:counterfoil:acr:passkey"), WireMember("amr", ["pop", "user", "mfa"]),
+        ]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let whoami = try await CommandLineTool.run(["whoami"], home: home)
+            #expect(whoami.status == 0, "\(whoami.errors)")
+            #expect(
+                whoami.output
+                    == "sub: alice\nacr: urn:counterfoil:acr:passkey\namr: pop, user, mfa\nserver: \(server.issuer)\n")
+            struct Answer: Decodable {
+                struct Claims: Decodable {
+                    let acr: String
+                    let amr: [String]
+                }
+                let claims: Claims
+            }
+            let json = try await CommandLineTool.run(["whoami", "--json"], home: home)
+            let claims = try JSONDecoder().decode(Answer.self, from: Data(json.output.utf8)).claims
+            #expect(claims.acr == "urn:counterfoil:acr:passkey" && claims.amr == ["pop", "user", "mfa"])
+        }
+    }
+
     @Test func `JSON keeps the types of claims`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -32,6 +32,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public let supportsMetadataDocuments: Bool
     /// `scopes_supported`; nil if the metadata omit this member.
     public let scopes: [String]?
+    /// `acr_values_supported`: the authentication contexts of the server; nil if the metadata omit this member.
+    public let authenticationContexts: [String]?
     /// `token_endpoint_auth_methods_supported`; nil, which means `client_secret_basic`, if the metadata omit this
     /// member.
     public let authenticationMethods: [String]?
@@ -121,6 +123,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         registrationEndpoint = try endpoint("registration_endpoint", metadata.registrationEndpoint)
         supportsMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
         scopes = metadata.scopesSupported
+        authenticationContexts = metadata.acrValuesSupported
         authenticationMethods = metadata.tokenEndpointAuthMethodsSupported
         proofAlgorithms = metadata.dpopSigningAlgValuesSupported
         requiresConsentForOfflineAccess =

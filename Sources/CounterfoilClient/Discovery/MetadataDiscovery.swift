@@ -215,7 +215,8 @@ extension AuthorizationServerMetadata {
         adopt(
             \.scopesSupported, \.responseTypesSupported, \.grantTypesSupported, \.tokenEndpointAuthMethodsSupported,
             \.tokenEndpointAuthSigningAlgValuesSupported, \.codeChallengeMethodsSupported,
-            \.idTokenSigningAlgValuesSupported, \.promptValuesSupported, \.dpopSigningAlgValuesSupported)
+            \.idTokenSigningAlgValuesSupported, \.acrValuesSupported, \.promptValuesSupported,
+            \.dpopSigningAlgValuesSupported)
         adopt(
             \.authorizationResponseIssParameterSupported, \.requirePushedAuthorizationRequests,
             \.clientIDMetadataDocumentSupported, \.offlineAccessPromptRequired)

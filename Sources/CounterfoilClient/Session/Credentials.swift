@@ -83,27 +83,41 @@ public struct Credentials: Sendable, Hashable {
         public let email: String?
         /// `auth_time`: the time at which the user authenticated; nil if the ID token of the sign-in omits it.
         public let authTime: Date?
+        /// `acr`: the authentication context of the sign-in; nil if the server does not state it.
+        public let authenticationContext: String?
+        /// `amr`: the methods with which the user authenticated, such as `pwd` (RFC 8176).
+        ///
+        /// Empty if the server states none.
+        public let authenticationMethods: [String]
         /// `nonce`: the nonce of the authorization request; nil for a sign-in without an authorization request.
         let nonce: Nonce?
 
         /// Creates a user for previews, tests and migration; the caller is responsible for the values.
         ///
         /// A refresh ends the session if its ID token names another `subject`.
-        public init(subject: String, name: String? = nil, email: String? = nil, authTime: Date? = nil) {
+        public init(
+            subject: String, name: String? = nil, email: String? = nil, authTime: Date? = nil,
+            authenticationContext: String? = nil, authenticationMethods: [String] = []
+        ) {
             self.subject = subject
             self.name = name
             self.email = email
             self.authTime = authTime
+            self.authenticationContext = authenticationContext
+            self.authenticationMethods = authenticationMethods
             nonce = nil
         }
 
-        init(_ token: VerifiedIDToken) { self.init(token, authTime: token.authTime, nonce: token.nonce) }
+        init(_ token: VerifiedIDToken) { self.init(token, following: nil, nonce: token.nonce) }
 
-        private init(_ token: VerifiedIDToken, authTime: Date?, nonce: Nonce?) {
+        private init(_ token: VerifiedIDToken, following first: Self?, nonce: Nonce?) {
             subject = token.subject
             name = token.text(of: "name")
             email = token.text(of: "email")
-            self.authTime = authTime
+            authTime = first?.authTime ?? token.authTime
+            authenticationContext = first?.authenticationContext ?? token.authenticationContext
+            let methods = first?.authenticationMethods ?? []
+            authenticationMethods = methods.isEmpty ? token.authenticationMethods : methods
             self.nonce = nonce
         }
     }
@@ -192,14 +206,15 @@ extension Credentials.User {
 
     /// Returns the user with the name and email of a later ID token.
     ///
-    /// A later ID token may omit `auth_time` and `nonce`, so these stay the same.
-    func refreshed(with token: VerifiedIDToken) -> Self {
-        Self(token, authTime: authTime ?? token.authTime, nonce: nonce)
-    }
+    /// A refresh does not authenticate the user, so `auth_time`, `acr`, `amr` and `nonce` stay the same. A later ID
+    /// token may omit them.
+    func refreshed(with token: VerifiedIDToken) -> Self { Self(token, following: self, nonce: nonce) }
 
     private enum CodingKeys: String, CodingKey {
         case subject, name, email, nonce
         case authTime = "auth_time"
+        case authenticationContext = "acr"
+        case authenticationMethods = "amr"
     }
 
     /// Decodes the user from a token store.
@@ -209,6 +224,8 @@ extension Credentials.User {
         name = try values.decodeIfPresent(String.self, forKey: .name)
         email = try values.decodeIfPresent(String.self, forKey: .email)
         authTime = try values.decodeIfPresent(Date.self, forKey: .authTime)
+        authenticationContext = try values.decodeIfPresent(String.self, forKey: .authenticationContext)
+        authenticationMethods = try values.decodeIfPresent([String].self, forKey: .authenticationMethods) ?? []
         nonce = try values.decodeIfPresent(String.self, forKey: .nonce).flatMap { Nonce($0) }
     }
 
@@ -219,6 +236,8 @@ extension Credentials.User {
         try values.encodeIfPresent(name, forKey: .name)
         try values.encodeIfPresent(email, forKey: .email)
         try values.encodeIfPresent(authTime, forKey: .authTime)
+        try values.encodeIfPresent(authenticationContext, forKey: .authenticationContext)
+        if !authenticationMethods.isEmpty { try values.encode(authenticationMethods, forKey: .authenticationMethods) }
         try values.encodeIfPresent(nonce?.exposed, forKey: .nonce)
     }
 }

@@ -42,6 +42,23 @@ public struct StepUp: Sendable, Hashable {
     }
 }
 
+extension StepUp: CustomStringConvertible {
+    /// A description of what the user is asked for, such as `a sign-in of the last 10 minutes`, safe to show to users.
+    public var description: String {
+        var parts = scope.isEmpty ? [] : ["more permissions: \(scope)"]
+        if !authenticationContexts.isEmpty {
+            let named = authenticationContexts.prefix(4).map { "\(SpokenContext($0))" }
+            let more = authenticationContexts.count > named.count ? ["another one"] : []
+            parts.append("a stronger sign-in: " + (named + more).joined(separator: " or "))
+        }
+        if let maxAge {
+            parts.append(maxAge == 0 ? "a new sign-in" : "a sign-in of the last \(SpokenDuration(seconds: maxAge))")
+        }
+        guard !parts.isEmpty else { return "more permissions, or a stronger or newer sign-in" }
+        return parts.joined(separator: ", and ")
+    }
+}
+
 extension NativeSignIn {
     /// Prepares a sign-in that fulfils the demand of an API and keeps the scope of `credentials`.
     ///
@@ -58,6 +75,7 @@ extension NativeSignIn {
             // The previous sign-in has already checked the metadata for PKCE.
             skippingPKCEMetadataCheck = true
         }
+        self.demand = demand
         options.authenticationContexts = demand.authenticationContexts
         options.maxAge = demand.maxAge
         options.resources = credentials.resources
@@ -85,9 +103,12 @@ extension TokenSession {
     /// The function throws ``SessionError/store(_:)`` before the sign-in if the store cannot be written, and
     /// ``SessionError/notStored(_:_:)`` with the new credentials if that changes meanwhile.
     ///
-    /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in. The
-    /// user signs in at most twice, and never twice for the same demand. If the API still demands more, or the body of
-    /// the request can be sent only once (``RequestBody/isRepeatable``), the function returns its response.
+    /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in, and tell
+    /// the user what the API requires (``NativeSignIn/demand``). `acr_values` is a preference, so the new sign-in may
+    /// be weaker than that (``Credentials/User/authenticationContext``).
+    ///
+    /// The user signs in at most twice, and never twice for the same demand. If the API still demands more, or the body
+    /// of the request can be sent only once (``RequestBody/isRepeatable``), the function returns its response.
     public func send(
         _ request: TransportRequest, for target: AccessTarget? = nil,
         steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials

@@ -133,7 +133,9 @@ public struct IDTokenVerifier: Sendable {
         guard IDTokenClaims.isSubject(subject) else { throw .invalidClaim("sub") }
         return IDTokenClaims(
             issuer: issuer, subject: subject, audience: audience, expires: try signed.date("exp"),
-            issuedAt: try signed.date("iat"), authorizedParty: party.map { _ in clientID }
+            issuedAt: try signed.date("iat"), authorizedParty: party.map { _ in clientID },
+            // No check depends on `amr`, and servers exist that send it as a string.
+            authenticationMethods: (try? signed.authenticationMethods()) ?? []
         )
     }
 

@@ -33,6 +33,10 @@ public struct VerifiedIDToken: Sendable, Hashable {
     public var authorizedParty: ClientIdentifier? { standard.authorizedParty }
     /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { standard.authenticationContext }
+    /// The methods by which the user signed in (claim `amr`, RFC 8176).
+    ///
+    /// Empty if the token has none, or if the claim is not an array of strings.
+    public var authenticationMethods: [String] { standard.authenticationMethods }
 
     /// Returns a string claim for which this type has no property, such as `name` or `email`
     /// (OpenID Connect Core §5.1).

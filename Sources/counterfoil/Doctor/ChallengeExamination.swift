@@ -60,6 +60,20 @@ extension Examination {
                 why: "clients then request every scope in scopes_supported of the API",
                 mend: "send scope with what the request needs (RFC 6750 §3)")
         }
+        apiContexts = challenges.compactMap { $0["acr_values"] }.first?.split(separator: " ").map { String($0) } ?? []
+    }
+
+    /// Records the authentication contexts that the API demands and the server does not list (RFC 9470 §3).
+    mutating func contexts(at server: AuthorizationServerConfiguration) {
+        let listed = server.authenticationContexts ?? []
+        let missing = apiContexts.filter { !listed.contains($0) }
+        guard !missing.isEmpty else { return }
+        advise(
+            "acr-not-listed", "the API demands acr values that the server does not list: \(Self.spoken(missing))",
+            why: missing.count == apiContexts.count
+                ? "a sign-in that is as strong as the API demands may not be possible, and a step-up is then in vain"
+                : nil,
+            mend: "demand a value in acr_values_supported of the server, or list there what it supports")
     }
 
     /// Records the parameters that a client misreads if it searches the field for their names.

@@ -139,6 +139,7 @@ extension Examination {
         if subject.resource != nil { await clientsWithoutRegistration(at: server) }
         await authorization(at: server)
         tokenForAPI(at: server)
+        contexts(at: server)
         await device(at: server)
         notTried(at: server, signingIn: signingIn, binding: signingIn && (binding || has("dpop-required")))
         guard signingIn else { return }

@@ -28,6 +28,8 @@ struct Examination {
     private(set) var findings: [Finding] = []
     /// Whether the challenge or the metadata of the API state a scope.
     var apiStatesScope = false
+    /// The authentication contexts that the challenge of the API demands (`acr_values`, RFC 9470 §3).
+    var apiContexts: [String] = []
     /// The URL of the server's metadata; nil until it is found.
     var metadataURL: EndpointURL?
 
@@ -164,6 +166,11 @@ extension Examination {
 
     /// Returns a text of a server without control characters, cut at 200 characters.
     static func shown(_ text: String) -> String { String(text.prefix(200)).strippingControlCharacters }
+
+    /// Returns the first authentication contexts of a list, with their meanings.
+    static func spoken(_ contexts: [String]) -> String {
+        contexts.prefix(8).map { "\(SpokenContext($0))" }.joined(separator: ", ") + (contexts.count > 8 ? ", …" : "")
+    }
 
     /// Parses the body as a JSON object; nil if it is invalid or has duplicate members.
     static func members(_ response: TransportResponse) -> [String: JSONValue]? {

@@ -214,6 +214,11 @@ extension Examination {
         if members.texts("dpop_signing_alg_values_supported")?.contains("ES256") == true {
             sound("dpop-offered", "the metadata says that tokens can be bound to a key of the device (DPoP)")
         }
+        if let contexts = server.authenticationContexts, !contexts.isEmpty {
+            sound(
+                "acr-values",
+                "acr says how users signed in; the metadata lists \(Self.spoken(contexts)) (acr_values_supported)")
+        }
         let algorithms = members.texts("id_token_signing_alg_values_supported") ?? []
         if subject.scope.contains(.openID), !algorithms.isEmpty,
             !algorithms.contains(where: { SigningAlgorithm(rawValue: $0) != nil })

@@ -32,7 +32,7 @@ extension Examination {
         signIn.browser = browser
         guard let credentials = await run(signIn, recorder, report) else { return }
         await user(of: credentials)
-        if let resource = subject.resource { await call(resource, with: credentials) }
+        if let resource = subject.resource { await call(resource, with: credentials, at: server) }
         let latest = await refresh(credentials, at: server, recorder)
         _ = try? await TokenRevocation(transport: transport).revoke(latest)
     }
@@ -96,15 +96,22 @@ extension Examination {
         }
     }
 
-    private mutating func call(_ address: String, with credentials: Credentials) async {
+    private mutating func call(
+        _ address: String, with credentials: Credentials, at server: AuthorizationServerConfiguration
+    ) async {
         guard let response = try? await ResourceClient(credentials, transport: transport).get(address) else { return }
         let challenge = response.head.headerFields[values: .wwwAuthenticate].joined(separator: ", ")
         switch response.statusCode {
         case 200..<300: sound("api", "the API accepts the token")
         case 401 where challenge.contains("insufficient_user_authentication"):
+            let demand = StepUp(demandedBy: response)
             advise(
-                "api-wants-sign-in", "the API requires a stronger or more recent sign-in (RFC 9470)",
+                "api-wants-sign-in",
+                "the API requires \(demand.map { "\($0)" } ?? "a stronger or more recent sign-in"), as RFC 9470 defines",
                 mend: "sign in again in the way that the API requires")
+            guard let demand, !has("acr-not-listed") else { break }
+            apiContexts = demand.authenticationContexts
+            contexts(at: server)
         case 403 where challenge.contains("insufficient_scope"):
             advise(
                 "api-wants-scope", "the API requires more permissions than the token has",

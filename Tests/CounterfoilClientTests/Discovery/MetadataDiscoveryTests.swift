@@ -102,6 +102,20 @@ struct MetadataDiscoveryTests {
         }
     }
 
+    // OpenID Connect Discovery §3
+    @Test func `the acr values are those of the document that has them`() async throws {
+        let issuer = try Issuer("https://id.example.com")
+        let first =
+            ##"{"issuer":"https://id.example.com","authorization_endpoint":"https://id.example.com/a","token_endpoint":"https://id.example.com/t"}"##
+        let second =
+            ##"{"issuer":"https://id.example.com","code_challenge_methods_supported":["S256"],"acr_values_supported":["phr"]}"##
+        let transport = FixedTransport(bodies: [
+            "/.well-known/openid-configuration": second, "/.well-known/oauth-authorization-server": first,
+        ])
+        let configuration = try await MetadataDiscovery(transport: transport).configuration(of: issuer)
+        #expect(configuration.authenticationContexts == ["phr"])
+    }
+
     // RFC 8414 §3.3
     @Test func `no member is taken from a document of another issuer`() async throws {
         let issuer = try Issuer("https://id.example.com")

@@ -245,6 +245,26 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // OpenID Connect Core §12.2: a refresh does not authenticate the user.
+    @Test func `acr and amr stay those of the sign-in`() async throws {
+        var script = ServerScript()
+        script.idToken.replaced = [WireMember("acr", "urn:example:gold"), WireMember("amr", ["pwd", "otp"])]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            #expect(first.user?.authenticationContext == "urn:example:gold")
+            #expect(first.user?.authenticationMethods == ["pwd", "otp"])
+            let session = TokenSession(ofAnyClientIn: store)
+            server.change { $0.idToken.replaced = [] }
+            let second = try await session.refreshed(replacing: first.accessToken)
+            server.change { $0.idToken.replaced = [WireMember("acr", "urn:example:lead"), WireMember("amr", ["pwd"])] }
+            let third = try await session.refreshed(replacing: second.accessToken)
+            #expect(third.idToken != second.idToken && second.idToken != first.idToken)
+            #expect(second.user == first.user)
+            #expect(third.user == first.user)
+        }
+    }
+
     @Test func `the end of an old session does not sign out a user who has signed in meanwhile`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()

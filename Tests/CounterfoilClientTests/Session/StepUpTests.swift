@@ -104,8 +104,16 @@ struct StepUpTests {
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid", in: store)
             let answer = try await TokenSession(ofAnyClientIn: store).send(
-                TransportRequest(api: server.url(of: .api)), steppingUp: Self.signInAgain)
+                TransportRequest(api: server.url(of: .api))
+            ) { signIn in
+                // The app can tell the user why the browser opens.
+                #expect(
+                    signIn.demand?.description
+                        == "a stronger sign-in: phr (phishing-resistant) or mfa, and a sign-in of the last 5 minutes")
+                return try await Self.signInAgain(signIn)
+            }
             #expect(answer.statusCode == 200)
+            #expect(try await store.credentials(of: .standard)?.user?.authenticationContext == "phr")
             let asked = try #require(server.requests(to: .authorization).last?.query)
             #expect(asked["acr_values"] == "phr mfa")
             #expect(asked["max_age"] == "300")
@@ -189,5 +197,28 @@ struct StepUpTests {
                     401, "Bearer error=\"insufficient_user_authentication\", max_age=\"-1\", scope=\"a\\\\b\"")))
         #expect(odd.maxAge == nil)
         #expect(odd.scope.isEmpty)
+    }
+
+    // RFC 9470 §3
+    @Test(arguments: [
+        ("max_age=\"600\"", "a sign-in of the last 10 minutes"), ("max_age=\"0\"", "a new sign-in"),
+        ("acr_values=\"urn:counterfoil:acr:passkey\"", "a stronger sign-in: urn:counterfoil:acr:passkey (a passkey)"),
+        ("acr_values=\"goldenkey\"", "a stronger sign-in: goldenkey"),
+        ("acr_values=\"a b c d e\"", "a stronger sign-in: a or b or c or d or another one"),
+        (
+            "scope=\"photos.write\", max_age=\"60\"",
+            "more permissions: photos.write, and a sign-in of the last 1 minute"
+        ),
+        ("realm=\"x\"", "more permissions, or a stronger or newer sign-in"),
+    ])
+    func `a demand says in words what the user is asked for`(parameters: String, words: String) throws {
+        let demand = try #require(
+            StepUp(demandedBy: Self.answer(401, "Bearer error=\"insufficient_user_authentication\", \(parameters)")))
+        #expect(demand.description == words)
+    }
+
+    @Test func `an authentication context cannot control a terminal, and a long one is cut`() {
+        #expect("\(SpokenContext("gold\u{1B}[31m\u{9B}1m\u{202E}"))" == "gold[31m1m")
+        #expect("\(SpokenContext(String(repeating: "a", count: 101)))" == String(repeating: "a", count: 100))
     }
 }

@@ -120,6 +120,14 @@ struct DamagedRecordTests {
         #expect(user.credentials.user?.name == "Alice")
     }
 
+    @Test func `acr and amr are stored, and a record without them is readable`() throws {
+        let old = try Self.decoded(Self.record(#","person":{"subject":"alice"}"#)).credentials.user
+        #expect(old == Credentials.User(subject: "alice"))
+        let user = Credentials.User(
+            subject: "alice", authenticationContext: "urn:example:gold", authenticationMethods: ["pwd", "otp"])
+        #expect(try JSONDecoder().decode(Credentials.User.self, from: JSONEncoder().encode(user)) == user)
+    }
+
     @Test func `a built-in vendor profile is stored by name and follows this version of the program`() throws {
         let server = try VendorServer(.zoho, at: "eu")
         let json = String(decoding: try JSONEncoder().encode(server), as: UTF8.self)

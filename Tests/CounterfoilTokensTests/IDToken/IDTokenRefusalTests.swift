@@ -122,6 +122,13 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token, contexts: ["passkey"]).refusal == expected)
     }
 
+    // RFC 8176 §1
+    @Test(arguments: [#""pwd""#, "7", #"["pwd",7]"#])
+    func `an ID token whose amr is not an array of strings counts as one without amr`(amr: String) throws {
+        let token = try token(claims: claims.replacing(#"Mj""#, with: #"Mj","amr":"# + amr))
+        #expect(try authority.verifyIDToken(token).get().authenticationMethods.isEmpty)
+    }
+
     // OpenID Connect Core §3.1.3.8.
     @Test func `an ID token for another access token is refused`() throws {
         var claims = authority.idTokenClaims()

@@ -13,6 +13,7 @@ struct IDTokenTests {
         claims.authTime = Authority.now.addingTimeInterval(-60)
         claims.authorizedParty = authority.clientID
         claims.authenticationContext = "urn:example:passkey"
+        claims.authenticationMethods = ["pop", "mfa"]
         claims.accessTokenHash = IDTokenClaims.accessTokenHash(of: accessToken, algorithm: algorithm)
         let verified = try authority.verifyIDToken(
             authority.key.sign(claims), maxAge: 60, contexts: ["urn:example:passkey"], accessToken: accessToken
@@ -27,6 +28,7 @@ struct IDTokenTests {
         #expect(verified.nonce == authority.nonce)
         #expect(verified.authorizedParty == authority.clientID)
         #expect(verified.authenticationContext == "urn:example:passkey")
+        #expect(verified.authenticationMethods == ["pop", "mfa"])
     }
 
     // Comparison of the whole wire form.
