@@ -8,8 +8,9 @@ extension SQLConnection {
             """
             INSERT INTO grants (
                 id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
-                claim_scope, session_id, authenticated_at, created_at, last_used_at, revoked_at
-            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                claim_scope, session_id, authenticated_at, device_name, user_agent, source, created_at, last_used_at,
+                revoked_at
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.userID.rawValue,
@@ -21,6 +22,9 @@ extension SQLConnection {
             grant.claimScope.description,
             grant.sessionID?.rawValue,
             grant.authenticatedAt.microseconds,
+            grant.device.name,
+            grant.device.userAgent,
+            grant.device.source,
             grant.createdAt.microseconds,
             grant.lastUsedAt.microseconds,
             grant.revokedAt?.microseconds
@@ -81,13 +85,13 @@ extension Grant {
     /// The columns, qualified with their tables, to be read from ``withUser``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
-        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at,
-        grants.last_used_at, grants.revoked_at
+        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.device_name,
+        grants.user_agent, grants.source, grants.created_at, grants.last_used_at, grants.revoked_at
         """
 
     /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
     static let page = """
-        SELECT \(columns), refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
+        SELECT \(columns), grants.access_until, refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
         FROM \(withUser) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE \(isOfFirst) AND (grants.client_id, grants.id) > (?2, ?3)
         ORDER BY grants.client_id, grants.id
@@ -106,6 +110,8 @@ extension Grant {
             claimScope: try columns.scope(),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
+            device: GrantDevice(
+                name: try columns.optionalText(), userAgent: try columns.text(), source: try columns.text()),
             createdAt: try columns.date(),
             lastUsedAt: try columns.date(),
             revokedAt: try columns.optionalDate()

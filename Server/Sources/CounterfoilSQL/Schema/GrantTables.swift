@@ -85,8 +85,14 @@ extension StoreSchema {
             -- Marks that the client was notified of the end of the session.
             session_ended_at INTEGER,
             authenticated_at INTEGER NOT NULL,
+            -- The name that the client gave its device, and the request in which the user approved or the device asked.
+            device_name TEXT,
+            user_agent TEXT NOT NULL,
+            source TEXT NOT NULL,
             created_at INTEGER NOT NULL,
             last_used_at INTEGER NOT NULL,
+            -- The latest expiry of an access token, as of `last_used_at`.
+            access_until INTEGER,
             revoked_at INTEGER,
             has_refresh_tokens INTEGER NOT NULL DEFAULT 0 CHECK (has_refresh_tokens IN (0, 1))
         ) STRICT;
@@ -194,6 +200,7 @@ extension StoreSchema {
             expires_at INTEGER NOT NULL,
             source TEXT COLLATE BINARY NOT NULL,
             user_agent TEXT NOT NULL,
+            device_name TEXT,
             poll_interval INTEGER NOT NULL CHECK (poll_interval > 0),
             last_polled_at INTEGER,
             denied_at INTEGER

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilStore
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Logging
 
 extension AuthorizationFlow {
@@ -36,6 +37,9 @@ extension AuthorizationFlow {
             claimScope: authorization.claimScope.intersection(allowed),
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
+            device: GrantDevice(
+                name: authorization.request.deviceName.flatMap { DeviceName($0)?.description },
+                userAgent: exchange.request.head.headerFields[.userAgent] ?? "", source: exchange.request.source),
             createdAt: now,
             lastUsedAt: now
         )

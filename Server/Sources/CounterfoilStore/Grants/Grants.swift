@@ -67,6 +67,8 @@ public struct Grant: Sendable, Hashable {
     public let sessionID: SessionIdentifier?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
+    /// The device on which the client was signed in.
+    public let device: GrantDevice
     /// The time of the approval.
     public let createdAt: Date
     /// The time when a token was last issued under the grant, with the precision ``useResolution``, or that of
@@ -86,6 +88,7 @@ public struct Grant: Sendable, Hashable {
         claimScope: Scope = Scope(),
         sessionID: SessionIdentifier? = nil,
         authenticatedAt: Date? = nil,
+        device: GrantDevice = GrantDevice(),
         createdAt: Date,
         lastUsedAt: Date,
         revokedAt: Date? = nil
@@ -99,6 +102,7 @@ public struct Grant: Sendable, Hashable {
         self.claimScope = claimScope
         self.sessionID = sessionID
         self.authenticatedAt = authenticatedAt ?? createdAt
+        self.device = device
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
@@ -311,6 +315,8 @@ public protocol GrantStore: Sendable {
     /// Redeems a code: marks it as used, updates the time of use of its grant and consent, and stores `family` if
     /// it is given.
     ///
+    /// `end` is the expiry of the access token, which ``AppSignInStore`` reads.
+    ///
     /// The code must be unused, with fewer failed redemptions than ``CodeRecord/failedRedemptionLimit``. Its grant
     /// must not be revoked, and its user must not be disabled. If the code is a `device_code`, the session of its grant
     /// must be stored and must not have expired. The store does not check the expiry time of the code; the caller has
@@ -322,6 +328,7 @@ public protocol GrantStore: Sendable {
     func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        givingAccessUntil end: Date,
         attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome

@@ -44,8 +44,12 @@ struct UserGrantDocument: Encodable {
     private let userInfoClaims: [String]
     private let sid: String?
     private let authenticatedAt: String
+    private let deviceName: String?
+    private let userAgent: String
+    private let source: String
     private let createdAt: String
     private let lastUsedAt: String
+    private let accessUntil: String?
     private let revokedAt: String?
     private let refreshToken: RefreshToken?
 
@@ -56,15 +60,18 @@ struct UserGrantDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case scope, resources, sid
+        case scope, resources, sid, source
         case grantID = "grant_id"
         case clientID = "client_id"
         case claimScope = "claim_scope"
         case idTokenClaims = "id_token_claims"
         case userInfoClaims = "userinfo_claims"
         case authenticatedAt = "authenticated_at"
+        case deviceName = "device_name"
+        case userAgent = "user_agent"
         case createdAt = "created_at"
         case lastUsedAt = "last_used_at"
+        case accessUntil = "access_until"
         case revokedAt = "revoked_at"
         case refreshToken = "refresh_token"
     }
@@ -80,8 +87,12 @@ struct UserGrantDocument: Encodable {
         userInfoClaims = grant.claims.userInfo.sorted()
         sid = grant.sessionID?.rawValue
         authenticatedAt = Moment.text(grant.authenticatedAt)
+        deviceName = grant.device.name
+        userAgent = grant.device.userAgent
+        source = grant.device.source
         createdAt = Moment.text(grant.createdAt)
         lastUsedAt = Moment.text(grant.lastUsedAt)
+        accessUntil = record.accessUntil.map(Moment.text)
         revokedAt = grant.revokedAt.map(Moment.text)
         refreshToken = record.family.map { family in
             RefreshToken(
