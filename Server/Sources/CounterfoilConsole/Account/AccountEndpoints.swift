@@ -58,6 +58,8 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case sessionEnded = "account.notice.session-ended"
     case sessionOver = "account.notice.session-over"
     case othersEnded = "account.notice.others-ended"
+    case appEnded = "account.notice.app-ended"
+    case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"
 }
 
