@@ -72,7 +72,7 @@ struct EndedAccess: Sendable {
 
     /// Returns the time after which no access token is valid.
     ///
-    /// The use of a refresh token that is not rotated is recorded only once in ``RefreshFamily/useResolution``, so a
+    /// The use of a refresh token that is not rotated is recorded only once in `RefreshFamily.useResolution`, so a
     /// token can have been issued later than the record says, but not after the end.
     private func end(of left: LeftoverAccess, for client: RegisteredClient?) -> Date {
         let rotates = client.map { RefreshTokenTerms(of: $0, settings: console.settings).rotates } ?? false

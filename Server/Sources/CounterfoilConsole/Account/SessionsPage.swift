@@ -6,6 +6,8 @@ package import CounterfoilServer
 /// `sign_in`, or `end-others`.
 package struct SessionsPage: ConsolePage, Hashable {
     package static let template = "sessions"
+    /// The maximum number of sign-ins of apps on the page.
+    package static let appLimit = 50
 
     package struct Row: Sendable, Hashable {
         /// The digest of the session token, which identifies the session in the form.

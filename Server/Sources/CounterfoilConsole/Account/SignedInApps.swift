@@ -8,9 +8,6 @@ import Foundation
 struct SignedInApps: Sendable {
     let console: Console
 
-    /// The maximum number of sign-ins on the page.
-    static let limit = 50
-
     /// The form field with the identifier of the sign-in to end, and the query parameter of the page after it.
     static let field = "sign_in"
 
@@ -21,12 +18,12 @@ struct SignedInApps: Sendable {
             of: exchange.user.id, at: exchange.now,
             idle: DefaultIdleLifetimes(
                 inBrowser: settings.sessionIdleLifetime, elsewhere: settings.refreshTokenIdleLifetime),
-            limit: Self.limit)
+            limit: SessionsPage.appLimit)
         var rows: [SessionsPage.AppRow] = []
         for signIn in signIns.recent { rows.append(await row(signIn, exchange)) }
         return SessionsPage.Apps(
             rows: rows, isEmpty: signIns.count == 0,
-            excess: signIns.count > Self.limit
+            excess: signIns.count > SessionsPage.appLimit
                 ? exchange.words(
                     LocalizedText(
                         "account.sessions.apps-excess",

@@ -2,7 +2,7 @@ import CounterfoilStore
 
 /// The name that an app gives its device (`device_name`), made safe for display.
 ///
-/// It is cleaned like a ``DisplayName`` and cut at ``GrantDevice/nameLimit`` characters. The app can send any name, so
+/// It is cleaned like a ``DisplayName`` and cut at `GrantDevice.nameLimit` characters. The app can send any name, so
 /// pages show it as the word of the app.
 struct DeviceName: Sendable, Hashable, CustomStringConvertible {
     /// The cleaned name; never empty.
