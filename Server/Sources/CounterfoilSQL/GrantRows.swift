@@ -8,9 +8,9 @@ extension SQLConnection {
             """
             INSERT INTO grants (
                 id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
-                claim_scope, session_id, authenticated_at, device_name, user_agent, source, created_at, last_used_at,
-                revoked_at
-            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                claim_scope, session_id, authenticated_at, device_name, user_agent, source, is_separate_device,
+                created_at, last_used_at, revoked_at
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.userID.rawValue,
@@ -25,6 +25,7 @@ extension SQLConnection {
             grant.device.name,
             grant.device.userAgent,
             grant.device.source,
+            grant.device.isSeparate,
             grant.createdAt.microseconds,
             grant.lastUsedAt.microseconds,
             grant.revokedAt?.microseconds
@@ -86,7 +87,8 @@ extension Grant {
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.device_name,
-        grants.user_agent, grants.source, grants.created_at, grants.last_used_at, grants.revoked_at
+        grants.user_agent, grants.source, grants.is_separate_device, grants.created_at, grants.last_used_at,
+        grants.revoked_at
         """
 
     /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
@@ -111,7 +113,8 @@ extension Grant {
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
             device: GrantDevice(
-                name: try columns.optionalText(), userAgent: try columns.text(), source: try columns.text()),
+                name: try columns.optionalText(), userAgent: try columns.text(), source: try columns.text(),
+                isSeparate: try columns.flag()),
             createdAt: try columns.date(),
             lastUsedAt: try columns.date(),
             revokedAt: try columns.optionalDate()

@@ -51,7 +51,7 @@ package struct SessionsPage: ConsolePage, Hashable {
         package var source: String?
         package var signedIn: String
         package var lastUsed: String
-        /// Whether the user approved in the session of this browser.
+        /// Whether the user approved in the session of this browser, and not for a device that showed a code.
         package var isFromHere: Bool
 
         package init(

@@ -61,7 +61,7 @@ struct SignedInApps: Sendable {
             source: grant.device.source.isEmpty ? nil : grant.device.source,
             signedIn: exchange.words.ago(grant.createdAt, now: exchange.now),
             lastUsed: exchange.words.ago(signIn.lastUsedAt, now: exchange.now),
-            isFromHere: grant.sessionID?.rawValue == exchange.session.holder
+            isFromHere: grant.sessionID?.rawValue == exchange.session.holder && !grant.device.isSeparate
         )
     }
 }

@@ -89,6 +89,7 @@ extension StoreSchema {
             device_name TEXT,
             user_agent TEXT NOT NULL,
             source TEXT NOT NULL,
+            is_separate_device INTEGER NOT NULL CHECK (is_separate_device IN (0, 1)),
             created_at INTEGER NOT NULL,
             last_used_at INTEGER NOT NULL,
             -- The latest expiry of an access token, as of `last_used_at`.

@@ -15,14 +15,19 @@ public struct GrantDevice: Sendable, Hashable {
     public let userAgent: String
     /// The source IP address of the same request, at most 64 bytes; may be empty.
     public let source: String
+    /// Whether the device is another one than that of the browser in which the user approved (RFC 8628).
+    ///
+    /// A sign-out everywhere else ends its grant, too.
+    public let isSeparate: Bool
 
     /// Creates a record with at most the first 64 characters of `name`, 256 printable ASCII characters of `userAgent`
     /// and 64 bytes of `source`.
-    public init(name: String? = nil, userAgent: String = "", source: String = "") {
+    public init(name: String? = nil, userAgent: String = "", source: String = "", isSeparate: Bool = false) {
         self.name = name.map { String($0.prefix(Self.nameLimit)) }
         self.userAgent = String(
             decoding: userAgent.utf8.filter { (0x20...0x7E).contains($0) }.prefix(256), as: UTF8.self)
         self.source = source.prefix(bytes: 64)
+        self.isSeparate = isSeparate
     }
 }
 

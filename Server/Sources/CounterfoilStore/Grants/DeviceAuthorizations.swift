@@ -58,7 +58,7 @@ public struct DeviceAuthorization: Sendable, Hashable {
         self.codeChallenge = codeChallenge
         self.requestedAt = requestedAt
         self.expiresAt = expiresAt
-        device = GrantDevice(name: deviceName, userAgent: userAgent, source: source)
+        device = GrantDevice(name: deviceName, userAgent: userAgent, source: source, isSeparate: true)
         self.interval = interval
         self.lastPolledAt = lastPolledAt
         self.deniedAt = deniedAt

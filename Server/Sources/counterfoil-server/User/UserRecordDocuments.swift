@@ -47,6 +47,7 @@ struct UserGrantDocument: Encodable {
     private let deviceName: String?
     private let userAgent: String
     private let source: String
+    private let isSeparateDevice: Bool
     private let createdAt: String
     private let lastUsedAt: String
     private let accessUntil: String?
@@ -68,6 +69,7 @@ struct UserGrantDocument: Encodable {
         case userInfoClaims = "userinfo_claims"
         case authenticatedAt = "authenticated_at"
         case deviceName = "device_name"
+        case isSeparateDevice = "separate_device"
         case userAgent = "user_agent"
         case createdAt = "created_at"
         case lastUsedAt = "last_used_at"
@@ -90,6 +92,7 @@ struct UserGrantDocument: Encodable {
         deviceName = grant.device.name
         userAgent = grant.device.userAgent
         source = grant.device.source
+        isSeparateDevice = grant.device.isSeparate
         createdAt = Moment.text(grant.createdAt)
         lastUsedAt = Moment.text(grant.lastUsedAt)
         accessUntil = record.accessUntil.map(Moment.text)

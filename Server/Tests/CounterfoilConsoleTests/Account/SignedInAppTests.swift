@@ -211,7 +211,12 @@ struct SignedInAppTests {
         let row = try #require(try await Self.page(&browser).apps.rows.first)
         #expect(row.name == "Television" && row.deviceName == "Living room")
         #expect(row.device == "A program on Linux" && row.source == "198.51.100.7")
-        #expect(row.isFromHere)
+        // Anyone can have sent the user the code, so the device counts as another one than this browser.
+        #expect(!row.isFromHere)
+        let page = try await Self.page(&browser)
+        #expect(page.hasOthers)
+        let after = try await browser.submit(page.form("end-others"), to: page.action).sessionsPage
+        #expect(after.apps.isEmpty && after.isOnlyHere)
     }
 
     private static let hostile = "<b>Ada</b>\u{202E} \u{0}\u{200B}" + String(repeating: "x", count: 300)

@@ -53,7 +53,7 @@ struct AppSignInContractTests {
         try await kind.withWorld { world async throws in
             let device = GrantDevice(
                 name: String(repeating: "ä", count: 70), userAgent: "TV/1.0\n" + String(repeating: "x", count: 300),
-                source: String(repeating: "1", count: 65))
+                source: String(repeating: "1", count: 65), isSeparate: true)
             #expect(device.name?.count == GrantDevice.nameLimit)
             #expect(device.userAgent.utf8.count == 256 && device.userAgent.hasPrefix("TV/1.0x"))
             #expect(device.source.utf8.count == 64)
@@ -145,6 +145,33 @@ struct AppSignInContractTests {
             #expect(try await store.leftoverAccess(of: bob, to: nil, under: nil, at: World.now).isEmpty)
             #expect(
                 try await store.leftoverAccess(of: bob, to: nil, under: first.grant.id, at: World.now).isEmpty)
+        }
+    }
+
+    // RFC 8628 §5.4, anyone can send the user the code of a device.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func `signing out everywhere else, or changing the password, ends the grant of a device that showed a code`(
+        _ kind: StoreKind, changesPassword: Bool
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let kept = try await Self.redeem(in: world, after: 0).grant
+            let device = try await world.addDevice()
+            let grant = Grant(
+                userID: world.user.id, clientID: world.client.id, scope: Scope([.openID]), sessionID: world.session.id,
+                device: device.device, createdAt: World.now, lastUsedAt: World.now)
+            let approval = world.approval(grant, .example(of: device, for: grant), pkce: .notNeeded)
+            #expect(try await world.store.recordConsent(approval) == .recorded)
+            #expect(try await world.store.consumeCode(device.digest, beginning: nil, at: World.now) == .consumed)
+            if changesPassword {
+                let outcome = try await world.store.changePassword(
+                    of: world.user.id, from: .example, to: .other, keeping: world.session.digest, at: World.now + 1)
+                #expect(outcome == .changed)
+            } else {
+                _ = try await world.store.signOutEverywhere(
+                    world.user.id, except: world.session.digest, at: World.now + 1)
+            }
+            #expect(try await world.store.grantFacts(grant.id)?.hold == false)
+            #expect(try await world.store.grantFacts(kept.id)?.hold == true)
         }
     }
 
