@@ -118,8 +118,8 @@ extension SQLStore {
         }
     }
 
-    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a separate
-    /// device, and returns the number of ended sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a
+    /// separate device, and returns the number of ended sessions.
     @discardableResult
     public func signOutEverywhere(
         _ user: UserIdentifier,
@@ -162,8 +162,8 @@ extension SQLStore {
 }
 
 extension SQLConnection {
-    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a separate
-    /// device, and returns the number of ended sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a
+    /// separate device, and returns the number of ended sessions.
     func signOutEverywhere(_ user: UserIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
         let keptID = try kept.flatMap { try session($0, of: user) }
         let ended =
