@@ -114,7 +114,7 @@ let package = Package(
             name: "CounterfoilServer",
             dependencies: [
                 "CArgon2", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
-                logging,
+                logging, "WebAuthn",
             ],
             resources: [
                 .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
@@ -254,7 +254,7 @@ let package = Package(
             name: "CounterfoilServerTesting",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, httpTypes, logging,
+                "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens, crypto, httpTypes, logging,
             ],
             swiftSettings: settings
         ),

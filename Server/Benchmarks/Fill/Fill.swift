@@ -85,7 +85,7 @@ struct Fill {
             digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), userID: id,
             authenticatedAt: begun, lastSeenAt: now, expiresAt: now.addingTimeInterval(-0.001))
         let outcome = try await store.beginSession(
-            session, proving: Self.passwordHash, replacing: nil, recording: [])
+            session, proving: .password(Self.passwordHash), replacing: nil, recording: [])
         guard case .begun = outcome else {
             throw Failure("a session was not begun")
         }
@@ -111,7 +111,7 @@ struct Fill {
             code: CodeRecord(
                 digest: code, interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: id,
                 redirectURI: .requested(redirectURI), codeChallenge: nil, nonce: nil,
-                authenticatedAt: time, issuedAt: time, expiresAt: time.addingTimeInterval(60)),
+                issuedAt: time, expiresAt: time.addingTimeInterval(60)),
             asked: client.scope, appearance: ClientAppearance(of: client), clientRevision: client.revision, pkce: .s256,
             passwordHash: Self.passwordHash, basis: .answer)
         guard try await store.recordConsent(approval) == .recorded else {

@@ -15,6 +15,8 @@ extension Endpoint {
     package static let connectedClient = form("connectedApp", "/account/apps/{client_id}").signedIn
     /// The sessions of a user, one for each browser.
     package static let sessions = form("sessions", "/account/sessions").signedIn
+    /// The passkeys of a user, and the forms that add, rename and delete one.
+    package static let passkeys = form("passkeys", "/account/passkeys").signedIn.recent
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
     /// The sign-out, which ends the session of this browser.
@@ -78,11 +80,12 @@ extension ServerPages {
     /// The console: pages for the users' own accounts, for the clients of developers, and for administrators.
     public static let console = ServerPages(
         linked: LinkedPages(
-            home: .account, signIn: .consoleSignIn, passwordChange: .password, firstSteps: .firstSteps,
+            home: .account, signIn: .consoleSignIn, passwordChange: .password, passkeys: .passkeys,
+            firstSteps: .firstSteps,
             clientSettings: .editClient),
         endpoints: [
-            .consoleSignIn, .account, .connectedClient, .sessions, .password, .signOut, .clients,
-            .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
+            .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .password, .signOut,
+            .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],

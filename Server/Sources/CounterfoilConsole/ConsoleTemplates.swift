@@ -5,6 +5,7 @@ extension ServerPages {
         "account": PackageResources.account_mustache,
         "connected-application": PackageResources.connected_application_mustache,
         "sessions": PackageResources.sessions_mustache,
+        "passkeys": PackageResources.passkeys_mustache,
         "password": PackageResources.password_mustache,
         "applications": PackageResources.applications_mustache,
         "application-types": PackageResources.application_types_mustache,

@@ -8,9 +8,9 @@ extension SQLConnection {
             """
             INSERT INTO grants (
                 id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
-                claim_scope, session_id, authenticated_at, device_name, user_agent, source, is_separate_device,
-                created_at, last_used_at, revoked_at
-            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                claim_scope, session_id, authenticated_at, methods, context, device_name, user_agent, source,
+                is_separate_device, created_at, last_used_at, revoked_at
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.userID.rawValue,
@@ -22,6 +22,8 @@ extension SQLConnection {
             grant.claimScope.description,
             grant.sessionID?.rawValue,
             grant.authenticatedAt.microseconds,
+            grant.methods.stored,
+            grant.context.rawValue,
             grant.device.name,
             grant.device.userAgent,
             grant.device.source,
@@ -37,9 +39,9 @@ extension SQLConnection {
             """
             INSERT INTO codes (
                 digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
-                nonce, authenticated_at, issued_at, expires_at, used_at, attempt, failed_redemptions, requested_scope,
+                nonce, issued_at, expires_at, used_at, attempt, failed_redemptions, requested_scope,
                 key_thumbprint
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(code.digest.bytes),
             Data(code.interaction.bytes),
@@ -51,7 +53,6 @@ extension SQLConnection {
             code.codeChallenge.map { _ in CodeChallenge.method },
             // A nonce can contain NUL, which a text value in SQLite must not contain, so the nonce is stored as a blob.
             code.nonce.map { Data($0.exposed.utf8) },
-            code.authenticatedAt.microseconds,
             code.issuedAt.microseconds,
             code.expiresAt.microseconds,
             code.usedAt?.microseconds,
@@ -86,9 +87,9 @@ extension Grant {
     /// The columns, qualified with their tables, to be read from ``withUser``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
-        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.device_name,
-        grants.user_agent, grants.source, grants.is_separate_device, grants.created_at, grants.last_used_at,
-        grants.revoked_at
+        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.methods,
+        grants.context, grants.device_name, grants.user_agent, grants.source, grants.is_separate_device,
+        grants.created_at, grants.last_used_at, grants.revoked_at
         """
 
     /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
@@ -112,6 +113,8 @@ extension Grant {
             claimScope: try columns.scope(),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
+            methods: try columns.word(AuthenticationMethods.init(stored:)),
+            context: try columns.word(AuthenticationContext.init(rawValue:)),
             device: GrantDevice(
                 name: try columns.optionalText(), userAgent: try columns.text(), source: try columns.text(),
                 isSeparate: try columns.flag()),
@@ -136,8 +139,7 @@ extension CodeRecord {
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
         codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.key_thumbprint, codes.nonce,
-        codes.authenticated_at, codes.issued_at, codes.expires_at, codes.used_at, codes.attempt,
-        codes.failed_redemptions
+        codes.issued_at, codes.expires_at, codes.used_at, codes.attempt, codes.failed_redemptions
         """
 
     init(_ columns: inout Columns) throws {
@@ -151,7 +153,6 @@ extension CodeRecord {
             codeChallenge: try columns.codeChallenge(),
             keyThumbprint: try columns.optionalForm(KeyThumbprint.init(_:)),
             nonce: try columns.nonce(),
-            authenticatedAt: try columns.date(),
             issuedAt: try columns.date(),
             expiresAt: try columns.date(),
             usedAt: try columns.optionalDate(),

@@ -19,14 +19,14 @@ extension SQLStore {
         }
     }
 
-    /// Begins a session for a user, if the stored password hash still equals `password`.
+    /// Begins a session for a user, if the password or the passkey that was verified is still theirs.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
     /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the
     /// session ID (`sid`) of the former one.
     public func beginSession(
         _ session: Session,
-        proving password: PasswordHash,
+        proving proof: SignInProof,
         replacing former: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
@@ -38,24 +38,26 @@ extension SQLStore {
             let begun = try database.run(
                 """
                 INSERT INTO sessions
-                    (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source,
+                    (digest, id, person_id, authenticated_at, methods, last_seen_at, expires_at, user_agent, source,
                      is_persistent)
-                SELECT ?, ?, id, ?, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
+                SELECT ?, ?, id, ?, ?, ?, ?, ?, ?, ? FROM people WHERE id = ? AND \(proof.condition) AND disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
                 id.rawValue,
                 session.authenticatedAt.microseconds,
+                session.methods.stored,
                 session.lastSeenAt.microseconds,
                 session.expiresAt.microseconds,
                 session.userAgent,
                 session.source,
                 session.isPersistent,
                 session.userID.rawValue,
-                password.exposed
+                proof.value
             )
             guard begun == 1 else {
-                return try database.isActive(session.userID) ? .passwordChanged : .userNotActive
+                return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
             }
+            if case .passkey(let use) = proof { try database.record(use, in: session) }
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
@@ -299,8 +301,8 @@ extension Session {
 
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
-        sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
-        sessions.user_agent, sessions.source, sessions.is_persistent
+        sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.methods,
+        sessions.last_seen_at, sessions.expires_at, sessions.user_agent, sessions.source, sessions.is_persistent
         """
 
     init(_ columns: inout Columns) throws {
@@ -310,6 +312,7 @@ extension Session {
             id: try columns.value(SessionIdentifier.init(_:)),
             userID: try columns.value(UserIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
+            methods: try columns.word(AuthenticationMethods.init(stored:)),
             lastSeenAt: try columns.date(),
             expiresAt: try columns.date(),
             userAgent: try columns.text(),

@@ -163,11 +163,15 @@ package struct ServerComponents: Sendable {
             issuer: settings.issuer)
     }
 
+    private var passkeys: PasskeySignIn {
+        PasskeySignIn(store: store, settings: settings, throttle: throttles.signIns)
+    }
+
     /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
         SignInForm(
-            endpoint: endpoint, purpose: purpose, settings: settings, users: users, sessions: sessions,
-            tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
+            endpoint: endpoint, purpose: purpose, settings: settings, users: users, passkeys: passkeys,
+            sessions: sessions, tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
     }
 
     /// The introductions of unregistered clients on the consent page.
@@ -259,7 +263,7 @@ extension ServerComponents {
 
     private var authorizationPages: AuthorizationPages {
         AuthorizationPages(
-            settings: settings, registry: registry, tickets: tickets, cookies: cookies,
+            settings: settings, registry: registry, store: store, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions,
             formats: formats)
     }

@@ -36,7 +36,7 @@ struct ResponseFields: Sendable {
 
     private static let plainPolicy = joined("'self'", [])
     private static let interactivePolicy = joined("'self'", ["script-src 'self'", "connect-src 'self'"])
-    private static let goOnPolicy = joined("'self'", ["script-src 'self'"])
+    private static let scriptPolicy = joined("'self'", ["script-src 'self'"])
 
     private static func joined(_ formAction: String, _ scripts: [String]) -> String {
         let policy = [
@@ -52,7 +52,7 @@ struct ResponseFields: Sendable {
             return switch content.script {
             case nil: plainPolicy
             case .interactive: interactivePolicy
-            case .proceed: goOnPolicy
+            case .passkeys, .proceed: scriptPolicy
             }
         }
         return joined(formAction(to: address), content.script == nil ? [] : ["script-src 'self'"])

@@ -21,7 +21,7 @@ struct UserExportTests {
             digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7", isPersistent: true)
         let begun = try await store.beginSession(
-            session, proving: user.passwordHash, replacing: nil, recording: [])
+            session, proving: .password(user.passwordHash), replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
         for number in 0..<450 {
             let grant = Grant(
@@ -32,7 +32,7 @@ struct UserExportTests {
                 digest: ArtefactDigest(of: AuthorizationCode()),
                 interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: grant.id,
                 redirectURI: .registered(try #require(client.redirectURIs.first)), codeChallenge: nil, nonce: nil,
-                authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
+                issuedAt: now, expiresAt: now + 60)
             let approval = Approval(
                 grant: grant, code: code, asked: grant.scope, appearance: ClientAppearance(of: client),
                 clientRevision: client.revision, pkce: .s256, passwordHash: user.passwordHash, basis: .answer)

@@ -36,6 +36,8 @@ public enum IntrospectionResponse: Sendable, Hashable {
         public var authTime: Date?
         /// The authentication context of the sign-in (member `acr`, RFC 9470 §6.2); nil if no user is involved.
         public var authenticationContext: String?
+        /// The methods by which the user signed in (member `amr`, RFC 8176); omitted if empty.
+        public var authenticationMethods: [String]
         /// The thumbprint of the key to which the token is bound (member `cnf`, RFC 9449 §6.2); nil for a bearer token.
         public var keyThumbprint: KeyThumbprint?
 
@@ -43,7 +45,8 @@ public enum IntrospectionResponse: Sendable, Hashable {
         public init(
             issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, username: String? = nil,
             scope: Scope, expires: Date, issuedAt: Date, tokenID: String, authTime: Date? = nil,
-            authenticationContext: String? = nil, keyThumbprint: KeyThumbprint? = nil
+            authenticationContext: String? = nil, authenticationMethods: [String] = [],
+            keyThumbprint: KeyThumbprint? = nil
         ) {
             self.issuer = issuer
             self.subject = subject
@@ -56,6 +59,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
             self.tokenID = tokenID
             self.authTime = authTime
             self.authenticationContext = authenticationContext
+            self.authenticationMethods = authenticationMethods
             self.keyThumbprint = keyThumbprint
         }
     }
@@ -88,6 +92,10 @@ public enum IntrospectionResponse: Sendable, Hashable {
         writer.member("jti", token.tokenID)
         if let time = token.authTime { writer.member("auth_time", Self.seconds(time)) }
         if let context = token.authenticationContext { writer.member("acr", context) }
+        if !token.authenticationMethods.isEmpty {
+            writer.member(
+                "amr", list: { writer in for method in token.authenticationMethods { writer.element(method) } })
+        }
         if let thumbprint = token.keyThumbprint {
             writer.member("cnf", object: { writer in writer.member("jkt", thumbprint.rawValue) })
         }

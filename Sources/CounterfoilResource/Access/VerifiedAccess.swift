@@ -47,6 +47,8 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let authTime: Date?
     /// `acr`, the authentication context of the sign-in; nil if the token does not contain it.
     public let authenticationContext: String?
+    /// `amr`, the methods by which the user signed in, such as `pwd` (RFC 8176); empty if the token does not contain it.
+    public let authenticationMethods: [String]
     /// `jkt` of `cnf`, the thumbprint of the key to which the token is bound, and of which the request contained a
     /// proof.
     ///
@@ -78,6 +80,7 @@ public struct VerifiedAccess: Sendable, Hashable {
         tokenID = token.tokenID
         authTime = token.authTime
         authenticationContext = token.authenticationContext
+        authenticationMethods = token.authenticationMethods
         keyThumbprint = token.keyThumbprint
         isProvenWithNonce = proof?.containsNonce ?? false
     }

@@ -25,6 +25,8 @@ public struct AccessTokenClaims: Sendable, Hashable {
     public var authTime: Date?
     /// The authentication context of the sign-in (claim `acr`, RFC 9068 §2.2.1); nil if no user is involved.
     public var authenticationContext: String?
+    /// The methods by which the user signed in (claim `amr`, RFC 8176); empty if no user is involved.
+    public var authenticationMethods: [String]
     /// The identifier of the grant, the permission that the user gave the client (private claim `grant_id`).
     ///
     /// The server reads the claim to check or revoke the grant of a token. Nil if no user is involved.
@@ -39,7 +41,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
         tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
-        grantID: String? = nil, keyThumbprint: KeyThumbprint? = nil
+        authenticationMethods: [String] = [], grantID: String? = nil, keyThumbprint: KeyThumbprint? = nil
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -51,6 +53,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.scope = scope
         self.authTime = authTime
         self.authenticationContext = authenticationContext
+        self.authenticationMethods = authenticationMethods
         self.grantID = grantID
         self.keyThumbprint = keyThumbprint
     }
@@ -74,6 +77,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
             writer.claim("scope", scope.isEmpty ? nil : scope.description)
             try writer.claim("auth_time", authTime)
             writer.claim("acr", authenticationContext)
+            writer.claim(authenticationMethods: authenticationMethods)
             writer.claim("grant_id", grantID)
             if let keyThumbprint {
                 writer.member("cnf", object: { writer in writer.member("jkt", keyThumbprint.rawValue) })
@@ -94,7 +98,8 @@ public struct AccessTokenClaims: Sendable, Hashable {
             issuer: issuer, subject: try claims.text("sub"), audience: audience, clientID: clientID,
             expires: period.expires, issuedAt: period.issuedAt, tokenID: try claims.text("jti"), scope: scope,
             authTime: try claims.optionalDate("auth_time"), authenticationContext: try claims.optionalText("acr"),
-            grantID: try claims.optionalText("grant_id"), keyThumbprint: try claims.keyThumbprint()
+            authenticationMethods: try claims.authenticationMethods(), grantID: try claims.optionalText("grant_id"),
+            keyThumbprint: try claims.keyThumbprint()
         )
     }
 }

@@ -35,6 +35,8 @@ public struct VerifiedAccessToken: Sendable, Hashable {
     public var keyThumbprint: KeyThumbprint? { claims.keyThumbprint }
     /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { claims.authenticationContext }
+    /// The methods by which the user signed in (claim `amr`, RFC 8176); empty if the token has none.
+    public var authenticationMethods: [String] { claims.authenticationMethods }
     /// The time at which the user signed in (claim `auth_time`); nil if the token has none.
     public var authTime: Date? { claims.authTime }
 }

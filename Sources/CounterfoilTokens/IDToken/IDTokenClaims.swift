@@ -26,6 +26,8 @@ public struct IDTokenClaims: Sendable, Hashable {
     public var authorizedParty: ClientIdentifier?
     /// The authentication context of the sign-in (claim `acr`).
     public var authenticationContext: String?
+    /// The methods by which the user signed in (claim `amr`, RFC 8176); omitted if empty.
+    public var authenticationMethods: [String]
     /// The identifier of the user's session (claim `sid`, OpenID Connect Back-Channel Logout §2.1).
     public var sessionID: String?
     /// The claims about the user, such as `name` and `email` (OpenID Connect Core §5.1).
@@ -35,7 +37,8 @@ public struct IDTokenClaims: Sendable, Hashable {
     public init(
         issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
         nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
-        authenticationContext: String? = nil, sessionID: String? = nil, user: UserClaims = UserClaims()
+        authenticationContext: String? = nil, authenticationMethods: [String] = [], sessionID: String? = nil,
+        user: UserClaims = UserClaims()
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -47,6 +50,7 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.accessTokenHash = accessTokenHash
         self.authorizedParty = authorizedParty
         self.authenticationContext = authenticationContext
+        self.authenticationMethods = authenticationMethods
         self.sessionID = sessionID
         self.user = user
     }
@@ -81,6 +85,7 @@ public struct IDTokenClaims: Sendable, Hashable {
             writer.claim("at_hash", accessTokenHash)
             writer.claim("azp", authorizedParty?.rawValue)
             writer.claim("acr", authenticationContext)
+            writer.claim(authenticationMethods: authenticationMethods)
             writer.claim("sid", sessionID)
             try writer.claims(user)
         }

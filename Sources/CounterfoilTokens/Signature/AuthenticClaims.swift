@@ -45,15 +45,27 @@ struct AuthenticClaims: Sendable, Hashable {
         switch members["aud"] {
         case nil: throw .missingClaim("aud")
         case .string(let text): return [text]
-        case .array(let values) where !values.isEmpty:
-            var audience: [String] = []
-            for value in values {
-                guard case .string(let text) = value else { throw .invalidClaim("aud") }
-                audience.append(text)
-            }
-            return audience
+        case .array(let values) where !values.isEmpty: return try Self.texts(values, of: "aud")
         default: throw .invalidClaim("aud")
         }
+    }
+
+    /// Returns the methods by which the user signed in: `amr` is an array of strings (RFC 8176 §1); empty if missing.
+    func authenticationMethods() throws(TokenRefusal) -> [String] {
+        switch members["amr"] {
+        case nil: return []
+        case .array(let values): return try Self.texts(values, of: "amr")
+        default: throw .invalidClaim("amr")
+        }
+    }
+
+    private static func texts(_ values: [JSONValue], of claim: String) throws(TokenRefusal) -> [String] {
+        var texts: [String] = []
+        for value in values {
+            guard case .string(let text) = value else { throw .invalidClaim(claim) }
+            texts.append(text)
+        }
+        return texts
     }
 }
 

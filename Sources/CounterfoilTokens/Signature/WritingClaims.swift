@@ -14,6 +14,12 @@ extension JSONWriter {
         member(name, seconds)
     }
 
+    /// Writes `amr` (RFC 8176 §1); omitted if empty.
+    mutating func claim(authenticationMethods: [String]) {
+        guard !authenticationMethods.isEmpty else { return }
+        member("amr", list: { writer in for method in authenticationMethods { writer.element(method) } })
+    }
+
     /// Writes `aud`: a single audience as a string, several audiences as an array (RFC 7519 §4.1.3).
     ///
     /// Throws if there is no audience or an audience is empty.

@@ -9,12 +9,14 @@ struct AccountEndpoints: Sendable {
     let console: Console
     let clients: ConnectedClients
     let browsers: SignedInBrowsers
+    let passkeys: PasskeySettings
     let password: PasswordChange
 
     init(console: Console, hasher: PasswordHasher, users: SignIn) {
         self.console = console
         clients = ConnectedClients(console: console)
         browsers = SignedInBrowsers(console: console)
+        passkeys = PasskeySettings(console: console)
         password = PasswordChange(console: console, hasher: hasher, users: users)
     }
 
@@ -23,6 +25,7 @@ struct AccountEndpoints: Sendable {
             console.handler(.account, show: clients.list),
             console.handler(.connectedClient, show: clients.show, change: clients.change),
             console.handler(.sessions, show: browsers.show, change: browsers.end),
+            console.handler(.passkeys, show: passkeys.show, change: passkeys.change),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.signOut, change: signOut),
         ]
@@ -45,7 +48,9 @@ extension Console {
 
     /// Returns the paths of the account pages, with the current one marked.
     func accountPaths(at part: AccountPaths.Part) -> AccountPaths {
-        AccountPaths(at: part, account: path(.account), sessions: path(.sessions), password: path(.password))
+        AccountPaths(
+            at: part, account: path(.account), sessions: path(.sessions),
+            passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys), password: path(.password))
     }
 }
 
@@ -58,6 +63,10 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case sessionEnded = "account.notice.session-ended"
     case sessionOver = "account.notice.session-over"
     case othersEnded = "account.notice.others-ended"
+    case passkeyAdded = "account.notice.passkey-added"
+    case passkeyRenamed = "account.notice.passkey-renamed"
+    case passkeyRemoved = "account.notice.passkey-removed"
+    case passkeyGone = "account.notice.passkey-gone"
     case appEnded = "account.notice.app-ended"
     case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"

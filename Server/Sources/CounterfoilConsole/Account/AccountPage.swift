@@ -35,25 +35,31 @@ package struct AccountPaths: Sendable, Hashable {
     package enum Part: Sendable, Hashable, CaseIterable {
         case clients
         case sessions
+        case passkeys
         case password
     }
 
     package var account: String
     package var sessions: String
+    /// Nil if the server has no passkeys.
+    package var passkeys: String?
     package var password: String
     package var isAtClients: Bool
     package var isAtSessions: Bool
+    package var isAtPasskeys: Bool
     package var isAtPassword: Bool
 
     package init(
         at part: Part, account: String = "/account", sessions: String = "/account/sessions",
-        password: String = "/account/password"
+        passkeys: String? = "/account/passkeys", password: String = "/account/password"
     ) {
         self.account = account
         self.sessions = sessions
+        self.passkeys = passkeys
         self.password = password
         isAtClients = part == .clients
         isAtSessions = part == .sessions
+        isAtPasskeys = part == .passkeys
         isAtPassword = part == .password
     }
 }

@@ -86,7 +86,9 @@ struct ConnectedClients: Sendable {
         case .passwordChanged:
             clients = consents.map(\.client)
             leftover = .ofClients
-        case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver: break
+        case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
+            .passkeyRemoved, .passkeyGone:
+            break
         }
         guard let lifetime = clients.map(accessTokenLifetime).max() else { return exchange.words(notice) }
         return exchange.words(notice) + " " + text(leftover, for: lifetime, exchange)

@@ -69,17 +69,13 @@ struct SignedInBrowsers: Sendable {
     private func notice(_ exchange: Console.Exchange) async throws -> String? {
         guard let notice = exchange.noticed(AccountNotice.self) else { return nil }
         let ended = EndedAccess(console: console)
-        switch notice {
-        case .appEnded:
+        if notice == .appEnded {
             // Anyone can write such a URL, so the page says nothing of a sign-in that has not ended.
             guard let rest = try await ended.after(ending: exchange.noticedSignIn, exchange) else { return nil }
             return exchange.words(notice) + " " + rest
-        case .othersEnded:
-            return try await ended.afterEndingAll(exchange).map { exchange.words(notice) + " " + $0 }
-                ?? exchange.words(notice)
-        case .disconnected, .permissionsSaved, .sessionEnded, .sessionOver, .appOver, .passwordChanged:
-            return exchange.words(notice)
         }
+        let rest = notice == .othersEnded ? try await ended.afterEndingAll(exchange) : nil
+        return [exchange.words(notice), rest].compactMap(\.self).joined(separator: " ")
     }
 
     private func row(_ session: Session, _ exchange: Console.Exchange) -> SessionsPage.Row {

@@ -25,6 +25,12 @@ public struct Asset: Sendable, Hashable {
         stem: "console", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.console_js
     )
 
+    /// The script of the pages with passkeys.
+    public static let passkeyScript = Asset(
+        stem: "passkeys", suffix: "js", contentType: "text/javascript; charset=utf-8",
+        bytes: PackageResources.passkeys_js
+    )
+
     /// The script that submits the form of a page automatically.
     public static let goOnScript = Asset(
         stem: "go-on", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.go_on_js
@@ -37,7 +43,7 @@ public struct Asset: Sendable, Hashable {
     package var isStylesheet: Bool { path.hasSuffix(".css") }
 
     /// All static files, with the stylesheet in the default accent color only.
-    public static let all = [stylesheet, script, goOnScript]
+    public static let all = [stylesheet, script, passkeyScript, goOnScript]
 
     /// Finds the file with the given path; nil if there is none.
     ///
@@ -136,6 +142,7 @@ extension PageScript {
     var asset: Asset {
         switch self {
         case .interactive: .script
+        case .passkeys: .passkeyScript
         case .proceed: .goOnScript
         }
     }

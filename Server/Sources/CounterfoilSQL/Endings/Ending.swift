@@ -6,7 +6,7 @@ package import CounterfoilStore
 package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
-        case session, password, userDisabled, userDeleted
+        case session, password, passkey, userDisabled, userDeleted
         case grant, grantScope, consent
         case client, clientChanged, clientKeys, clientRegistrationToken, clientMachineScope, clientSecret
         case registrationToken, api, apiChanged, apiSecret, scope, policyChanged, signingKey
@@ -16,6 +16,7 @@ package struct Ending: Sendable, Hashable {
             switch self {
             case .session: "session"
             case .password: "password"
+            case .passkey: "passkey"
             case .userDisabled: "user-disabled"
             case .userDeleted: "user-deleted"
             case .grant: "grant"
@@ -52,7 +53,7 @@ package struct Ending: Sendable, Hashable {
     package let kind: String
     /// The identifier of what has ended.
     ///
-    /// For a user, it is the number in the store. For a session, a secret or a token, it is the SHA-256 digest.
+    /// For a user, it is the number in the store. For a session, a passkey, a secret or a token, it is the SHA-256 digest.
     package let subject: String
     /// The scopes that a grant or a client has left, or the client of a consent.
     package let detail: String?

@@ -54,6 +54,7 @@ package struct EndingTrigger: Sendable {
             .password, "people",
             .update(columns: "password_hash", condition: "NEW.password_hash <> OLD.password_hash"),
             subject: .text("number")),
+        EndingTrigger(.passkey, "passkeys", .deletion, subject: .hexadecimal("digest")),
         EndingTrigger(
             .userDisabled, "people",
             .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),

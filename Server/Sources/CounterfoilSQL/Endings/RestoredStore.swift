@@ -308,6 +308,7 @@ extension SQLConnection {
                 WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
                 """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
+        case .passkey: try send("DELETE FROM passkeys WHERE digest = ?", try digest(subject))
         case .password:
             try send(
                 "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", repetition.user, repetition.latestUser,

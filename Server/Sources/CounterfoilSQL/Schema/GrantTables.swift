@@ -1,5 +1,5 @@
 extension StoreSchema {
-    /// Users and sessions.
+    /// Users, sessions and passkeys.
     static let users = """
         CREATE TABLE people (
             number INTEGER NOT NULL PRIMARY KEY,
@@ -34,6 +34,8 @@ extension StoreSchema {
             id TEXT COLLATE BINARY NOT NULL,
             person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
             authenticated_at INTEGER NOT NULL,
+            -- The names of `AuthenticationMethod`, with spaces between them.
+            methods TEXT COLLATE BINARY NOT NULL,
             last_seen_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             user_agent TEXT NOT NULL,
@@ -44,6 +46,27 @@ extension StoreSchema {
         CREATE INDEX sessions_person ON sessions (person_id);
         CREATE INDEX sessions_expires ON sessions (expires_at);
         CREATE INDEX sessions_last_seen ON sessions (last_seen_at);
+
+        CREATE TABLE passkeys (
+            -- The digest of the credential ID.
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            credential_id BLOB NOT NULL,
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            -- A `COSE_Key`.
+            public_key BLOB NOT NULL,
+            name TEXT NOT NULL,
+            -- The AAGUID of the authenticator.
+            model BLOB NOT NULL,
+            transports TEXT NOT NULL,
+            is_backup_eligible INTEGER NOT NULL CHECK (is_backup_eligible IN (0, 1)),
+            is_backed_up INTEGER NOT NULL CHECK (is_backed_up IN (0, 1)),
+            signature_counter INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            last_user_agent TEXT NOT NULL,
+            last_source TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX passkeys_person ON passkeys (person_id);
         """
 
     /// Consents, grants, codes and refresh tokens.
@@ -85,6 +108,9 @@ extension StoreSchema {
             -- Marks that the client was notified of the end of the session.
             session_ended_at INTEGER,
             authenticated_at INTEGER NOT NULL,
+            methods TEXT COLLATE BINARY NOT NULL,
+            -- The name of the `AuthenticationContext` that tokens state.
+            context TEXT COLLATE BINARY NOT NULL,
             -- The name that the client gave its device, and the request in which the user approved or the device asked.
             device_name TEXT,
             user_agent TEXT NOT NULL,
@@ -118,7 +144,6 @@ extension StoreSchema {
             code_challenge_method TEXT CHECK (code_challenge_method = 'S256'),
             key_thumbprint TEXT,
             nonce BLOB,
-            authenticated_at INTEGER NOT NULL,
             issued_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             used_at INTEGER,

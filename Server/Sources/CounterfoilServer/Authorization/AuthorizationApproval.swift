@@ -37,6 +37,8 @@ extension AuthorizationFlow {
             claimScope: authorization.claimScope.intersection(allowed),
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
+            methods: session.methods,
+            context: AskedContexts(of: authorization.request).stated(of: session.methods),
             device: GrantDevice(
                 name: authorization.request.deviceName.flatMap { DeviceName($0)?.description },
                 userAgent: exchange.request.head.headerFields[.userAgent] ?? "", source: exchange.request.source),
@@ -52,7 +54,6 @@ extension AuthorizationFlow {
             codeChallenge: authorization.request.codeChallenge,
             keyThumbprint: authorization.request.keyThumbprint,
             nonce: authorization.request.nonce,
-            authenticatedAt: session.authenticatedAt,
             issuedAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.codeLifetime))
         )

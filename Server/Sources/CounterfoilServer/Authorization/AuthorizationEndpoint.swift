@@ -54,6 +54,8 @@ struct AuthorizationEndpoint: Sendable {
         switch step {
         case .signIn:
             return .page(pages.signIn(exchange))
+        case .stepUp(let session):
+            return .page(try await pages.stepUp(exchange, session: session))
         case .askConsent(let session, let earlier):
             return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):

@@ -119,13 +119,17 @@ struct AuthorizationFlow: Sendable {
             return .refuse(
                 OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
+        var hasPasskey = false
+        if let session, InteractionPolicy.weighsPasskeys(of: session, for: authorization.request) {
+            hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
+        }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
             earlier = try await store.consent(of: session.user.id, to: authorization.client.id)
         }
         return InteractionPolicy.next(
-            for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
-            approvers: authorization.approvers)
+            for: authorization, session: session, signedInForThis: signedInForThis, hasPasskey: hasPasskey,
+            earlier: earlier, approvers: authorization.approvers)
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

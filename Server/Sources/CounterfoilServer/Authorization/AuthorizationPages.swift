@@ -7,6 +7,7 @@ import HTTPTypes
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
+    let store: any PasskeyStore
     let tickets: TicketAuthority
     let cookies: Cookies
     let signInForm: SignInForm
@@ -17,6 +18,9 @@ struct AuthorizationPages: Sendable {
     /// The query parameter with the ticket that proves to the authorization endpoint that the user has just signed
     /// in.
     static let signedInParameter = "sign_in_ticket"
+
+    /// The hidden field of the page on which a signed-in user confirms with a passkey; its value is `true`.
+    static let stepUpField = "step_up"
 
     /// Returns the parameters of an authorization request as a query, which pages carry in a hidden field.
     ///
@@ -39,6 +43,23 @@ struct AuthorizationPages: Sendable {
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
             username: exchange.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(exchange))
+        return signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
+    }
+
+    /// Returns the page on which a signed-in user confirms with a passkey.
+    ///
+    /// - Parameters:
+    ///   - exchange: The request that asks for the confirmation.
+    ///   - session: The session of the user.
+    ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
+    func stepUp(
+        _ exchange: AuthorizationExchange, session: LiveSession, again: SignInForm.Again? = nil
+    ) async throws -> Reply {
+        let content = SignInForm.Content(
+            pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
+            openInBrowserLink: openInBrowserLink(exchange),
+            stepUp: SignInForm.Content.StepUp(
+                user: session.user, passkeys: try await store.passkeys(of: session.user.id)))
         return signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 

@@ -202,8 +202,7 @@ enum AuthorizationValidation {
 
     /// Throws if an essential `acr` claim cannot be satisfied (OpenID Connect Core §5.5.1).
     private static func checkAuthenticationContext(of request: AuthorizationRequest) throws(OAuthError) {
-        let required = request.claims?.requiredContexts ?? []
-        guard required.isEmpty || AuthenticationContext.all.contains(where: required.contains) else {
+        guard !AskedContexts(of: request).isImpossible else {
             throw OAuthError(
                 .unmetAuthenticationRequirements, "the server supports none of the acr values that the claims require")
         }

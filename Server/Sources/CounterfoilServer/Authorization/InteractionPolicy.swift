@@ -9,6 +9,8 @@ enum InteractionPolicy {
     enum Step: Sendable {
         /// The sign-in page is shown: there is no session, or the session is not sufficient for the request.
         case signIn
+        /// The page is shown on which the signed-in user confirms with a passkey, because the request asks for this.
+        case stepUp(LiveSession)
         /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
         /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
@@ -23,7 +25,7 @@ enum InteractionPolicy {
         /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {
-            case .signIn, .askConsent, .confirm, .needsAdministrator: true
+            case .signIn, .stepUp, .askConsent, .confirm, .needsAdministrator: true
             case .answer, .refuse: false
             }
         }
@@ -74,12 +76,14 @@ enum InteractionPolicy {
     /// - Parameters:
     ///   - session: the result of ``sufficient(_:for:signedInForThis:now:)``; nil if the user must sign in.
     ///   - signedInForThis: whether the user has signed in for this request.
+    ///   - hasPasskey: whether the user has a passkey, with which a sign-in reaches the strongest context.
     ///   - earlier: the remembered consent of the user for the client.
     ///   - approvers: the users who may allow something to the client.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
         signedInForThis: Bool,
+        hasPasskey: Bool,
         earlier: Consent?,
         approvers: UnregisteredClientPolicy.Approvers
     ) -> Step {
@@ -88,6 +92,7 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
+        if let step = stepUp(session, for: authorization.request, hasPasskey: hasPasskey) { return step }
         guard mayApprove(session.user, approvers) else {
             return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
         }
@@ -104,6 +109,29 @@ enum InteractionPolicy {
         return prompt.contains(.none)
             ? .refuse(OAuthError(.consentRequired, "the user must give consent"))
             : .askConsent(session, earlier: earlier)
+    }
+
+    /// Returns true if the request asks for a stronger sign-in than that of the session, so that the next step depends
+    /// on the passkeys of the user.
+    static func weighsPasskeys(of session: LiveSession, for request: AuthorizationRequest) -> Bool {
+        AskedContexts(of: request).minimum.map { session.methods.context < $0 } ?? false
+    }
+
+    /// Returns the step by which a session becomes strong enough for the request; nil if it is, or if the request only
+    /// prefers a context that the user cannot reach.
+    ///
+    /// RFC 9470 §5, OpenID Connect Core §5.5.1.1: the user does only what is missing. A context that is required and
+    /// not reached is an error, and gives no weaker token.
+    private static func stepUp(
+        _ session: LiveSession, for request: AuthorizationRequest, hasPasskey: Bool
+    ) -> Step? {
+        guard weighsPasskeys(of: session, for: request) else { return nil }
+        let isRequired = AskedContexts(of: request).required != nil
+        guard hasPasskey else {
+            return isRequired ? .refuse(.unmet("the user has no passkey to sign in with")) : nil
+        }
+        guard request.prompt.contains(.none) else { return .stepUp(session) }
+        return isRequired ? .refuse(OAuthError(.loginRequired, "the user must confirm with a passkey")) : nil
     }
 
     /// Returns true if a user may allow something to a client, however often the user has done so before.
@@ -154,5 +182,12 @@ enum InteractionPolicy {
         if asksForIt && !signedInForThis { return true }
         guard let maxAge = request.maxAge, maxAge > 0 else { return false }
         return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)
+    }
+}
+
+extension OAuthError {
+    /// The error if a sign-in cannot be as strong as a request requires (RFC 9470 §5).
+    static func unmet(_ description: String) -> OAuthError {
+        OAuthError(.unmetAuthenticationRequirements, description)
     }
 }

@@ -18,9 +18,16 @@ struct SignInEndpoint: Sendable {
             let exchange = AuthorizationExchange(
                 authorization: try await flow.validate(target, now: now), request: request, now: now)
             try pages.checkWebView(exchange)
+            let isStepUp = try submission.form.value(AuthorizationPages.stepUpField) == "true"
+            if isStepUp, try submission.form.value("cancel") == "true" {
+                throw OAuthError.unmet("the user did not confirm with a passkey")
+            }
             switch try await pages.signInForm.attempt(submission, for: exchange.client.id) {
             case .again(let again):
-                return .page(pages.signIn(exchange, again: again))
+                guard isStepUp, let session = try await pages.signInForm.sessions.current(request, now: now) else {
+                    return .page(pages.signIn(exchange, again: again))
+                }
+                return .page(try await pages.stepUp(exchange, session: session, again: again))
             case .signedIn(let session, let cookies):
                 return try await proceed(exchange, session: session).setting(cookies)
             }
@@ -29,7 +36,7 @@ struct SignInEndpoint: Sendable {
 
     private func proceed(_ exchange: AuthorizationExchange, session: LiveSession) async throws -> AuthorizationOutcome {
         switch try await flow.next(for: exchange, session: session, signedInForThis: true) {
-        case .signIn, .askConsent, .confirm, .needsAdministrator:
+        case .signIn, .stepUp, .askConsent, .confirm, .needsAdministrator:
             return .page(pages.afterSignIn(exchange, session: session))
         case .answer(let session, _):
             return try await flow.approve(exchange, by: session)

@@ -106,13 +106,12 @@ struct DeviceFlow: Sendable {
         let grant = Grant(
             id: GrantIdentifier(random: random), userID: session.user.id, clientID: access.client.id,
             scope: granted, resources: access.apis.map(\.resource), sessionID: session.id,
-            authenticatedAt: session.authenticatedAt, device: exchange.authorization.device, createdAt: now,
-            lastUsedAt: now)
+            authenticatedAt: session.authenticatedAt, methods: session.methods, device: exchange.authorization.device,
+            createdAt: now, lastUsedAt: now)
         let code = CodeRecord(
             digest: exchange.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
             redirectURI: nil, requestedScope: exchange.authorization.scope,
-            codeChallenge: exchange.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
-            issuedAt: now,
+            codeChallenge: exchange.authorization.codeChallenge, nonce: nil, issuedAt: now,
             // The page says that the device is connected. So the device has the time of an authorization code for the
             // next poll, also if the user answered in the last second.
             expiresAt: max(

@@ -6,17 +6,21 @@ package struct LinkedPages: Sendable {
     let signIn: Endpoint
     /// The page on which a user changes the password.
     let passwordChange: Endpoint
+    /// The page on which a user adds and deletes passkeys.
+    let passkeys: Endpoint
     /// The page to which the first administrator comes after the first sign-in.
     let firstSteps: Endpoint
     /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
     let clientSettings: Endpoint
 
     package init(
-        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, firstSteps: Endpoint, clientSettings: Endpoint
+        home: Endpoint, signIn: Endpoint, passwordChange: Endpoint, passkeys: Endpoint, firstSteps: Endpoint,
+        clientSettings: Endpoint
     ) {
         self.home = home
         self.signIn = signIn
         self.passwordChange = passwordChange
+        self.passkeys = passkeys
         self.firstSteps = firstSteps
         self.clientSettings = clientSettings
     }

@@ -6,7 +6,8 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, passwordChange, logo, callback, appleAssociation,
+        logoutAnswer, registration, registeredClient, setup, passwordChange, passkeyEndpoints, logo, callback,
+        appleAssociation,
         androidAssociation,
     ]
 
@@ -113,6 +114,11 @@ extension Endpoint {
     public static let passwordChange = Endpoint(
         name: "passwordChange", path: "/.well-known/change-password", methods: [.get, .head], bodyLimit: 0,
         answersUsers: true, location: .host)
+
+    /// The URL at which password managers find the page of the passkeys (W3C, passkey endpoints).
+    public static let passkeyEndpoints = reading(
+        "passkeyEndpoints", "/.well-known/passkey-endpoints", scriptAccess: .everyone
+    ).with { $0.location = .host }
 
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")

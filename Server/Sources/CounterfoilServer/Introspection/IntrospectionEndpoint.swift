@@ -54,6 +54,7 @@ struct IntrospectionEndpoint: Sendable {
                 tokenID: claims.tokenID,
                 authTime: claims.authTime,
                 authenticationContext: claims.authenticationContext,
+                authenticationMethods: claims.authenticationMethods,
                 keyThumbprint: claims.keyThumbprint
             ))
     }

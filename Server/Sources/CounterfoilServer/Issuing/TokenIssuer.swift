@@ -52,7 +52,8 @@ struct TokenIssuer: Sendable {
                 tokenID: Base64URL.encode(random.bytes(16)),
                 scope: facts.target.scope,
                 authTime: authTime(of: facts.grant, at: now),
-                authenticationContext: AuthenticationContext.password,
+                authenticationContext: facts.grant.context.urn,
+                authenticationMethods: facts.grant.methods.references,
                 grantID: facts.grant.id.rawValue,
                 keyThumbprint: facts.provenKey
             ), type: facts.target.type)
@@ -137,7 +138,8 @@ struct TokenIssuer: Sendable {
             authTime: authTime(of: facts.grant, at: now),
             nonce: facts.nonce,
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
-            authenticationContext: AuthenticationContext.password,
+            authenticationContext: facts.grant.context.urn,
+            authenticationMethods: facts.grant.methods.references,
             sessionID: try facts.grant.sessionID.map { try subjects.sessionID(for: $0, client: facts.client) },
             user: userClaims(in: facts)
         )

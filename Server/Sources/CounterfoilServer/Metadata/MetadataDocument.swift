@@ -69,10 +69,10 @@ package struct MetadataDocument: Sendable {
         metadata.subjectTypesSupported = SubjectType.allCases.map(\.rawValue)
         metadata.idTokenSigningAlgValuesSupported = KeyRing.algorithms.map(\.rawValue)
         metadata.claimsSupported =
-            ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "sid"]
+            ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "amr", "sid"]
             + UserClaims.all.sorted()
         metadata.claimsParameterSupported = true
-        metadata.acrValuesSupported = AuthenticationContext.all
+        metadata.acrValuesSupported = AuthenticationContext.allCases.map(\.urn)
         metadata.backchannelLogoutSupported = true
         metadata.backchannelLogoutSessionSupported = true
         metadata.promptValuesSupported = AuthorizationRequest.Prompt.allCases.map(\.rawValue)

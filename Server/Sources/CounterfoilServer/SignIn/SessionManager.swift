@@ -12,6 +12,7 @@ package struct LiveSession: Sendable {
     let id: SessionIdentifier
     package let user: User
     package let authenticatedAt: Date
+    package let methods: AuthenticationMethods
     /// Whether the session cookie stays in the browser when the browser is closed.
     let isPersistent: Bool
 
@@ -20,6 +21,7 @@ package struct LiveSession: Sendable {
         id = facts.session.id
         user = facts.user
         authenticatedAt = facts.session.authenticatedAt
+        methods = facts.session.methods
         isPersistent = facts.session.isPersistent
     }
 }
@@ -73,17 +75,20 @@ package struct SessionManager: Sendable {
 
     /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
-    /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.
+    /// Returns nil if the account is disabled or deleted, or if the password has changed or the passkey was deleted
+    /// since it was verified.
     ///
     /// - Parameters:
-    ///   - user: The user whose password was verified.
-    ///   - request: The request with the password.
+    ///   - user: The user who has proved who they are.
+    ///   - proof: What the user has proved.
+    ///   - request: The request with the proof.
     ///   - staysSignedIn: Whether the user chose that the browser keeps the cookie when it is closed. The choice counts
     ///     only if the settings allow it, also if a session with another choice is replaced.
     ///   - event: The event of the sign-in, which is recorded with the session.
     ///   - now: The time of the request.
     package func begin(
         for user: User,
+        proving proof: SignInProof,
         replacing request: IncomingRequest,
         stayingSignedIn staysSignedIn: Bool,
         recording event: AuditEvent,
@@ -91,7 +96,7 @@ package struct SessionManager: Sendable {
     ) async throws -> (session: LiveSession, cookie: String)? {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         return try await begin(
-            for: user, by: request, replacing: former, named: nil, stayingSignedIn: staysSignedIn,
+            for: user, proving: proof, by: request, replacing: former, named: nil, stayingSignedIn: staysSignedIn,
             recording: [event], now: now)
     }
 
@@ -108,12 +113,13 @@ package struct SessionManager: Sendable {
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         try await begin(
-            for: user, by: request, replacing: nil, named: session.id, stayingSignedIn: session.isPersistent,
-            recording: [], now: now)
+            for: user, proving: .password(user.passwordHash), by: request, replacing: nil, named: session.id,
+            stayingSignedIn: session.isPersistent, recording: [], now: now)
     }
 
     private func begin(
         for user: User,
+        proving proof: SignInProof,
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
         named id: SessionIdentifier?,
@@ -127,6 +133,7 @@ package struct SessionManager: Sendable {
             id: id ?? SessionIdentifier(random: random),
             userID: user.id,
             authenticatedAt: now,
+            methods: proof.methods,
             lastSeenAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
             userAgent: request.head.headerFields[.userAgent] ?? "",
@@ -134,9 +141,9 @@ package struct SessionManager: Sendable {
             isPersistent: staysSignedIn && settings.sessionPersistence != .never
         )
         let outcome = try await store.beginSession(
-            session, proving: user.passwordHash, replacing: former, recording: events)
+            session, proving: proof, replacing: former, recording: events)
         switch outcome {
-        case .userNotActive, .passwordChanged:
+        case .userNotActive, .proofOutdated:
             return nil
         case .begun(let id):
             auditor.countRecorded(events)
@@ -225,6 +232,16 @@ struct BrowserToken: Secret {
 
     init(random: RandomBytes) {
         exposed = Base64URL.encode(random.bytes(16))
+    }
+}
+
+extension SignInProof {
+    /// The methods of a sign-in with this proof.
+    fileprivate var methods: AuthenticationMethods {
+        switch self {
+        case .password: [.password]
+        case .passkey: [.passkey]
+        }
     }
 }
 

@@ -15,6 +15,7 @@ package struct SignInForm: Sendable {
     let purpose: Ticket.Purpose
     let settings: ServerSettings
     let users: SignIn
+    let passkeys: PasskeySignIn
     let sessions: SessionManager
     let tickets: TicketAuthority
     let earlierSignIns: EarlierSignIns
@@ -44,6 +45,8 @@ package struct SignInForm: Sendable {
         /// The user is unknown, the password is wrong, the account has had too many failures, or it is disabled or
         /// was changed during the sign-in.
         case wrong(Typed)
+        /// The passkey does not sign in here; `unknown` is its credential ID if no user has it.
+        case wrongPasskey(Typed, unknown: String?)
         /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
         /// seconds.
         case tooEarly(Typed, retryAfter: Int)
@@ -67,19 +70,39 @@ package struct SignInForm: Sendable {
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
+        /// The signed-in user who must confirm with a passkey, and the passkeys; nil for a sign-in.
+        let stepUp: StepUp?
+
+        struct StepUp: Sendable {
+            let user: User
+            let passkeys: [Passkey]
+        }
 
         package init(
             pendingRequest: String, clientName: DisplayName? = nil, username: String = "",
             openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
+        ) {
+            self.init(
+                pendingRequest: pendingRequest, clientName: clientName, username: username,
+                openInBrowserLink: openInBrowserLink, notice: notice, stepUp: nil)
+        }
+
+        init(
+            pendingRequest: String, clientName: DisplayName?, username: String = "",
+            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil, stepUp: StepUp?
         ) {
             self.pendingRequest = pendingRequest
             self.clientName = clientName
             self.username = username
             self.openInBrowserLink = openInBrowserLink
             self.notice = notice
+            self.stepUp = stepUp
         }
     }
 
+    /// The field in which the script of the page posts the answer of the browser
+    /// (WebAuthn §5.1, `AuthenticationResponseJSON`).
+    static let passkeyField = "passkey"
     /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
     static let stayField = "stay_signed_in"
 
@@ -96,18 +119,26 @@ package struct SignInForm: Sendable {
         let earlier = isForgotten ? nil : earlierSignIns.of(request)
         let username =
             again?.typed?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username)
+        let ticket = tickets.issue(
+            purpose, to: browser.exposed, request: content.pendingRequest,
+            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
         let page = SignInPage(
             clientName: content.clientName,
             action: settings.issuer.path + endpoint.path,
             request: content.pendingRequest,
-            ticket: tickets.issue(
-                purpose, to: browser.exposed, request: content.pendingRequest,
-                interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
+            ticket: ticket,
             username: username,
             stayBox: stayBox(
                 again?.typed?.staysSignedIn ?? (earlier?.username.rawValue == username ? earlier?.staysSignedIn : nil)),
             problem: again?.problem.map { request.words($0) },
+            isPasskeyWrong: again?.isPasskeyWrong ?? false,
             retryAfterSeconds: again?.retryAfter,
+            passkeys: PasskeyCeremonies(settings.issuer).map { ceremonies in
+                SignInPage.Passkeys(
+                    options: ceremonies.requestOptions(answering: ticket, of: content.stepUp?.passkeys ?? []),
+                    domain: ceremonies.domain, unknown: again?.unknownPasskey)
+            },
+            confirming: content.stepUp.map { DisplayName(of: $0.user) },
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
             notice: content.notice
@@ -152,6 +183,10 @@ package struct SignInForm: Sendable {
         if try form.value("forget") == "true" { return .again(.forgotten) }
         let typed = Typed(
             name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true")
+        let answer = try form.value(Self.passkeyField)
+        guard answer.isEmpty else {
+            return try await attempt(submission, answering: answer, typed: typed, for: client)
+        }
         let outcome = try await users.attempt(
             name: typed.name, password: try form.value("password"), in: request, now: now)
         switch outcome {
@@ -162,16 +197,51 @@ package struct SignInForm: Sendable {
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return .again(.tooEarly(typed, retryAfter: seconds))
         case .signedIn(let user):
-            let event = auditor.event(.signIn, by: request, user: user.id, client: client, now: now)
-            let begun = try await sessions.begin(
-                for: user, replacing: request, stayingSignedIn: typed.staysSignedIn, recording: event, now: now)
-            guard let (session, cookie) = begun else {
-                await auditor.refuse(
-                    .signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
-                return .again(.wrong(typed))
-            }
-            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(session)].compactMap(\.self))
+            return try await begin(
+                submission, for: user, proving: .password(user.passwordHash), typed: typed, at: client,
+                else: .wrong(typed))
         }
+    }
+
+    private func attempt(
+        _ submission: Submission, answering answer: String, typed: Typed, for client: ClientIdentifier?
+    ) async throws -> Outcome {
+        let (request, now) = (submission.request, submission.now)
+        let outcome = try await passkeys.attempt(
+            answer, answering: try submission.form.value("ticket"), in: request, now: now)
+        switch outcome {
+        case .unknown(let credentialID):
+            let cause = SignIn.Cause(reason: .passkey, user: nil, detail: "no user has this passkey")
+            await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
+            return .again(.wrongPasskey(typed, unknown: credentialID))
+        case .refused(let cause):
+            await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
+            return .again(.wrongPasskey(typed, unknown: nil))
+        case .tooEarly(let seconds, let cause):
+            await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
+            return .again(.tooEarly(typed, retryAfter: seconds))
+        case .signedIn(let user, let use, let note):
+            return try await begin(
+                submission, for: user, proving: .passkey(use), note: note, typed: typed, at: client,
+                else: .wrongPasskey(typed, unknown: nil))
+        }
+    }
+
+    /// Begins a session; returns `again` if the account has changed since the proof was verified.
+    private func begin(
+        _ submission: Submission, for user: User, proving proof: SignInProof, note: String? = nil, typed: Typed,
+        at client: ClientIdentifier?, else again: Again
+    ) async throws -> Outcome {
+        let (request, now) = (submission.request, submission.now)
+        let event = auditor.event(.signIn, by: request, user: user.id, client: client, detail: note, now: now)
+        let begun = try await sessions.begin(
+            for: user, proving: proof, replacing: request, stayingSignedIn: typed.staysSignedIn, recording: event,
+            now: now)
+        guard let (session, cookie) = begun else {
+            await auditor.refuse(.signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
+            return .again(again)
+        }
+        return .signedIn(session, cookies: [cookie, earlierSignIns.remember(session)].compactMap(\.self))
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.
@@ -193,7 +263,7 @@ extension SignInForm.Again {
     fileprivate var typed: SignInForm.Typed? {
         switch self {
         case .forgotten: nil
-        case .wrong(let typed), .tooEarly(let typed, _): typed
+        case .wrong(let typed), .wrongPasskey(let typed, _), .tooEarly(let typed, _): typed
         }
     }
 
@@ -201,16 +271,21 @@ extension SignInForm.Again {
         switch self {
         case .forgotten: nil
         case .wrong: .wrong
+        case .wrongPasskey: .wrongPasskey
         case .tooEarly: .tooManyAttempts
         }
     }
+
+    fileprivate var isPasskeyWrong: Bool { if case .wrongPasskey = self { true } else { false } }
+
+    fileprivate var unknownPasskey: String? { if case .wrongPasskey(_, let id) = self { id } else { nil } }
 
     fileprivate var retryAfter: Int? { if case .tooEarly(_, let seconds) = self { seconds } else { nil } }
 
     fileprivate var status: HTTPResponse.Status {
         switch self {
         case .forgotten: .ok
-        case .wrong: .badRequest
+        case .wrong, .wrongPasskey: .badRequest
         case .tooEarly: .tooManyRequests
         }
     }

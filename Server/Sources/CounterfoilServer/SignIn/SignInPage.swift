@@ -1,5 +1,7 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
 ///
+/// With a passkey, the script of the page posts `passkey` in place of `username` and `password`.
+///
 /// If the box "Keep me signed in on this device" is ticked, it also posts `stay_signed_in` with the value `true`.
 package struct SignInPage: Sendable, Hashable {
     /// The name of the client that the user signs in to; nil if the user signs in to this server itself.
@@ -17,8 +19,16 @@ package struct SignInPage: Sendable, Hashable {
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.
     package var problem: String?
+    /// Whether ``problem`` is about a passkey, and not about what was typed.
+    package var isPasskeyWrong: Bool
     /// The number of seconds to wait before the next attempt, if there were too many failures.
     package var retryAfterSeconds: Int?
+    /// What the script needs to sign in with a passkey; nil if the server has none.
+    package var passkeys: Passkeys?
+    /// The signed-in user who confirms with a passkey, without a username and a password; nil for a sign-in.
+    ///
+    /// The button `cancel` with the value `true` ends the request of the client.
+    package var confirming: DisplayName?
     /// The user who signed in before in this browser, shown as a hint.
     ///
     /// A button `forget` with the value `true` deletes the hint.
@@ -35,6 +45,22 @@ package struct SignInPage: Sendable, Hashable {
         package init(isTicked: Bool = false) { self.isTicked = isTicked }
     }
 
+    /// What the script of the page needs to sign in with a passkey.
+    package struct Passkeys: Sendable, Hashable {
+        /// The options in JSON (WebAuthn §5.1.9).
+        package var options: String
+        /// The domain of the passkeys, their RP ID.
+        package var domain: String
+        /// The credential ID of a passkey that no user has any more, of which the browser is told (WebAuthn §5.1.10).
+        package var unknown: String?
+
+        package init(options: String, domain: String, unknown: String? = nil) {
+            self.options = options
+            self.domain = domain
+            self.unknown = unknown
+        }
+    }
+
     /// The hint about the user who signed in before.
     package struct Earlier: Sendable, Hashable {
         package var name: DisplayName
@@ -48,8 +74,10 @@ package struct SignInPage: Sendable, Hashable {
 
     package init(
         clientName: DisplayName? = nil, action: String, request: String, ticket: String,
-        username: String = "", stayBox: StayBox? = nil, problem: String? = nil, retryAfterSeconds: Int? = nil,
-        earlier: Earlier? = nil, openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
+        username: String = "", stayBox: StayBox? = nil, problem: String? = nil, isPasskeyWrong: Bool = false,
+        retryAfterSeconds: Int? = nil,
+        passkeys: Passkeys? = nil, confirming: DisplayName? = nil, earlier: Earlier? = nil,
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
     ) {
         self.clientName = clientName
         self.action = action
@@ -58,7 +86,10 @@ package struct SignInPage: Sendable, Hashable {
         self.username = username
         self.stayBox = stayBox
         self.problem = problem
+        self.isPasskeyWrong = isPasskeyWrong
         self.retryAfterSeconds = retryAfterSeconds
+        self.passkeys = passkeys
+        self.confirming = confirming
         self.earlier = earlier
         self.openInBrowserLink = openInBrowserLink
         self.notice = notice
@@ -68,6 +99,8 @@ package struct SignInPage: Sendable, Hashable {
 package enum SignInMessage: String, LocalizationKey {
     /// The username or the password is wrong; the text does not say which of them.
     case wrong = "sign-in.wrong"
+    /// The passkey does not sign in here.
+    case wrongPasskey = "sign-in.wrong-passkey"
     /// Too many attempts failed, so the server did not verify the password.
     case tooManyAttempts = "sign-in.too-many-attempts"
     /// The session had ended when the user submitted another form, so that form was not processed.
@@ -78,10 +111,11 @@ package enum SignInMessage: String, LocalizationKey {
 
 extension SignInPage: Page {
     package static let template = "sign-in"
+    package var script: PageScript? { passkeys == nil ? nil : .passkeys }
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         [
-            "usernameKept": !username.isEmpty,
+            "usernameKept": !username.isEmpty, "isPasswordWrong": problem != nil && !isPasskeyWrong,
             "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
         ]
     }

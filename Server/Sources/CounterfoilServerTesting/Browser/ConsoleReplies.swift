@@ -25,6 +25,10 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the secrets of a client", as: SecretsPage.self) }
     }
 
+    package var passkeysPage: PasskeysPage {
+        get throws(UnexpectedReply) { try page("the passkeys of a user", as: PasskeysPage.self) }
+    }
+
     package var policyPage: PolicyPage {
         get throws(UnexpectedReply) { try page("the policy of a client", as: PolicyPage.self) }
     }

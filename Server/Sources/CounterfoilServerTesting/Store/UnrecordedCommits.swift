@@ -156,10 +156,10 @@ extension ScopeStore {
 }
 
 extension SessionStore {
-    package func beginSession(_ session: Session, proving password: PasswordHash, replacing former: ArtefactDigest?)
+    package func beginSession(_ session: Session, proving proof: SignInProof, replacing former: ArtefactDigest?)
         async throws(StoreFault) -> BeginSessionOutcome
     {
-        try await beginSession(session, proving: password, replacing: former, recording: [])
+        try await beginSession(session, proving: proof, replacing: former, recording: [])
     }
 
     @discardableResult

@@ -119,6 +119,11 @@ extension PasswordHash {
     package static let other = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdB$b3RoZXI")
 }
 
+extension SignInProof {
+    package static let example = password(.example)
+    package static let other = password(.other)
+}
+
 extension RegisteredClient {
     package static func named(
         _ id: String,
@@ -156,7 +161,6 @@ extension CodeRecord {
             codeChallenge: CodeChallenge(of: CodeVerifier()),
             keyThumbprint: .example,
             nonce: Nonce("n-0S6_WzA2Mj é\u{0}\n"),
-            authenticatedAt: Date(timeIntervalSince1970: 1_799_999_400.001),
             issuedAt: World.now,
             expiresAt: World.now.addingTimeInterval(60)
         )

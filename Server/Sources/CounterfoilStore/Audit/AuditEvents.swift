@@ -28,6 +28,8 @@ public struct AuditEvent: Sendable, Hashable {
         public static let signOut = Kind(rawValue: "sign-out")
         /// A user changed the password, or a command set it.
         public static let passwordChange = Kind(rawValue: "password-change")
+        /// A user added, renamed or deleted a passkey, or a command deleted passkeys.
+        public static let passkey = Kind(rawValue: "passkey")
         /// A user allowed or refused the request of a client.
         public static let consent = Kind(rawValue: "consent")
         /// A client got an authorization code without an S256 challenge, under an exception of its policy.
@@ -69,7 +71,7 @@ public struct AuditEvent: Sendable, Hashable {
 
         /// Every kind that this version records.
         public static let allCases: [Kind] = [
-            .signIn, .signOut, .passwordChange, .consent, .browserRequest, .clientRequest, .pkceException,
+            .signIn, .signOut, .passwordChange, .passkey, .consent, .browserRequest, .clientRequest, .pkceException,
             .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
             .clientAuthentication, .throttled, .client, .machineAccess, .clientSecret, .account,
             .signingKey, .setting, .auditRemoval,

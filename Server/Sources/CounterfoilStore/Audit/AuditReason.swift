@@ -19,6 +19,8 @@ extension AuditEvent {
         public static let wrongPassword = Reason(rawValue: "wrong_password")
         /// No account has the typed username or email address, which the log never contains.
         public static let unknownUser = Reason(rawValue: "unknown_user")
+        /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
+        public static let passkey = Reason(rawValue: "passkey")
         /// The password is right, but the account is disabled.
         public static let disabled = Reason(rawValue: "disabled")
         /// The account was disabled or deleted, or its password changed, while the request was processed.
@@ -79,7 +81,7 @@ extension AuditEvent {
         /// Every reason that this version records.
         public static let allCases: [Reason] =
             [
-                .wrongPassword, .unknownUser, .disabled, .accountChanged, .throttledUser, .throttledSource,
+                .wrongPassword, .unknownUser, .passkey, .disabled, .accountChanged, .throttledUser, .throttledSource,
                 .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm, .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,

@@ -68,6 +68,14 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.init(kind: "name of an initial access token", text: Base64URL.encode(token.digest.bytes))
     }
 
+    /// Creates the digest of a credential ID, the key of ``PasskeyStore/passkey(_:)``.
+    public init(ofCredentialID id: [UInt8]) { self.init(kind: "credential", text: Base64URL.encode(id)) }
+
+    /// Creates the digest of the challenge of a passkey, which counts once.
+    package init(ofChallenge challenge: [UInt8]) {
+        self.init(kind: "challenge", text: Base64URL.encode(challenge))
+    }
+
     /// Creates the digest under which attempts are counted, from a message authentication code.
     ///
     /// The names that users type are easy to guess, so a plain digest would reveal them to a reader of the store.

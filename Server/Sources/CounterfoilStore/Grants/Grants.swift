@@ -67,6 +67,10 @@ public struct Grant: Sendable, Hashable {
     public let sessionID: SessionIdentifier?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
+    /// The methods by which the user signed in, `amr`.
+    public let methods: AuthenticationMethods
+    /// The context of the sign-in, `acr`; it can be weaker than that of ``methods``, if the client asked for this one.
+    public let context: AuthenticationContext
     /// The device on which the client was signed in.
     public let device: GrantDevice
     /// The time of the approval.
@@ -88,6 +92,8 @@ public struct Grant: Sendable, Hashable {
         claimScope: Scope = Scope(),
         sessionID: SessionIdentifier? = nil,
         authenticatedAt: Date? = nil,
+        methods: AuthenticationMethods = [.password],
+        context: AuthenticationContext? = nil,
         device: GrantDevice = GrantDevice(),
         createdAt: Date,
         lastUsedAt: Date,
@@ -102,6 +108,8 @@ public struct Grant: Sendable, Hashable {
         self.claimScope = claimScope
         self.sessionID = sessionID
         self.authenticatedAt = authenticatedAt ?? createdAt
+        self.methods = methods
+        self.context = context ?? methods.context
         self.device = device
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
@@ -146,8 +154,6 @@ public struct CodeRecord: Sendable, Hashable {
     public let keyThumbprint: KeyThumbprint?
     /// The `nonce` of the authorization request; nil if it had none.
     public let nonce: Nonce?
-    /// The time when the user signed in, `auth_time`.
-    public let authenticatedAt: Date
     /// The time when the server issued the code.
     public let issuedAt: Date
     /// The time from which the code cannot be redeemed, by default 60 seconds after ``issuedAt``.
@@ -173,7 +179,6 @@ public struct CodeRecord: Sendable, Hashable {
         codeChallenge: CodeChallenge?,
         keyThumbprint: KeyThumbprint? = nil,
         nonce: Nonce?,
-        authenticatedAt: Date,
         issuedAt: Date,
         expiresAt: Date,
         usedAt: Date? = nil,
@@ -188,7 +193,6 @@ public struct CodeRecord: Sendable, Hashable {
         self.codeChallenge = codeChallenge
         self.keyThumbprint = keyThumbprint
         self.nonce = nonce
-        self.authenticatedAt = authenticatedAt
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.usedAt = usedAt

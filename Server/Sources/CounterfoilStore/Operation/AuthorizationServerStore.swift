@@ -29,9 +29,10 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 /// the registry without the cache.
 public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore & AuditStore & BrandingStore
     & CertificateOrderStore & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore
-    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MaintenanceStore & UserStore & ProofUseStore
-    & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore & ServiceRecordStore
-    & SessionStore & SetupStore & SigningKeyStore & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore
+    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MaintenanceStore & UserStore & PasskeyStore
+    & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
+    & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock & UnregisteredClientStore
+    & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -26,6 +26,11 @@ extension AddUserOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension AddPasskeyOutcome: CommitOutcome {
+    /// Whether the passkey was added.
+    public var isCommitted: Bool { self == .added }
+}
+
 extension AddResourceOutcome: CommitOutcome {
     /// Whether the API was added.
     public var isCommitted: Bool { self == .added }

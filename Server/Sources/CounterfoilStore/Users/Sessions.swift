@@ -67,6 +67,8 @@ public struct Session: Sendable, Hashable {
     public let userID: UserIdentifier
     /// The time when the user authenticated, `auth_time`.
     public let authenticatedAt: Date
+    /// The methods by which the user authenticated, `amr`.
+    public let methods: AuthenticationMethods
     /// The time of the last request of the browser, updated at most once a minute.
     public var lastSeenAt: Date
     /// The time when the session expires, even if it is in use.
@@ -84,6 +86,7 @@ public struct Session: Sendable, Hashable {
         id: SessionIdentifier = SessionIdentifier(),
         userID: UserIdentifier,
         authenticatedAt: Date,
+        methods: AuthenticationMethods = [.password],
         lastSeenAt: Date,
         expiresAt: Date,
         userAgent: String = "",
@@ -94,6 +97,7 @@ public struct Session: Sendable, Hashable {
         self.id = id
         self.userID = userID
         self.authenticatedAt = authenticatedAt
+        self.methods = methods
         self.lastSeenAt = lastSeenAt
         self.expiresAt = expiresAt
         self.userAgent = String(
@@ -117,14 +121,22 @@ public struct SessionFacts: Sendable, Hashable {
     }
 }
 
+/// What a user has proved to sign in, and what a session needs to begin.
+public enum SignInProof: Sendable, Hashable {
+    /// The password with this hash.
+    case password(PasswordHash)
+    /// A passkey.
+    case passkey(PasskeyUse)
+}
+
 /// The outcome of ``SessionStore/beginSession(_:proving:replacing:recording:)``.
 public enum BeginSessionOutcome: Sendable, Hashable {
     /// The session began with this `sid`, and the former session of the browser was deleted.
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
-    /// The password was changed after the server had verified the former one; nothing was written.
-    case passwordChanged
+    /// The password was changed, or the passkey deleted, after the server had verified it; nothing was written.
+    case proofOutdated
 }
 
 /// The sessions of signed-in browsers.
@@ -140,20 +152,19 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Starts a session if the stored password hash still equals `password`, and replaces the former session of the
-    /// browser.
+    /// Starts a session if the proof still holds, and replaces the former session of the browser.
+    ///
+    /// A password holds while its hash is stored, and a passkey until it is deleted. The use of a passkey is recorded.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
     /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the
     /// former session belongs to another user, it ends with its dependents.
     ///
-    /// The store compares the hash so that a sign-in fails if the password is changed after the server verified it.
-    ///
     /// A user has at most ``Session/limitPerUser`` sessions. If the new session exceeds this limit, the least
     /// recently used other sessions end with their dependents.
     func beginSession(
         _ session: Session,
-        proving password: PasswordHash,
+        proving proof: SignInProof,
         replacing former: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome

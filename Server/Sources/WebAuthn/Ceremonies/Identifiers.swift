@@ -1,4 +1,5 @@
 package import CounterfoilProtocol
+import Crypto
 
 /// The identifier of a credential (WebAuthn §4, credential ID): 1 to 1023 bytes that the authenticator has chosen.
 package struct CredentialID: Sendable, Hashable, CustomStringConvertible {
@@ -28,6 +29,9 @@ package struct UserHandle: Sendable, Hashable {
     /// The bytes.
     package let bytes: [UInt8]
 
+    /// Creates a user handle from an identifier; of one with more than 64 bytes, it has the first 64.
+    package init(ofText identifier: String) { bytes = Array(identifier.utf8.prefix(Self.byteLimit)) }
+
     /// Creates a user handle; returns nil if it is empty or too long.
     package init?(_ bytes: [UInt8]) {
         guard (1...Self.byteLimit).contains(bytes.count) else { return nil }
@@ -50,6 +54,9 @@ package struct Challenge: Sendable, Hashable {
         guard bytes.count >= Self.minimumByteCount else { return nil }
         self.bytes = bytes
     }
+
+    /// Creates the challenge that belongs to a secret text, such as the token of a form: its SHA-256 digest.
+    package init(hashing text: String) { bytes = Array(SHA256.hash(data: Array(text.utf8))) }
 
     /// Creates a challenge of 32 random bytes.
     package init(from random: RandomBytes = RandomBytes()) { bytes = random.bytes(32) }

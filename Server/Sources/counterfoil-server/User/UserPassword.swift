@@ -10,7 +10,8 @@ struct UserPassword: AsyncParsableCommand {
         abstract: "Set a new password for a user.",
         discussion: """
             At a terminal, the command asks for the password and does not show it. A script writes the password as \
-            one line to standard input, with --password-stdin. All sessions of the user end.
+            one line to standard input, with --password-stdin. All sessions of the user end. The passkeys of the \
+            user stay, unless --remove-passkeys is given: use it if somebody else had access to the account.
 
             Examples:
               counterfoil-server user password alice --data-dir ./data
@@ -22,6 +23,9 @@ struct UserPassword: AsyncParsableCommand {
     @OptionGroup var argument: UserArgument
 
     @OptionGroup var secret: PasswordOption
+
+    @Flag(name: .long, help: "Delete all passkeys of the user, too.")
+    var removePasskeys = false
 
     @OptionGroup var options: AdministrationOptions
 
@@ -36,8 +40,9 @@ struct UserPassword: AsyncParsableCommand {
                 of: user.id, from: user.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
             case .changed:
+                let passkeys = try await removingPasskeys(of: user, in: installation)
                 if options.json { return try Output.json(UserDocument(user)) }
-                Output.line("Changed the password of \(user.username), and ended all sessions.")
+                Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the password was changed at the same time; try again")
             case .userNotActive:
@@ -47,4 +52,20 @@ struct UserPassword: AsyncParsableCommand {
             }
         }
     }
+
+    /// Deletes the passkeys of the user if the operator asks for it, and returns a sentence about them.
+    private func removingPasskeys(of user: User, in installation: Installation) async throws -> String {
+        let store = installation.store
+        guard removePasskeys else {
+            let count = try await store.passkeys(of: user.id).count
+            guard count > 0 else { return "" }
+            return " \(Self.words(count)) still \(count == 1 ? "signs" : "sign") the user in; "
+                + "to delete \(count == 1 ? "it" : "them"), run the command with --remove-passkeys."
+        }
+        let event = installation.event(.passkey, user: user.id, detail: "deleted all")
+        let removed = try await store.removePasskeys(of: user.id, recording: [event])
+        return " Deleted \(Self.words(removed))."
+    }
+
+    private static func words(_ count: Int) -> String { count == 1 ? "1 passkey" : "\(count) passkeys" }
 }

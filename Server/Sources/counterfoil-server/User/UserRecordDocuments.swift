@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -7,6 +7,7 @@ import Foundation
 struct UserSessionDocument: Encodable {
     private let sid: String
     private let authenticatedAt: String
+    private let methods: [String]
     private let lastSeenAt: String
     private let expiresAt: String
     private let userAgent: String
@@ -14,7 +15,7 @@ struct UserSessionDocument: Encodable {
     private let isPersistent: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case sid, source
+        case sid, source, methods
         case authenticatedAt = "authenticated_at"
         case lastSeenAt = "last_seen_at"
         case expiresAt = "expires_at"
@@ -25,11 +26,45 @@ struct UserSessionDocument: Encodable {
     init(_ session: Session) {
         sid = session.id.rawValue
         authenticatedAt = Moment.text(session.authenticatedAt)
+        methods = session.methods.all.map(\.rawValue).sorted()
         lastSeenAt = Moment.text(session.lastSeenAt)
         expiresAt = Moment.text(session.expiresAt)
         userAgent = session.userAgent
         source = session.source
         isPersistent = session.isPersistent
+    }
+}
+
+/// A passkey in the export of a user, without its public key.
+struct UserPasskeyDocument: Encodable {
+    private let credentialID: String
+    private let name: String
+    private let product: String?
+    private let isSynced: Bool
+    private let createdAt: String
+    private let lastUsedAt: String?
+    private let lastUserAgent: String?
+    private let lastSource: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case name, product
+        case credentialID = "credential_id"
+        case isSynced = "synced"
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+        case lastUserAgent = "last_user_agent"
+        case lastSource = "last_source"
+    }
+
+    init(_ passkey: Passkey) {
+        credentialID = Base64URL.encode(passkey.credentialID)
+        name = passkey.name
+        product = PasskeyCeremonies.product(of: passkey)
+        isSynced = passkey.isBackedUp
+        createdAt = Moment.text(passkey.createdAt)
+        lastUsedAt = passkey.lastUse.map { Moment.text($0.time) }
+        lastUserAgent = passkey.lastUse?.userAgent
+        lastSource = passkey.lastUse?.source
     }
 }
 
@@ -44,6 +79,7 @@ struct UserGrantDocument: Encodable {
     private let userInfoClaims: [String]
     private let sid: String?
     private let authenticatedAt: String
+    private let methods: [String]
     private let deviceName: String?
     private let userAgent: String
     private let source: String
@@ -61,7 +97,7 @@ struct UserGrantDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case scope, resources, sid, source
+        case scope, resources, sid, methods, source
         case grantID = "grant_id"
         case clientID = "client_id"
         case claimScope = "claim_scope"
@@ -89,6 +125,7 @@ struct UserGrantDocument: Encodable {
         userInfoClaims = grant.claims.userInfo.sorted()
         sid = grant.sessionID?.rawValue
         authenticatedAt = Moment.text(grant.authenticatedAt)
+        methods = grant.methods.all.map(\.rawValue).sorted()
         deviceName = grant.device.name
         userAgent = grant.device.userAgent
         source = grant.device.source

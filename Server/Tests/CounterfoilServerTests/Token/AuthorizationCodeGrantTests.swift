@@ -317,7 +317,7 @@ struct AuthorizationCodeGrantTests {
             grantID: grant.id,
             redirectURI: .requested(try RedirectURI("http://127.0.0.1:51004/callback")),
             codeChallenge: nil,
-            nonce: nil, authenticatedAt: test.clock.now, issuedAt: test.clock.now,
+            nonce: nil, issuedAt: test.clock.now,
             expiresAt: test.clock.now.addingTimeInterval(60)
         )
         let approval = Approval(

@@ -178,7 +178,7 @@ extension CodeRecord {
         CodeRecord(
             digest: device.digest, interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: grant.id,
             redirectURI: nil, requestedScope: device.scope, codeChallenge: device.codeChallenge, nonce: nil,
-            authenticatedAt: grant.authenticatedAt, issuedAt: grant.createdAt, expiresAt: device.expiresAt)
+            issuedAt: grant.createdAt, expiresAt: device.expiresAt)
     }
 }
 

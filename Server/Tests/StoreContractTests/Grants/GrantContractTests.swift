@@ -55,7 +55,6 @@ struct GrantContractTests {
                 redirectURI: .registered(try RedirectURI("https://app.example.com/callback")),
                 codeChallenge: nil,
                 nonce: nil,
-                authenticatedAt: World.now,
                 issuedAt: World.now,
                 expiresAt: World.now
             )

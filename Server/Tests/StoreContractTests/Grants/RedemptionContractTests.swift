@@ -161,8 +161,7 @@ struct RedemptionContractTests {
             let other = world.grant()
             let again = CodeRecord(
                 digest: code.digest, interaction: code.interaction, grantID: other.id, redirectURI: code.redirectURI,
-                codeChallenge: code.codeChallenge, nonce: nil, authenticatedAt: code.authenticatedAt,
-                issuedAt: code.issuedAt, expiresAt: code.expiresAt)
+                codeChallenge: code.codeChallenge, nonce: nil, issuedAt: code.issuedAt, expiresAt: code.expiresAt)
             #expect(try await world.store.recordConsent(world.approval(other, again)) == .alreadyAnswered)
             #expect(try await world.store.grant(other.id) == nil)
         }

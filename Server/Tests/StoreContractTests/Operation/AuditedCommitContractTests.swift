@@ -196,7 +196,7 @@ struct AuditedCommitContractTests {
             let event = AuditEvent(at: World.now, .signIn, userID: world.user.id)
             for (hash, count) in [(PasswordHash.other, 0), (.example, 1)] {
                 _ = try await world.store.beginSession(
-                    .lasting(of: world.user), proving: hash, replacing: nil, recording: [event])
+                    .lasting(of: world.user), proving: .password(hash), replacing: nil, recording: [event])
                 #expect(try await world.store.audit(AuditQuery()).map(\.event) == Array(repeating: event, count: count))
             }
         }

@@ -69,6 +69,22 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 report: report)
         },
+        EndingChange("a deleted passkey", [.passkey]) { world async throws in
+            func passkey(_ number: UInt8) -> Passkey {
+                Passkey(
+                    credentialID: [number], userID: world.user.id, publicKey: [], name: "Key", createdAt: World.now)
+            }
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addPasskey(passkey(1), recording: []) == .added)
+                    #expect(try await world.store.addPasskey(passkey(2), recording: []) == .added)
+                },
+                end: { world async throws in
+                    _ = try await world.store.removePasskey(passkey(1).digest, of: world.user.id, recording: [])
+                },
+                isValid: { try await $0.store.passkey(passkey(1).digest) != nil },
+                isLeft: { try await $0.store.passkey(passkey(2).digest) != nil })
+        },
         EndingChange("a disabled user", [.userDisabled, .session]) { world async throws in
             var report = RestoreReport()
             report.disabled = [world.user.username.rawValue]

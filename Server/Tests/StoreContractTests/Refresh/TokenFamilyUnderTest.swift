@@ -24,7 +24,7 @@ struct TokenFamilyUnderTest {
             digest: ArtefactDigest(of: SessionToken()), userID: test.alice.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 60)
         #expect(
-            try await server.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil)
+            try await server.store.beginSession(session, proving: .password(test.alice.passwordHash), replacing: nil)
                 == .begun(session.id))
         let grant = Grant(
             userID: test.alice.id, clientID: client.id, scope: client.scope, sessionID: session.id, createdAt: now,
@@ -32,7 +32,7 @@ struct TokenFamilyUnderTest {
         let record = CodeRecord(
             digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
             grantID: grant.id, redirectURI: .registered(try #require(client.redirectURIs.first)),
-            codeChallenge: CodeChallenge(of: verifier), nonce: nil, authenticatedAt: now, issuedAt: now,
+            codeChallenge: CodeChallenge(of: verifier), nonce: nil, issuedAt: now,
             expiresAt: now + 60)
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: client),

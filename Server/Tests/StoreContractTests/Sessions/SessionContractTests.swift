@@ -257,7 +257,7 @@ struct SessionContractTests {
             let (former, new) = (Session.example(of: world.user), Session.example(of: world.user))
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let refused = try await world.store.beginSession(new, proving: .other, replacing: former.digest)
-            #expect(refused == .passwordChanged)
+            #expect(refused == .proofOutdated)
             #expect(try await world.store.sessions(of: world.user.id) == [former])
         }
     }

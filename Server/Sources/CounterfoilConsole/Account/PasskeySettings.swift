@@ -1,0 +1,145 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+/// `/account/passkeys`: the passkeys of a user, and the forms that add, rename and delete one.
+struct PasskeySettings: Sendable {
+    let console: Console
+
+    /// The values of the form field `decision`.
+    private enum Decision: String {
+        case add, rename, remove
+    }
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        try await page(exchange)
+    }
+
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        let ceremonies = try ceremonies
+        let (form, _) = try console.form(exchange)
+        let passkey = try form.value("passkey")
+        switch Decision(rawValue: try form.value("decision")) {
+        case .add:
+            return try await add(passkey, answering: try form.value("ticket"), by: ceremonies, exchange)
+        case .rename:
+            return try await rename(passkey, to: try form.value("name"), exchange)
+        case .remove:
+            return try await remove(passkey, exchange)
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    private func add(
+        _ answer: String, answering ticket: String, by ceremonies: PasskeyCeremonies, _ exchange: Console.Exchange
+    ) async throws -> Reply {
+        let passkey: Passkey
+        do {
+            passkey = try ceremonies.newPasskey(
+                answer, answering: ticket, of: exchange.user,
+                naming: {
+                    $0 ?? exchange.words(Device(userAgent: exchange.request.head.headerFields[.userAgent] ?? "").text)
+                }, now: exchange.now)
+        } catch {
+            await console.auditor.refuse(
+                .passkey, because: .passkey, exchange.request, user: exchange.user.id, detail: "\(error)",
+                now: exchange.now)
+            return try await again(exchange, .refused)
+        }
+        let event = console.event(.passkey, by: exchange, detail: "added")
+        switch try await console.store.addPasskey(passkey, recording: [event]) {
+        case .added:
+            console.auditor.countRecorded(event)
+            return .done(AccountNotice.passkeyAdded, at: console.path(.passkeys))
+        case .exists: return try await again(exchange, .exists)
+        case .tooMany: return try await again(exchange, .tooMany)
+        case .userNotActive: throw Console.SignInNeeded(path: exchange.path)
+        }
+    }
+
+    private func rename(_ id: String, to typed: String, _ exchange: Console.Exchange) async throws -> Reply {
+        guard !typed.trimmingWhitespace().isEmpty else { return try await again(exchange, .nameMissing) }
+        let name = DisplayName(typed).description
+        let event = console.event(.passkey, by: exchange, detail: "renamed")
+        guard let digest = Self.digest(id),
+            try await console.store.renamePasskey(digest, of: exchange.user.id, to: name, recording: [event])
+        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
+        console.auditor.countRecorded(event)
+        return .done(AccountNotice.passkeyRenamed, at: console.path(.passkeys))
+    }
+
+    /// Deletes a passkey; the user still has the password as a way in.
+    private func remove(_ id: String, _ exchange: Console.Exchange) async throws -> Reply {
+        let event = console.event(.passkey, by: exchange, detail: "deleted")
+        guard let digest = Self.digest(id),
+            try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event])
+        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
+        console.auditor.countRecorded(event)
+        return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))
+    }
+
+    private static func digest(_ id: String) -> ArtefactDigest? {
+        Base64URL.decode(id).flatMap(ArtefactDigest.init(stored:))
+    }
+
+    private func again(_ exchange: Console.Exchange, _ problem: PasskeyProblem) async throws -> Reply {
+        try await page(exchange, problem: problem)
+    }
+
+    /// The ceremonies of this server; without a domain, it has no passkeys and no such page.
+    private var ceremonies: PasskeyCeremonies {
+        get throws {
+            guard let ceremonies = PasskeyCeremonies(console.settings.issuer) else { throw NotFoundError() }
+            return ceremonies
+        }
+    }
+
+    private func page(_ exchange: Console.Exchange, problem: PasskeyProblem? = nil) async throws -> Reply {
+        let ceremonies = try ceremonies
+        let action = console.path(.passkeys)
+        let ticket = console.ticket(exchange, for: action)
+        let passkeys = try await console.store.passkeys(of: exchange.user.id)
+        let branding = try await console.registry.fresh().branding()
+        let site = Site(branding, settings: console.settings, language: exchange.request.language)
+        let options = ceremonies.creationOptions(
+            for: exchange.user, with: passkeys, siteName: site.name, answering: ticket)
+        let page = PasskeysPage(
+            console: console.head(exchange, in: .account),
+            notice: exchange.notice(AccountNotice.self),
+            problems: problem.map { [FormProblem(exchange.words($0), field: nil)] } ?? [],
+            paths: console.accountPaths(at: .passkeys),
+            rows: passkeys.map { row($0, exchange) },
+            offer: PasskeysPage.Offer(
+                options: options, known: ceremonies.known(passkeys, of: exchange.user), domain: ceremonies.domain),
+            canAdd: passkeys.count < Passkey.limitPerUser,
+            nameLimit: Passkey.nameLimit,
+            action: action,
+            ticket: ticket)
+        return Reply(problem == nil ? .ok : .badRequest, .page(page))
+    }
+
+    private func row(_ passkey: Passkey, _ exchange: Console.Exchange) -> PasskeysPage.Row {
+        PasskeysPage.Row(
+            id: Base64URL.encode(passkey.digest.bytes),
+            name: DisplayName(passkey.name),
+            product: PasskeyCeremonies.product(of: passkey).flatMap { $0 == passkey.name ? nil : $0 },
+            added: exchange.words.date(passkey.createdAt),
+            lastUsed: passkey.lastUse.map { use in
+                [
+                    exchange.words.ago(use.time, now: exchange.now),
+                    exchange.words(Device(userAgent: use.userAgent).text), use.source,
+                ].filter { !$0.isEmpty }.joined(separator: ", ")
+            },
+            isSynced: passkey.isBackedUp)
+    }
+}
+
+/// The errors on the page of the passkeys.
+private enum PasskeyProblem: String, LocalizationKey {
+    case refused = "account.passkeys.refused"
+    case exists = "account.passkeys.exists"
+    case tooMany = "account.passkeys.too-many"
+    case nameMissing = "account.passkeys.name-missing"
+}

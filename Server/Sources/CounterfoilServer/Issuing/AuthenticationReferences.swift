@@ -1,0 +1,53 @@
+import CounterfoilProtocol
+package import CounterfoilStore
+
+extension AuthenticationContext {
+    /// The value of `acr` (OpenID Connect Core §2; RFC 9470 §3).
+    package var urn: String { "urn:counterfoil:acr:\(rawValue)" }
+
+    /// Returns the context with a value of `acr`; nil if this server has none.
+    init?(urn: String) {
+        guard let context = Self.allCases.first(where: { $0.urn.utf8.elementsEqual(urn.utf8) }) else { return nil }
+        self = context
+    }
+}
+
+extension AuthenticationMethods {
+    /// The values of `amr` (RFC 8176 §2).
+    ///
+    /// A passkey is the possession of a key (`pop`), a touch (`user`), and the PIN or biometrics that unlock it, so it
+    /// is multi-factor authentication (`mfa`) by itself. Whether the key is in hardware is not known without an
+    /// attestation, so it is neither `hwk` nor `swk`.
+    package var references: [String] {
+        (all.contains(.password) ? ["pwd"] : []) + (all.contains(.passkey) ? ["pop", "user", "mfa"] : [])
+    }
+}
+
+/// The authentication contexts for which a request asks (OpenID Connect Core §3.1.2.1 `acr_values` and §5.5.1.1).
+struct AskedContexts: Sendable, Hashable {
+    /// The contexts, one of which the sign-in must have; nil if any will do.
+    let required: Set<AuthenticationContext>?
+    /// The contexts that the client prefers; empty if it prefers none.
+    let wished: Set<AuthenticationContext>
+
+    init(of request: AuthorizationRequest) {
+        let essential = request.claims?.requiredContexts ?? []
+        required = essential.isEmpty ? nil : Set(essential.compactMap(AuthenticationContext.init(urn:)))
+        wished = Set(request.authenticationContexts.compactMap(AuthenticationContext.init(urn:)))
+    }
+
+    /// Whether no sign-in at this server can have a required context.
+    var isImpossible: Bool { required?.isEmpty ?? false }
+
+    /// The weakest context with which the request is satisfied; nil if every context satisfies it.
+    var minimum: AuthenticationContext? { (required ?? wished).min() }
+
+    /// Returns `acr` of the tokens after a sign-in: the strongest of the asked contexts that it reaches, and its own if
+    /// it reaches none or none is asked.
+    ///
+    /// A stronger sign-in satisfies a request for a weaker context, and the client finds the value for which it asked.
+    func stated(of methods: AuthenticationMethods) -> AuthenticationContext {
+        let reached = (required ?? wished).filter { $0 <= methods.context }
+        return reached.max() ?? methods.context
+    }
+}
