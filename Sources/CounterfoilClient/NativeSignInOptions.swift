@@ -5,6 +5,12 @@ extension NativeSignIn {
     public struct Options: Sendable {
         /// `login_hint`: the user that the sign-in page suggests; nil omits the parameter.
         public var loginHint: String?
+        /// `device_name`: the name of this device, which Counterfoil shows the user in the list of sign-ins; nil omits
+        /// the parameter.
+        ///
+        /// No standard defines it, and a server that does not know it ignores it (RFC 6749 §3.1). The name of the host
+        /// can tell who the user is, so the SDK never sends it by itself. Counterfoil shows the first 64 characters.
+        public var deviceName: String?
         /// `prompt`: the pages that the server must show or must not show; an empty set omits the parameter.
         ///
         /// If nil, the request contains `prompt=consent` if the scope contains `openid` and `offline_access`, because
@@ -76,7 +82,7 @@ extension NativeSignIn.Options {
         "response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method", "code_verifier", "prompt", "max_age", "login_hint", "acr_values", "resource",
         "dpop_jkt", "request", "request_uri", "grant_type", "client_secret", "client_assertion",
-        "client_assertion_type", "device_code",
+        "client_assertion_type", "device_code", "device_name",
     ]
 
     /// Throws if an additional parameter is one that the client sets itself, or has an invalid name.

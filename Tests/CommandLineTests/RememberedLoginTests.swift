@@ -23,7 +23,8 @@ struct RememberedLoginTests {
             let first = try await CommandLineTool.login(
                 [
                     server.issuer.rawValue, "--profile", "work", "--browser", "print", "--scope", "openid email",
-                    "--parameter", "audience=photos", "--login-hint", "alice", "--prompt", "login",
+                    "--parameter", "audience=photos", "--login-hint", "alice", "--prompt", "login", "--device-name",
+                    "Kitchen tablet",
                     "--trusted-audience", "photos", "--par", "never", "--api", "https://photos.example.com",
                 ], home: home)
             #expect(first.status == 0, "\(first.errors)")
@@ -36,7 +37,7 @@ struct RememberedLoginTests {
             let login = (content["profiles"] as? [String: [String: [String: Any]]])?["work"]?["login"]
             #expect(
                 login?.keys.sorted() == [
-                    "api", "browser", "client-id", "issuer", "login-hint", "par", "parameter", "scope",
+                    "api", "browser", "client-id", "device-name", "issuer", "login-hint", "par", "parameter", "scope",
                     "trusted-audience",
                 ])
 
@@ -47,7 +48,7 @@ struct RememberedLoginTests {
             // The others check the client before the browser opens.
             let requests = server.requests(to: .authorization).filter { $0.query["prompt"] != "none" }
             try #require(requests.count == 2)
-            for name in ["client_id", "scope", "audience", "login_hint"] {
+            for name in ["client_id", "scope", "audience", "login_hint", "device_name"] {
                 #expect(requests[0].query[name] == requests[1].query[name])
                 #expect(requests[0].query[name] != nil)
             }

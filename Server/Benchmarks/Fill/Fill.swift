@@ -120,7 +120,9 @@ struct Fill {
         let line = RefreshFamily(
             digest: family, grantID: id, rotatedAt: time, lastUsedAt: time,
             expiresAt: time.addingTimeInterval(180 * 24 * 3600))
-        guard try await store.consumeCode(code, beginning: line, attempt: CommitAttempt(), at: time) == .consumed
+        guard
+            try await store.consumeCode(
+                code, beginning: line, givingAccessUntil: time, attempt: CommitAttempt(), at: time) == .consumed
         else {
             throw Failure("a code was not redeemed")
         }

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilStore
 
 /// A confirmation that a page shows after a form was submitted.
 ///
@@ -14,8 +15,18 @@ extension Notice {
 extension Console.Exchange {
     /// Returns the confirmation whose code is in the URL of the request; nil if there is none.
     func noticed<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> Vocabulary? {
-        guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }
+        guard let code = parameter(Reply.noticeParameter) else { return nil }
         return vocabulary.allCases.first { $0.code == code }
+    }
+
+    /// The client that the confirmation is about; nil if the URL names none.
+    var noticedClient: ClientIdentifier? { parameter(Reply.clientParameter).flatMap { ClientIdentifier($0) } }
+
+    /// The ended sign-in of an app that the confirmation is about; nil if the URL names none.
+    var noticedSignIn: GrantIdentifier? { parameter(SignedInApps.field).flatMap(GrantIdentifier.init(_:)) }
+
+    private func parameter(_ name: String) -> String? {
+        (try? FormParameters(parsing: request.query).single(name)).flatMap { $0 }
     }
 
     /// Returns the text of the confirmation whose code is in the URL of the request; nil if there is none.
@@ -30,9 +41,14 @@ extension Reply {
     static let clientParameter = "client"
 
     /// Redirects to the page that shows the result of a form, with the code of a confirmation in the URL.
-    static func done(_ notice: some Notice, of client: ClientIdentifier? = nil, at path: String) -> Reply {
+    ///
+    /// The URL also has the client or the ended sign-in of an app, if the confirmation is about one.
+    static func done(
+        _ notice: some Notice, of client: ClientIdentifier? = nil, under signIn: GrantIdentifier? = nil, at path: String
+    ) -> Reply {
         var query = FormParameters([noticeParameter: notice.code])
         if let client { query.append(clientParameter, client.rawValue) }
+        if let signIn { query.append(SignedInApps.field, signIn.rawValue) }
         return .seeOther(path + "?" + query.encoded)
     }
 }

@@ -129,8 +129,8 @@ extension SQLConnection {
             """
             INSERT INTO device_authorizations (
                 digest, user_code, client_id, scope, resources, code_challenge, requested_at, expires_at, source,
-                user_agent, poll_interval, last_polled_at, denied_at
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                user_agent, device_name, poll_interval, last_polled_at, denied_at
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(authorization.digest.bytes),
             Data(authorization.userCode.bytes),
@@ -142,6 +142,7 @@ extension SQLConnection {
             authorization.expiresAt.microseconds,
             authorization.source,
             authorization.userAgent,
+            authorization.device.name,
             authorization.interval,
             authorization.lastPolledAt?.microseconds,
             authorization.deniedAt?.microseconds
@@ -169,7 +170,7 @@ extension DeviceAuthorization {
 
     fileprivate static let columns = """
         digest, user_code, client_id, scope, resources, code_challenge, requested_at, expires_at, source, user_agent,
-        poll_interval, last_polled_at, denied_at
+        device_name, poll_interval, last_polled_at, denied_at
         """
 
     fileprivate init(_ columns: inout Columns) throws {
@@ -185,6 +186,7 @@ extension DeviceAuthorization {
             expiresAt: try columns.date(),
             source: try columns.text(),
             userAgent: try columns.text(),
+            deviceName: try columns.optionalText(),
             interval: Int(try columns.integer()),
             lastPolledAt: try columns.optionalDate(),
             deniedAt: try columns.optionalDate()

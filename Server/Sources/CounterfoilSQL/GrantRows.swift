@@ -8,8 +8,9 @@ extension SQLConnection {
             """
             INSERT INTO grants (
                 id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
-                claim_scope, session_id, authenticated_at, methods, context, created_at, last_used_at, revoked_at
-            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                claim_scope, session_id, authenticated_at, methods, context, device_name, user_agent, source,
+                is_separate_device, created_at, last_used_at, revoked_at
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.userID.rawValue,
@@ -23,6 +24,10 @@ extension SQLConnection {
             grant.authenticatedAt.microseconds,
             grant.methods.stored,
             grant.context.rawValue,
+            grant.device.name,
+            grant.device.userAgent,
+            grant.device.source,
+            grant.device.isSeparate,
             grant.createdAt.microseconds,
             grant.lastUsedAt.microseconds,
             grant.revokedAt?.microseconds
@@ -83,12 +88,13 @@ extension Grant {
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.methods,
-        grants.context, grants.created_at, grants.last_used_at, grants.revoked_at
+        grants.context, grants.device_name, grants.user_agent, grants.source, grants.is_separate_device,
+        grants.created_at, grants.last_used_at, grants.revoked_at
         """
 
     /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
     static let page = """
-        SELECT \(columns), refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
+        SELECT \(columns), grants.access_until, refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
         FROM \(withUser) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE \(isOfFirst) AND (grants.client_id, grants.id) > (?2, ?3)
         ORDER BY grants.client_id, grants.id
@@ -109,6 +115,9 @@ extension Grant {
             authenticatedAt: try columns.date(),
             methods: try columns.word(AuthenticationMethods.init(stored:)),
             context: try columns.word(AuthenticationContext.init(rawValue:)),
+            device: GrantDevice(
+                name: try columns.optionalText(), userAgent: try columns.text(), source: try columns.text(),
+                isSeparate: try columns.flag()),
             createdAt: try columns.date(),
             lastUsedAt: try columns.date(),
             revokedAt: try columns.optionalDate()

@@ -62,6 +62,7 @@ extension SQLStore {
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        givingAccessUntil end: Date,
         attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
@@ -90,13 +91,15 @@ extension SQLStore {
             // The mark of the attempt takes the place of an answer, so the whole redemption is one round trip.
             try database.send(
                 """
-                UPDATE grants SET last_used_at = max(last_used_at, ?3), has_refresh_tokens = ?4
+                UPDATE grants SET last_used_at = max(last_used_at, ?3), has_refresh_tokens = ?4,
+                    access_until = max(coalesce(access_until, ?5), ?5)
                 WHERE number = (SELECT grants.number \(CodeRecord.redeemed))
                 """,
                 key,
                 mark,
                 time.microseconds,
-                family != nil
+                family != nil,
+                end.microseconds
             )
             try database.send(
                 """
@@ -175,8 +178,10 @@ extension SQLStore {
                 noting: unsupported
             ) { columns in
                 let grant = try Grant(&columns)
+                let accessUntil = try columns.optionalDate()
                 return GrantWithTokens(
-                    grant: grant, family: try columns.flag() ? try RefreshFamily(&columns) : nil)
+                    grant: grant, family: try columns.flag() ? try RefreshFamily(&columns) : nil,
+                    accessUntil: accessUntil)
             }
         }
     }

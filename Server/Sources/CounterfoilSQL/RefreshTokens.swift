@@ -20,7 +20,7 @@ extension SQLStore {
     /// Other refreshes change one row and no index. A call with the attempt that last changed the family
     /// succeeds again, and writes nothing.
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        _ facts: RefreshFacts, _ step: RefreshStep, givingAccessUntil end: Date, attempt: CommitAttempt, now: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commit { database in
@@ -28,7 +28,7 @@ extension SQLStore {
             // generation.
             let values = facts.values(attempt: attempt, now: now)
             if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
-                try database.noteUse(of: facts, by: step, values)
+                try database.noteUse(of: facts, by: step, givingAccessUntil: end, values)
             }
             guard try database.record(step, of: facts, values, andNothingElse: events.isEmpty) else {
                 guard let isAttempt = try database.isLast(attempt, of: facts.family) else { return .gone }
@@ -158,12 +158,15 @@ extension SQLConnection {
     /// family meets the conditions of a step.
     ///
     /// The step follows. It is the only statement with an answer, so the whole refresh is one round trip.
-    fileprivate func noteUse(of facts: RefreshFacts, by step: RefreshStep, _ values: [(any SQLValue)?]) throws {
+    fileprivate func noteUse(
+        of facts: RefreshFacts, by step: RefreshStep, givingAccessUntil end: Date, _ values: [(any SQLValue)?]
+    ) throws {
         let family = "FROM refresh_tokens WHERE \(RefreshFamily.condition(of: step))"
         try send(
             """
-            UPDATE grants SET last_used_at = ?3 WHERE number = (SELECT grant_number \(family)) AND last_used_at < ?3
-            """, values: values)
+            UPDATE grants SET last_used_at = ?3, access_until = max(coalesce(access_until, ?7), ?7)
+            WHERE number = (SELECT grant_number \(family)) AND last_used_at < ?3
+            """, values: values + [end.microseconds])
         try send(
             """
             UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3)

@@ -120,8 +120,8 @@ extension SQLStore {
         }
     }
 
-    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
-    /// number of ended sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a
+    /// separate device, and returns the number of ended sessions.
     @discardableResult
     public func signOutEverywhere(
         _ user: UserIdentifier,
@@ -164,8 +164,8 @@ extension SQLStore {
 }
 
 extension SQLConnection {
-    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
-    /// number of ended sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept` or are of a
+    /// separate device, and returns the number of ended sessions.
     func signOutEverywhere(_ user: UserIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
         let keptID = try kept.flatMap { try session($0, of: user) }
         let ended =
@@ -176,7 +176,10 @@ extension SQLConnection {
             }
         if let keptID {
             try revokeGrants(
-                "\(Grant.isOfFirst) AND (grants.session_id IS NULL OR grants.session_id <> ?2)",
+                """
+                \(Grant.isOfFirst)
+                    AND (grants.session_id IS NULL OR grants.session_id <> ?2 OR grants.is_separate_device = 1)
+                """,
                 [user.rawValue, keptID], at: time)
         } else {
             try revokeGrants("\(Grant.isOfFirst) AND grants.session_id IS NOT NULL", [user.rawValue], at: time)

@@ -127,8 +127,9 @@ struct QueryPlanTests {
 
     @Test(arguments: [
         User.removalFacts, RemovedUser.events, RemovedUser.pushedRequests, RemovedUser.grants, Grant.page,
+        AppSignIn.count, AppSignIn.recent, LeftoverAccess.ofUser,
     ])
-    func `the records of a deleted user are found without reading those of others`(_ statement: String) async throws {
+    func `the records of one user are found without reading those of others`(_ statement: String) async throws {
         let steps = try await plan(of: statement)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")

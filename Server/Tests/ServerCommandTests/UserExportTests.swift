@@ -26,6 +26,7 @@ struct UserExportTests {
         for number in 0..<450 {
             let grant = Grant(
                 userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                device: GrantDevice(name: "Kitchen tablet", userAgent: "Firefox", source: "192.0.2.7"),
                 createdAt: now, lastUsedAt: now)
             let code = CodeRecord(
                 digest: ArtefactDigest(of: AuthorizationCode()),
@@ -41,7 +42,7 @@ struct UserExportTests {
                     digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: now,
                     lastUsedAt: now, expiresAt: now + 3600)
                 let redeemed = try await store.consumeCode(
-                    code.digest, beginning: family, attempt: CommitAttempt(), at: now)
+                    code.digest, beginning: family, givingAccessUntil: now + 3600, attempt: CommitAttempt(), at: now)
                 #expect(redeemed == .consumed)
             }
             try await store.appendAudit(AuditEvent(at: now, .consent, userID: user.id, source: "192.0.2.7"))
@@ -82,6 +83,8 @@ struct UserExportTests {
             let grants = try #require(document["grants"] as? [[String: Any]])
             #expect(Set(grants.compactMap { $0["grant_id"] as? String }).count == 450)
             #expect(grants.count { $0["refresh_token"] != nil } == 1)
+            #expect(grants.count { $0["access_until"] != nil } == 1)
+            #expect(grants.allSatisfy { $0["device_name"] as? String == "Kitchen tablet" })
             let consents = try #require(document["consents"] as? [[String: Any]])
             #expect(consents.map { $0["client_name"] as? String } == ["Lightbox"])
             let audit = try #require(document["audit"] as? [[String: Any]])

@@ -50,6 +50,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
             resources: options.resources
         )
         request.authenticationContexts = options.authenticationContexts
+        request.deviceName = options.deviceName
         self.request = request
         authentication = options.authentication
         keepsRefreshToken = options.keepsRefreshToken

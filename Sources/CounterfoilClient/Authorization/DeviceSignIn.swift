@@ -202,6 +202,7 @@ public struct DeviceSignIn: Sendable {
         for resource in options.resources { form.append("resource", resource.rawValue) }
         form.append("code_challenge", CodeChallenge(of: grant.verifier).rawValue)
         form.append("code_challenge_method", CodeChallenge.method)
+        form.append("device_name", ifPresent: options.deviceName)
         for (name, value) in options.additionalParameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
         let body = try await EndpointRequest(form: form, of: known.id, by: known.authentication, at: grant.server)
             .send(to: grant.endpoint, through: transport)

@@ -28,6 +28,10 @@ public struct AuthorizationRequest: Sendable, Hashable {
     ///
     /// Parsing truncates the value to 320 bytes.
     public var loginHint: String?
+    /// The name of the device on which the client runs (parameter `device_name`, an extension); nil if omitted.
+    ///
+    /// The user sees it in the list of sign-ins. Parsing truncates the value to 320 bytes.
+    public var deviceName: String?
     /// The preferred languages of the pages, as unparsed language tags (parameter `ui_locales`); nil if omitted.
     ///
     /// Parsing truncates the value to 320 bytes.
@@ -105,6 +109,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("prompt", ifPresent: prompts.isEmpty ? nil : prompts.joined(separator: " "))
         form.append("max_age", ifPresent: maxAge.map(String.init))
         form.append("login_hint", ifPresent: loginHint)
+        form.append("device_name", ifPresent: deviceName)
         let contexts = authenticationContexts.joined(separator: " ")
         form.append("acr_values", ifPresent: contexts.isEmpty ? nil : contexts)
         form.append("claims", ifPresent: claims?.text)

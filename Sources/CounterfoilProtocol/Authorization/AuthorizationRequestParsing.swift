@@ -92,6 +92,7 @@ extension AuthorizationRequest {
         prompt = try Self.prompt(values)
         maxAge = try Self.maxAge(values)
         loginHint = try values["login_hint"].map { $0.prefix(bytes: 320) }
+        deviceName = try values.deviceName()
         uiLocales = try values["ui_locales"].map { $0.prefix(bytes: 320) }
         resources = try form.resources()
         // OpenID Connect Core §3.1.2.1: `acr_values` is a preference, so an unknown value is not an error.
@@ -184,6 +185,9 @@ struct SingleValues {
             do { return try form.single(name) } catch { throw OAuthError(.invalidRequest, "\(error)") }
         }
     }
+
+    /// Returns `device_name`, an extension, truncated to 320 bytes; nil if it is omitted.
+    func deviceName() throws(OAuthError) -> String? { try self["device_name"].map { $0.prefix(bytes: 320) } }
 
     /// Returns a parameter; throws if it is missing.
     func required(_ name: String) throws(OAuthError) -> String {

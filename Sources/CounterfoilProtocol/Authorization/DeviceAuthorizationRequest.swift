@@ -9,6 +9,10 @@ public struct DeviceAuthorizationRequest: Sendable, Hashable {
     ///
     /// RFC 8628 does not define it. A device that sends a challenge must send the verifier with each token request.
     public var presentedChallenge: PresentedChallenge?
+    /// The name of the device (parameter `device_name`, an extension); nil if omitted.
+    ///
+    /// The user sees it in the list of sign-ins. Parsing truncates the value to 320 bytes.
+    public var deviceName: String?
     /// The APIs for which the client requests tokens (parameter `resource`, RFC 8707 §2.1); empty if omitted.
     public var resources: [Resource]
 
@@ -17,6 +21,7 @@ public struct DeviceAuthorizationRequest: Sendable, Hashable {
         let values = SingleValues(form)
         scope = try values.scope()
         presentedChallenge = try AuthorizationRequest.presentedChallenge(values)
+        deviceName = try values.deviceName()
         resources = try form.resources()
     }
 }

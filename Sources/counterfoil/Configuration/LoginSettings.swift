@@ -24,6 +24,7 @@ struct LoginSettings: Equatable, Sendable {
     var browser: Login.Browser?
     var device: Bool?
     var loginHint: String?
+    var deviceName: String?
 
     /// The options that are remembered; all others are of one sign-in only.
     private static let options: [RememberedOption] = [
@@ -38,6 +39,7 @@ struct LoginSettings: Equatable, Sendable {
         .init("client-metadata", \.clientMetadata, \.asked.clientMetadata),
         .init("client-secret-file", \.clientSecretFile, \.asked.clientAuthentication.secretFile),
         .init("device", \.device, \.device),
+        .init("device-name", \.deviceName, \.deviceName),
         .init("dpop", \.dpop, \.asked.dpop),
         .init("grant", \.grant, \.grant),
         .init("issuer", \.issuer, \.issuer),

@@ -81,6 +81,13 @@ struct Login: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The name of this device, which a Counterfoil server shows you in the list of your sign-ins. Without it, "
+                + "none is sent.",
+            valueName: "name"))
+    var deviceName: String?
+
+    @Option(
+        help: ArgumentHelp(
             "What the server must ask for: none, login, consent or select_account. Can be repeated.",
             valueName: "prompt"),
         transform: Self.prompt)
@@ -112,10 +119,12 @@ struct Login: AsyncParsableCommand {
             throw ValidationError("--prompt none cannot be combined with another --prompt.")
         }
         if grant == .clientCredentials,
-            device || redirectURI != nil || browser != nil || loginHint != nil || !prompt.isEmpty
+            device || redirectURI != nil || browser != nil || loginHint != nil || deviceName != nil
+                || !prompt.isEmpty
         {
             throw ValidationError(
-                "A service has no user; omit --device, --redirect-uri, --browser, --login-hint and --prompt.")
+                "A service has no user; omit --device, --redirect-uri, --browser, --login-hint, --device-name "
+                    + "and --prompt.")
         }
         // The configuration file may contain what this command line lacks.
         guard settings.namesServer else { return }
@@ -208,6 +217,7 @@ struct Login: AsyncParsableCommand {
             signIn.redirect = try Failure.usage { try .registered(redirectURI) }
         }
         signIn.options.loginHint = loginHint
+        signIn.options.deviceName = deviceName
         if !prompt.isEmpty { signIn.options.prompt = Set(prompt) }
         signIn.options.apiOrigins = try apiOrigins()
         try asked.apply(to: &signIn.options, at: target, onDevice: false)
@@ -266,6 +276,7 @@ struct Login: AsyncParsableCommand {
     ) async throws -> Credentials {
         var signIn = DeviceSignIn(issuer: target.issuer, client: client, scope: target.scope)
         signIn.vendor = target.vendor
+        signIn.options.deviceName = deviceName
         signIn.options.apiOrigins = try apiOrigins()
         try asked.apply(to: &signIn.options, at: target, onDevice: true)
         signIn.timeout = timeout.map { .seconds($0) }

@@ -70,6 +70,14 @@ struct AuthorizationAttemptTests {
         #expect(try BrowserURL(url).rawValue == url)
     }
 
+    @Test func `the name of the device is sent only if the program sets it`() throws {
+        var options = NativeSignIn.Options()
+        #expect(try parameters(of: attempt(options: options).authorizationURL).single("device_name") == nil)
+        options.deviceName = "Ada's phone & more"
+        let form = try parameters(of: attempt(options: options).authorizationURL)
+        #expect(try form.single("device_name") == options.deviceName)
+    }
+
     @Test func `no two attempts share a value`() throws {
         var values: Set<String> = []
         for _ in 0..<100 {

@@ -93,11 +93,15 @@ struct AuthorizationRequestTests {
     }
 
     // The limit is in bytes, because one character can contain any number of scalars.
-    @Test(arguments: ["login_hint", "ui_locales"])
+    @Test(arguments: ["login_hint", "ui_locales", "device_name"])
     func `a hint is cut to 320 bytes`(name: String) throws {
         func hint(_ text: String) throws -> String? {
             let request = try Self.parse(Self.form(name, text))
-            return name == "login_hint" ? request.loginHint : request.uiLocales
+            return switch name {
+            case "login_hint": request.loginHint
+            case "device_name": request.deviceName
+            default: request.uiLocales
+            }
         }
         #expect(try hint("e" + String(repeating: "\u{301}", count: 2000))?.utf8.count == 319)
         #expect(try hint(String(repeating: "a", count: 321))?.utf8.count == 320)
@@ -119,7 +123,7 @@ struct AuthorizationRequestTests {
 
     @Test(arguments: [
         "response_type", "scope", "state", "code_challenge", "code_challenge_method", "nonce", "prompt", "max_age",
-        "response_mode", "login_hint", "ui_locales",
+        "response_mode", "login_hint", "ui_locales", "device_name",
     ])
     func `a repeated parameter makes the request invalid`(name: String) {
         var form = Self.form()

@@ -67,6 +67,8 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case passkeyRenamed = "account.notice.passkey-renamed"
     case passkeyRemoved = "account.notice.passkey-removed"
     case passkeyGone = "account.notice.passkey-gone"
+    case appEnded = "account.notice.app-ended"
+    case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"
 }
 

@@ -16,7 +16,7 @@ struct ConnectedClients: Sendable {
 
     func list(_ exchange: Console.Exchange) async throws -> Reply {
         let user = exchange.user
-        let titles = try await titles(exchange)
+        let titles = try await console.titles(exchange)
         var clients: [ConnectedClient] = []
         let consents = try await console.store.consents(of: user.id)
         for facts in consents { clients.append(await connectedClient(facts, titles, exchange)) }
@@ -72,9 +72,13 @@ struct ConnectedClients: Sendable {
         var clients: [RegisteredClient] = []
         var leftover = TokensEndText.ofClient
         switch notice {
-        case .disconnected, .permissionsSaved:
-            let text = try? FormParameters(parsing: exchange.request.query).single(Reply.clientParameter)
-            guard let id = text.flatMap({ ClientIdentifier($0) }) else { break }
+        case .disconnected:
+            guard let id = exchange.noticedClient, !consents.contains(where: { $0.client.id == id }),
+                let rest = try await EndedAccess(console: console).after(disconnecting: id, exchange)
+            else { break }
+            return exchange.words(notice) + " " + rest
+        case .permissionsSaved:
+            guard let id = exchange.noticedClient else { break }
             let client = try await StoreFault.supported { () async throws(StoreFault) in
                 try await console.registry.atArrival().client(id)
             }
@@ -82,7 +86,8 @@ struct ConnectedClients: Sendable {
         case .passwordChanged:
             clients = consents.map(\.client)
             leftover = .ofClients
-        case .sessionEnded, .sessionOver, .othersEnded, .passkeyAdded, .passkeyRenamed, .passkeyRemoved, .passkeyGone:
+        case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
+            .passkeyRemoved, .passkeyGone:
             break
         }
         guard let lifetime = clients.map(accessTokenLifetime).max() else { return exchange.words(notice) }
@@ -138,7 +143,7 @@ struct ConnectedClients: Sendable {
     }
 
     private func page(_ facts: ConsentFacts, _ exchange: Console.Exchange) async throws -> ConnectedClientPage {
-        let titles = try await titles(exchange)
+        let titles = try await console.titles(exchange)
         let client = facts.client
         let action = console.path(.connectedClient, of: client.id)
         return ConnectedClientPage(
@@ -176,14 +181,6 @@ struct ConnectedClients: Sendable {
             since: exchange.words.date(facts.consent.since),
             lastUsed: facts.consent.lastUsedAt.map { exchange.words.ago($0, now: exchange.now) },
             path: console.path(.connectedClient, of: client.id)
-        )
-    }
-
-    /// Returns the descriptions of scopes, in the user's language if the server has a translation.
-    private func titles(_ exchange: Console.Exchange) async throws -> [Scope.Token: String] {
-        Dictionary(
-            try await console.registry.fresh().scopes().map { ($0.token, exchange.words($0)) },
-            uniquingKeysWith: { first, _ in first }
         )
     }
 }

@@ -4,14 +4,18 @@ import CounterfoilStore
 import Foundation
 import HTTPTypes
 
-/// `/account/sessions`: the sessions of a user, and the forms that end one session or all except the current one.
+/// `/account/sessions`: the sessions of a user and the sign-ins of apps, and the forms that end one of them, or all
+/// except the current session and the apps that were signed in from it.
 struct SignedInBrowsers: Sendable {
     let console: Console
+
+    private var apps: SignedInApps { SignedInApps(console: console) }
 
     /// The values of the form field `decision`.
     private enum Decision: String {
         case end
         case endOthers = "end-others"
+        case endApp = "end-app"
     }
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
@@ -24,9 +28,10 @@ struct SignedInBrowsers: Sendable {
         let action = console.path(.sessions)
         let page = SessionsPage(
             console: console.head(exchange, in: .account),
-            notice: exchange.notice(AccountNotice.self),
+            notice: try await notice(exchange),
             paths: console.accountPaths(at: .sessions),
             rows: (current + others).map { row($0, exchange) },
+            apps: try await apps.list(exchange),
             action: action,
             ticket: console.ticket(exchange, for: action)
         )
@@ -55,8 +60,22 @@ struct SignedInBrowsers: Sendable {
             }
             console.auditor.countRecorded(event)
             return .done(AccountNotice.sessionEnded, at: console.path(.sessions))
+        case .endApp: return try await apps.end(form, exchange)
         case nil: throw PageProblem.noDecision
         }
+    }
+
+    /// Returns the confirmation of the last action, with what apps can still do after it; nil if there is none.
+    private func notice(_ exchange: Console.Exchange) async throws -> String? {
+        guard let notice = exchange.noticed(AccountNotice.self) else { return nil }
+        let ended = EndedAccess(console: console)
+        if notice == .appEnded {
+            // Anyone can write such a URL, so the page says nothing of a sign-in that has not ended.
+            guard let rest = try await ended.after(ending: exchange.noticedSignIn, exchange) else { return nil }
+            return exchange.words(notice) + " " + rest
+        }
+        let rest = notice == .othersEnded ? try await ended.afterEndingAll(exchange) : nil
+        return [exchange.words(notice), rest].compactMap(\.self).joined(separator: " ")
     }
 
     private func row(_ session: Session, _ exchange: Console.Exchange) -> SessionsPage.Row {

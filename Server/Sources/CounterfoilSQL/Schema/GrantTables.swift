@@ -111,8 +111,15 @@ extension StoreSchema {
             methods TEXT COLLATE BINARY NOT NULL,
             -- The name of the `AuthenticationContext` that tokens state.
             context TEXT COLLATE BINARY NOT NULL,
+            -- The name that the client gave its device, and the request in which the user approved or the device asked.
+            device_name TEXT,
+            user_agent TEXT NOT NULL,
+            source TEXT NOT NULL,
+            is_separate_device INTEGER NOT NULL CHECK (is_separate_device IN (0, 1)),
             created_at INTEGER NOT NULL,
             last_used_at INTEGER NOT NULL,
+            -- The latest expiry of an access token, as of `last_used_at`.
+            access_until INTEGER,
             revoked_at INTEGER,
             has_refresh_tokens INTEGER NOT NULL DEFAULT 0 CHECK (has_refresh_tokens IN (0, 1))
         ) STRICT;
@@ -219,6 +226,7 @@ extension StoreSchema {
             expires_at INTEGER NOT NULL,
             source TEXT COLLATE BINARY NOT NULL,
             user_agent TEXT NOT NULL,
+            device_name TEXT,
             poll_interval INTEGER NOT NULL CHECK (poll_interval > 0),
             last_polled_at INTEGER,
             denied_at INTEGER

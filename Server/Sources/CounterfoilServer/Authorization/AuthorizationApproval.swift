@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilStore
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Logging
 
 extension AuthorizationFlow {
@@ -38,6 +39,9 @@ extension AuthorizationFlow {
             authenticatedAt: session.authenticatedAt,
             methods: session.methods,
             context: AskedContexts(of: authorization.request).stated(of: session.methods),
+            device: GrantDevice(
+                name: authorization.request.deviceName.flatMap { DeviceName($0)?.description },
+                userAgent: exchange.request.head.headerFields[.userAgent] ?? "", source: exchange.request.source),
             createdAt: now,
             lastUsedAt: now
         )

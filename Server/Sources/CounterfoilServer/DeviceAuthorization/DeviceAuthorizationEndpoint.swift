@@ -83,7 +83,8 @@ struct DeviceAuthorizationEndpoint: Sendable {
                 clientID: access.client.id, scope: access.scope, resources: access.apis.map(\.resource),
                 codeChallenge: asked.presentedChallenge?.challenge, requestedAt: now,
                 expiresAt: now.addingTimeInterval(TimeInterval(settings.deviceCodeLifetime)), source: request.source,
-                userAgent: request.head.headerFields[.userAgent] ?? "")
+                userAgent: request.head.headerFields[.userAgent] ?? "",
+                deviceName: asked.deviceName.flatMap { DeviceName($0)?.description })
             switch try await store.addDeviceAuthorization(authorization, within: limits) {
             case .added: return codes
             case .userCodeTaken: continue

@@ -106,7 +106,8 @@ struct DeviceFlow: Sendable {
         let grant = Grant(
             id: GrantIdentifier(random: random), userID: session.user.id, clientID: access.client.id,
             scope: granted, resources: access.apis.map(\.resource), sessionID: session.id,
-            authenticatedAt: session.authenticatedAt, methods: session.methods, createdAt: now, lastUsedAt: now)
+            authenticatedAt: session.authenticatedAt, methods: session.methods, device: exchange.authorization.device,
+            createdAt: now, lastUsedAt: now)
         let code = CodeRecord(
             digest: exchange.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
             redirectURI: nil, requestedScope: exchange.authorization.scope,

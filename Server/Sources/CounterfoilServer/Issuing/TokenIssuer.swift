@@ -39,7 +39,7 @@ struct TokenIssuer: Sendable {
     /// Issues the tokens of a grant (RFC 6749 §5.1; RFC 9068 §2; OpenID Connect Core §3.1.3.3 and §12.2).
     func issue(_ facts: IssuingFacts, refreshToken: RefreshToken?) throws -> TokenResponse {
         let now = wallClock()
-        let lifetime = facts.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        let lifetime = accessTokenLifetime(of: facts.client)
         let subject = subjects.subject(for: facts.user.id, client: facts.client)
         let accessToken = try accessToken(
             AccessTokenClaims(
@@ -68,6 +68,15 @@ struct TokenIssuer: Sendable {
         )
     }
 
+    /// Returns the expiry of an access token that a client gets now, by the clock of the store.
+    func accessEnd(of client: RegisteredClient, from now: Date) -> Date {
+        now.addingTimeInterval(TimeInterval(accessTokenLifetime(of: client)))
+    }
+
+    private func accessTokenLifetime(of client: RegisteredClient) -> Int {
+        client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+    }
+
     /// Returns the scope of a response; nil if it is empty.
     ///
     /// RFC 6749 §5.1: the scope may be less than the requested one. `offline_access` belongs to no API, so an access
@@ -82,7 +91,7 @@ struct TokenIssuer: Sendable {
     /// Issues an access token without a user (RFC 6749 §4.4.3); the subject of the token is the client.
     func issue(_ access: MachineAccess, boundTo provenKey: KeyThumbprint?) throws -> TokenResponse {
         let now = wallClock()
-        let lifetime = access.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        let lifetime = accessTokenLifetime(of: access.client)
         let accessToken = try accessToken(
             AccessTokenClaims(
                 issuer: settings.issuer,

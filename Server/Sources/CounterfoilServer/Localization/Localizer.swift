@@ -52,6 +52,18 @@ package struct Localizer: Sendable {
         return said + " UTC"
     }
 
+    /// Formats the end of something in UTC, rounded up to the minute: in English as "14:03 UTC" if it is today, and as
+    /// ``moment(_:)`` does if not.
+    package func end(_ date: Date, now: Date) -> String {
+        let end = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded(.up) * 60)
+        let day: TimeInterval = 86_400
+        guard (end.timeIntervalSince1970 / day).rounded(.down) == (now.timeIntervalSince1970 / day).rounded(.down)
+        else { return moment(end) }
+        return end.formatted(
+            Date.FormatStyle(date: .omitted, time: .shortened, locale: language.locale, timeZone: .gmt)
+        ) + " UTC"
+    }
+
     /// Returns the text of a key with its placeholders not yet replaced; nil if the catalogue lacks the key.
     package func message(_ key: String) -> MessageTemplate? { catalogue?.message(key, in: language) }
 

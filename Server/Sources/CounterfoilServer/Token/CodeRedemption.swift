@@ -20,9 +20,11 @@ extension GrantContext {
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         let digest = facts.code.digest
         let attempt = CommitAttempt(random: issuer.random)
+        let end = issuer.accessEnd(of: exchange.client.client, from: exchange.now)
         return try await redemptions.redeem(digest, attempt: attempt, for: exchange.request.context) {
             () async throws(StoreFault) in
-            try await store.consumeCode(digest, beginning: family, attempt: attempt, at: exchange.now)
+            try await store.consumeCode(
+                digest, beginning: family, givingAccessUntil: end, attempt: attempt, at: exchange.now)
         }
     }
 

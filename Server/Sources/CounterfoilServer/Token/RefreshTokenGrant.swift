@@ -98,11 +98,12 @@ struct RefreshTokenGrant: TokenGrant {
         guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = approval.isRetry ? [context.event(.refreshRepeat, grant, exchange)] : []
+        let end = context.issuer.accessEnd(of: approval.client, from: exchange.now)
         var sent = 0
         let outcome = try await RepeatedCommit.send(for: exchange.request.context) { () async throws(StoreFault) in
             sent += 1
             return try await context.store.recordRefresh(
-                approval.facts, step, attempt: attempt, now: exchange.now, recording: events)
+                approval.facts, step, givingAccessUntil: end, attempt: attempt, now: exchange.now, recording: events)
         }
         if sent > 1 { wasUnconfirmed = true }
         switch outcome {

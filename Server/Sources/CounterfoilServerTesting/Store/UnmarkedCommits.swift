@@ -14,9 +14,24 @@ extension GrantStore {
         try await settleRedemptions([RedemptionSettlement(code: digest, attempt: attempt, isAnswered: true)], at: time)
         return outcome
     }
+
+    /// Redeems a code without an access token that outlives the redemption.
+    package func consumeCode(
+        _ digest: ArtefactDigest, beginning family: RefreshFamily?, attempt: CommitAttempt, at time: Date
+    ) async throws(StoreFault) -> ConsumeCodeOutcome {
+        try await consumeCode(digest, beginning: family, givingAccessUntil: time, attempt: attempt, at: time)
+    }
 }
 
 extension RefreshTokenStore {
+    /// Records a refresh without an access token that outlives it.
+    package func recordRefresh(
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> RecordRefreshOutcome {
+        try await recordRefresh(
+            facts, step, givingAccessUntil: now, attempt: attempt, now: now, recording: events)
+    }
+
     package func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {

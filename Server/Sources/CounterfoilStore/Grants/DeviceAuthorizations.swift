@@ -14,8 +14,6 @@ public struct DeviceAuthorization: Sendable, Hashable {
     public static let longestInterval = 300
     /// The number of seconds by which a poll may be early, because the time between two requests varies on their way.
     public static let tolerance: TimeInterval = 0.5
-    /// The maximum length of the stored `User-Agent`, in bytes.
-    public static let userAgentLimit = 256
     /// The time for which a record is kept after its expiry in seconds, so that a late poll gets `expired_token`.
     public static let retention: TimeInterval = 600
 
@@ -35,10 +33,8 @@ public struct DeviceAuthorization: Sendable, Hashable {
     public let requestedAt: Date
     /// The time from which neither code can be used.
     public let expiresAt: Date
-    /// The source IP address of the request, at most 64 bytes.
-    public let source: String
-    /// The `User-Agent` of the request, at most 256 printable ASCII characters; may be empty.
-    public let userAgent: String
+    /// The device that sent the request.
+    public let device: GrantDevice
     /// The minimum time between two polls in seconds; each early poll increases it (RFC 8628 §3.5).
     public var interval: Int
     /// The time of the last poll; nil if the client has not polled yet.
@@ -46,11 +42,12 @@ public struct DeviceAuthorization: Sendable, Hashable {
     /// The time when a user denied the request; nil if no user has answered it.
     public var deniedAt: Date?
 
-    /// Creates a record with at most the first 256 printable ASCII characters of `userAgent` and 64 bytes of `source`.
+    /// Creates a record with at most as much of the properties of the device as ``GrantDevice`` keeps.
     public init(
         digest: ArtefactDigest, userCode: ArtefactDigest, clientID: ClientIdentifier, scope: Scope,
         resources: [Resource] = [], codeChallenge: CodeChallenge?, requestedAt: Date, expiresAt: Date,
-        source: String = "", userAgent: String = "", interval: Int = DeviceAuthorization.interval,
+        source: String = "", userAgent: String = "", deviceName: String? = nil,
+        interval: Int = DeviceAuthorization.interval,
         lastPolledAt: Date? = nil, deniedAt: Date? = nil
     ) {
         self.digest = digest
@@ -61,13 +58,16 @@ public struct DeviceAuthorization: Sendable, Hashable {
         self.codeChallenge = codeChallenge
         self.requestedAt = requestedAt
         self.expiresAt = expiresAt
-        self.source = source.prefix(bytes: 64)
-        self.userAgent = String(
-            decoding: userAgent.utf8.filter { (0x20...0x7E).contains($0) }.prefix(Self.userAgentLimit), as: UTF8.self)
+        device = GrantDevice(name: deviceName, userAgent: userAgent, source: source, isSeparate: true)
         self.interval = interval
         self.lastPolledAt = lastPolledAt
         self.deniedAt = deniedAt
     }
+
+    /// The source IP address of the request, at most 64 bytes.
+    public var source: String { device.source }
+    /// The `User-Agent` of the request, at most 256 printable ASCII characters; may be empty.
+    public var userAgent: String { device.userAgent }
 
     /// Returns true if a user can still answer the request.
     public func isPending(at time: Date) -> Bool { deniedAt == nil && time < expiresAt }

@@ -71,6 +71,8 @@ public struct Grant: Sendable, Hashable {
     public let methods: AuthenticationMethods
     /// The context of the sign-in, `acr`; it can be weaker than that of ``methods``, if the client asked for this one.
     public let context: AuthenticationContext
+    /// The device on which the client was signed in.
+    public let device: GrantDevice
     /// The time of the approval.
     public let createdAt: Date
     /// The time when a token was last issued under the grant, with the precision ``useResolution``, or that of
@@ -92,6 +94,7 @@ public struct Grant: Sendable, Hashable {
         authenticatedAt: Date? = nil,
         methods: AuthenticationMethods = [.password],
         context: AuthenticationContext? = nil,
+        device: GrantDevice = GrantDevice(),
         createdAt: Date,
         lastUsedAt: Date,
         revokedAt: Date? = nil
@@ -107,6 +110,7 @@ public struct Grant: Sendable, Hashable {
         self.authenticatedAt = authenticatedAt ?? createdAt
         self.methods = methods
         self.context = context ?? methods.context
+        self.device = device
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
@@ -315,6 +319,8 @@ public protocol GrantStore: Sendable {
     /// Redeems a code: marks it as used, updates the time of use of its grant and consent, and stores `family` if
     /// it is given.
     ///
+    /// `end` is the expiry of the access token, which ``AppSignInStore`` reads.
+    ///
     /// The code must be unused, with fewer failed redemptions than ``CodeRecord/failedRedemptionLimit``. Its grant
     /// must not be revoked, and its user must not be disabled. If the code is a `device_code`, the session of its grant
     /// must be stored and must not have expired. The store does not check the expiry time of the code; the caller has
@@ -326,6 +332,7 @@ public protocol GrantStore: Sendable {
     func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        givingAccessUntil end: Date,
         attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome

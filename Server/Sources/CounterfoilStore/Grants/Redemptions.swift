@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 
-/// The outcome of ``GrantStore/consumeCode(_:beginning:attempt:at:)``.
+/// The outcome of ``GrantStore/consumeCode(_:beginning:givingAccessUntil:attempt:at:)``.
 public enum ConsumeCodeOutcome: Sendable, Hashable {
     /// This attempt redeemed the code, in this call or in an earlier one.
     case consumed

@@ -101,7 +101,7 @@ public enum RefreshStep: Sendable, Hashable {
     case stay
 }
 
-/// The outcome of ``RefreshTokenStore/recordRefresh(_:_:attempt:now:recording:)``.
+/// The outcome of ``RefreshTokenStore/recordRefresh(_:_:givingAccessUntil:attempt:now:recording:)``.
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// The step was written to the token family, so the server may send the tokens.
     case recorded
@@ -135,6 +135,8 @@ public protocol RefreshTokenStore: Sendable {
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
     /// Records a refresh: applies a step to the family, and updates the time of use of its grant and consent.
     ///
+    /// `end` is the expiry of the access token. The store keeps it with the time of use of the grant.
+    ///
     /// The transaction checks that the family exists, its grant is not revoked and its user is not disabled. The
     /// generation of the family and the scopes of the grant must still equal those in `facts`. A response can
     /// therefore not contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also requires that
@@ -148,7 +150,7 @@ public protocol RefreshTokenStore: Sendable {
     /// The store keeps the attempt that last changed a family. If it is this attempt, the step was recorded before:
     /// nothing is written, and the outcome is the same again, as long as the grant and the user hold.
     func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        _ facts: RefreshFacts, _ step: RefreshStep, givingAccessUntil end: Date, attempt: CommitAttempt, now: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome
     /// Reads the refresh statistics of a client; all 0 if it has none.

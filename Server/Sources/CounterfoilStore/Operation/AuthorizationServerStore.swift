@@ -27,12 +27,12 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 ///
 /// The endpoints of the server hold this type beside a `CachedRegistry`. None of them can therefore look up a record of
 /// the registry without the cache.
-public typealias UncachedStore = AttemptStore & AuditSealStore & AuditStore & BrandingStore & CertificateOrderStore
-    & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore
-    & LogoutDeliveryStore & MaintenanceStore & UserStore & PasskeyStore & ProofUseStore & PushedRequestStore
-    & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SetupStore
-    & SigningKeyStore
-    & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore
+public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore & AuditStore & BrandingStore
+    & CertificateOrderStore & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore
+    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MaintenanceStore & UserStore & PasskeyStore
+    & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
+    & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock & UnregisteredClientStore
+    & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

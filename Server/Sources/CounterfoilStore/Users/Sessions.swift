@@ -183,7 +183,8 @@ public protocol SessionStore: Sendable {
     func endSession(
         _ digest: ArtefactDigest, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
-    /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
+    /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session, or that
+    /// is of a separate device (``GrantDevice/isSeparate``).
     ///
     /// Grants of clients of every type are revoked, not only those of single-page applications. If `kept` is nil or
     /// not a session of the user, every session ends and every grant is revoked. The events are appended in every case.

@@ -1,5 +1,5 @@
 @_spi(Counterfoil) public import CounterfoilProtocol
-import Foundation
+public import Foundation
 
 /// The conditions of the deletion of a user, and the values that take the place of the identifier.
 public struct RemovalTerms: Sendable, Hashable {
@@ -166,10 +166,13 @@ public struct GrantWithTokens: Sendable, Hashable {
     public let grant: Grant
     /// The token family of the grant; nil if there is none.
     public let family: RefreshFamily?
+    /// The latest expiry of an access token of the grant whose issue is recorded; nil if none is.
+    public let accessUntil: Date?
 
     /// Creates a record that a store has read in one transaction.
-    public init(grant: Grant, family: RefreshFamily?) {
+    public init(grant: Grant, family: RefreshFamily?, accessUntil: Date? = nil) {
         self.grant = grant
         self.family = family
+        self.accessUntil = accessUntil
     }
 }

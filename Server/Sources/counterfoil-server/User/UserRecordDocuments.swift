@@ -80,8 +80,13 @@ struct UserGrantDocument: Encodable {
     private let sid: String?
     private let authenticatedAt: String
     private let methods: [String]
+    private let deviceName: String?
+    private let userAgent: String
+    private let source: String
+    private let isSeparateDevice: Bool
     private let createdAt: String
     private let lastUsedAt: String
+    private let accessUntil: String?
     private let revokedAt: String?
     private let refreshToken: RefreshToken?
 
@@ -92,15 +97,19 @@ struct UserGrantDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case scope, resources, sid, methods
+        case scope, resources, sid, methods, source
         case grantID = "grant_id"
         case clientID = "client_id"
         case claimScope = "claim_scope"
         case idTokenClaims = "id_token_claims"
         case userInfoClaims = "userinfo_claims"
         case authenticatedAt = "authenticated_at"
+        case deviceName = "device_name"
+        case isSeparateDevice = "separate_device"
+        case userAgent = "user_agent"
         case createdAt = "created_at"
         case lastUsedAt = "last_used_at"
+        case accessUntil = "access_until"
         case revokedAt = "revoked_at"
         case refreshToken = "refresh_token"
     }
@@ -117,8 +126,13 @@ struct UserGrantDocument: Encodable {
         sid = grant.sessionID?.rawValue
         authenticatedAt = Moment.text(grant.authenticatedAt)
         methods = grant.methods.all.map(\.rawValue).sorted()
+        deviceName = grant.device.name
+        userAgent = grant.device.userAgent
+        source = grant.device.source
+        isSeparateDevice = grant.device.isSeparate
         createdAt = Moment.text(grant.createdAt)
         lastUsedAt = Moment.text(grant.lastUsedAt)
+        accessUntil = record.accessUntil.map(Moment.text)
         revokedAt = grant.revokedAt.map(Moment.text)
         refreshToken = record.family.map { family in
             RefreshToken(

@@ -67,12 +67,12 @@ struct AccountJourneyTests {
             let here = try await sessionCookie(browser)
             // At least two sessions, one of them the current one; the session to end is the first of the
             // others.
-            let signIns = try await browser.findAll(".list li").count
+            let signIns = try await browser.findAll("[aria-labelledby=sessions] li").count
             #expect(signIns >= 2)
-            #expect(try await browser.findAll(".list li .badge").count == 1)
+            #expect(try await browser.findAll("[aria-labelledby=sessions] li .badge").count == 1)
             try await stage.send("button[value=end]")
             try await stage.seeDone()
-            #expect(try await browser.findAll(".list li").count == signIns - 1)
+            #expect(try await browser.findAll("[aria-labelledby=sessions] li").count == signIns - 1)
             try await use(first, in: browser)
             try await stage.open("/account")
             _ = try await browser.waitForElement("input[name=password]")

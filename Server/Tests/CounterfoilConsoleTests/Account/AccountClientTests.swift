@@ -118,9 +118,7 @@ struct AccountClientTests {
         #expect(done.location == "/account?done=disconnected&client=app_lightbox")
         let account = try await browser.open("/account?done=disconnected&client=app_lightbox").accountPage
         #expect(account.clients.isEmpty)
-        #expect(
-            account.notice
-                == "The app is disconnected. Access that the app already holds can keep working for up to one hour.")
+        #expect(account.notice == "The app is disconnected. It can no longer use your account.")
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
         #expect(try await test.redeem(waiting.exchange(code)).tokenError.error == "invalid_grant")
         #expect(try await browser.open(Self.path).status == .notFound)
@@ -140,11 +138,23 @@ struct AccountClientTests {
         client.policy = policy
         #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
         var browser = test.browser()
-        _ = try await Self.allow("photos.read", in: test, with: &browser)
+        let (attempt, code) = try await Self.allow("openid photos.read", in: test, with: &browser)
+        _ = try await test.redeem(attempt.exchange(code)).tokenResponse
         let page = try await browser.open(Self.path).connectedClientPage
         #expect(page.tokensEnd.contains("10 minutes"))
+        test.clock.advance(by: 540)
+        // The lifetime of a token is that of its issue.
+        client.policy.accessTokenLifetime = 60
+        client.revision += 1
+        #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
         let after = try await browser.submit(page.form("disconnect"), to: page.action).accountPage
-        #expect(after.notice?.contains("10 minutes") == true)
+        #expect(
+            after.notice
+                == "The app is disconnected. Until 08:10 UTC at the latest, it may still be able to do this: "
+                + "See your photos and albums.")
+        test.clock.advance(by: 60)
+        let later = try await browser.open("/account?done=disconnected&client=app_lightbox").accountPage
+        #expect(later.notice == "The app is disconnected. It can no longer use your account.")
         // A URL without the client, or with an unknown one, has no time.
         for query in ["", "&client=app_nothing", "&client=%20"] {
             let other = try await browser.open("/account?done=disconnected" + query).accountPage

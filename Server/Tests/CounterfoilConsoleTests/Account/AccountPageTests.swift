@@ -53,6 +53,12 @@ struct AccountPageTests {
                         id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago",
                         staysUntil: "<b>Safari</b>"),
                 ],
+                apps: SessionsPage.Apps(
+                    rows: [
+                        .init(
+                            id: "gr_1", name: hostile, deviceName: "<b>Safari</b>", device: "<b>Safari</b>",
+                            source: "192.0.2.9", signedIn: "an hour ago", lastUsed: "just now")
+                    ], isEmpty: false, excess: "<b>Safari</b>"),
                 action: "/account/sessions", ticket: "the-ticket")
         ),
         (
@@ -101,6 +107,9 @@ struct AccountPageTests {
         #expect(!html.contains("value=\"one\""))
         #expect(html.contains("name=\"decision\" value=\"end-others\""))
         #expect(html.contains("192.0.2.1"))
+        #expect(html.contains("name=\"sign_in\" value=\"gr_1\""))
+        #expect(html.contains("name=\"decision\" value=\"end-app\""))
+        #expect(html.contains("192.0.2.9"))
         #expect(html.contains("Sign out<span class=\"hidden\"> (Firefox on Linux)</span></button>"))
         #expect(html.contains("Sign out<span class=\"hidden\"> (&lt;b&gt;Safari&lt;/b&gt;)</span></button>"))
     }

@@ -116,22 +116,26 @@ struct AccountSessionTests {
         var browser = try await Self.signedIn("alice", to: test)
         let page = try await browser.open("/account/sessions").sessionsPage
         let reply = try await browser.submit(page.form("end-others"), to: page.action)
-        #expect(try reply.sessionsPage.notice == "You are signed out in all other browsers.")
+        #expect(
+            try reply.sessionsPage.notice
+                == "You are signed out in all other browsers, and in the apps that you signed in to elsewhere.")
         #expect(try reply.sessionsPage.rows.count == 1)
         for other in others { #expect(try await !Self.isSignedIn(other)) }
         #expect(try await Self.isSignedIn(browser))
         #expect(try await Self.isSignedIn(bob))
     }
 
-    // An app on another device is no browser, and may hold a refresh token.
-    @Test func `the page of the sessions speaks of browsers alone, and leads to the connected apps`() async throws {
+    @Test func `the page says that the user is signed in only here as long as no app has a token`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
-        _ = try await Attempt(test, for: "openid offline_access photos.read").authorize(with: &browser)
-        let html = try await browser.open("/account/sessions").html()
-        #expect(html.contains("You are signed in to <bdi>Example Photos</bdi> in no other browser."))
-        #expect(html.contains("Apps are not in this list.") && html.contains("<a href=\"/account\">Connected apps</a>"))
-        #expect(!html.contains("only here"))
+        let attempt = Attempt(test, for: "openid photos.read")
+        let code = try await attempt.authorize(with: &browser).code
+        let before = try await browser.open("/account/sessions").html()
+        #expect(before.contains("You are signed in to <bdi>Example Photos</bdi> only here: in no other browser"))
+        _ = try await test.redeem(attempt.exchange(code)).tokenResponse
+        let after = try await browser.open("/account/sessions").html()
+        #expect(!after.contains("only here"))
+        #expect(after.contains("disconnect it:") && after.contains("<a href=\"/account\">Connected apps</a>"))
     }
 
     // A session of another user is not ended, and its existence is not revealed.

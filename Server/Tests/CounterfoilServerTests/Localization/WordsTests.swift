@@ -23,6 +23,15 @@ struct WordsTests {
         #expect(Localizer.english(.duration(seconds: seconds)) == said)
     }
 
+    @Test func `an end is a time of today, or of another day, rounded up to the minute`() throws {
+        let now = try Date("2026-11-21T22:58:00Z", strategy: .iso8601)
+        let words = Localizer.english
+        #expect(words.end(now, now: now) == "22:58 UTC")
+        #expect(words.end(now + 1, now: now) == "22:59 UTC")
+        #expect(words.end(now + 3661, now: now) == words.moment(now + 3720))
+        #expect(words.end(now - 86_400, now: now) == words.moment(now - 86_400))
+    }
+
     @Test func `a wait uses the singular for one`() {
         #expect(Localizer.english(.wait(seconds: 1)) == "Try again in 1 second.")
         #expect(Localizer.english(.wait(seconds: 59)) == "Try again in 59 seconds.")

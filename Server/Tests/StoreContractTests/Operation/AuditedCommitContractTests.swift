@@ -64,6 +64,15 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("revoke a grant of a user") { world async throws in
+            let grant = world.grant()
+            try await world.approve(grant)
+            return { events in
+                try await world.store.revokeGrant(
+                    grant.id, of: world.user.id, because: .user, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
         Step("withdraw a consent") { world async throws in
             try await world.approve(world.grant())
             return { events in
