@@ -22,7 +22,9 @@ struct PasswordChange: Sendable {
         }
         let password: Password
         do {
-            password = try Password(choosing: chosen, for: exchange.user.username)
+            password = try Password(
+                choosing: chosen, for: exchange.user.username, email: exchange.user.email,
+                displayName: exchange.user.displayName, host: console.settings.issuer.host)
         } catch {
             return again(exchange, error, at: PasswordPage.newField)
         }

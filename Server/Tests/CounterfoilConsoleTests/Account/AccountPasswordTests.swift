@@ -113,7 +113,8 @@ struct AccountPasswordTests {
     }
 
     @Test(arguments: [
-        "onlysmallletters", "73918462", "        x         ", "слова которых никто не ставит рядом", "🦊🦊🐢🌲🚲🪁🧭🪨",
+        "onlysmalllettersinthisone", "7391846250173", "        x  y       z  ", "слова которых никто не ставит рядом",
+        "🦊🦊🐢🌲🚲🪁🧭🪨",
         String(repeating: "long and odd ", count: 70),
     ])
     func `a password needs no particular kind of character`(new: String) async throws {
@@ -202,6 +203,17 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
+    // NIST SP 800-63B-4 §3.1.1.2: the user name and its derivatives.
+    @Test(arguments: ["alice@example.com", "id.example.com alice", "aliceexample2027"])
+    func `a password made of the names of the user is refused`(new: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let reply = try await Self.change(&browser, to: new)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.passwordPage.problems.map(\.text) == [Password.Refusal.guessable.description])
+    }
+
     // Of two changes from the same current password, one succeeds.
     @Test func `the second of two concurrent changes changes nothing`() async throws {
         let store = TestStore()
@@ -244,7 +256,9 @@ struct AccountPasswordTests {
     ])
     func `common passwords are on the list`(text: String) throws {
         let username = try #require(Username("carol"))
-        #expect(throws: Password.Refusal.common) { try Password(choosing: text, for: username) }
+        #expect(throws: Password.Refusal.common) {
+            try Password(choosing: text, for: username, email: nil, displayName: nil, host: nil)
+        }
     }
 }
 
