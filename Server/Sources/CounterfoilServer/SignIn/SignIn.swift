@@ -64,8 +64,8 @@ package struct SignIn: Sendable {
     private func attempt(
         _ name: String, password: String, in request: IncomingRequest, by caller: Caller, now: Date
     ) async throws -> Outcome {
-        // The name counts as the server reads it, so that a space gives no further guesses.
-        let name = name.trimmingWhitespace()
+        // The name counts as the server reads it, so that another spelling gives no further guesses.
+        let name = name.asTypedName()
         let source = request.countedSource(issuer)
         let party = hasher.party(of: name, from: source)
         // A full queue would refuse the attempt anyhow, after it was counted.
