@@ -171,12 +171,14 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in.
+    // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in and is in another
+    // network.
     @Test func `wrong passwords at the sign-in page throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         browser.cookies[Self.earlier] = nil
+        browser.source = "198.51.100.7"
         for _ in 0..<5 {
             var other = test.browser(source: "203.0.113.9")
             _ = try await other.signInToConsole(username: "alice", password: "wrong")
@@ -190,6 +192,7 @@ struct AccountPasswordTests {
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         browser.cookies[Self.earlier] = nil
+        browser.source = "198.51.100.7"
         for _ in 0..<10 {
             var other = test.browser(source: "203.0.113.9")
             #expect(
@@ -201,6 +204,30 @@ struct AccountPasswordTests {
         #expect(Int(reply.fields[.retryAfter] ?? "") == 700)
         test.clock.advance(by: 700)
         #expect(try await Self.change(&browser).status == .seeOther)
+    }
+
+    // Otherwise a stranger could keep the user out of the browser in which the password was changed.
+    @Test func `a browser and its network have guesses of their own after the password was changed there`()
+        async throws
+    {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        #expect(try await Self.change(&browser).status == .seeOther)
+        for _ in 0..<10 {
+            var other = test.browser(source: "203.0.113.9")
+            _ = try await other.signInToConsole(username: "alice", password: "wrong")
+            test.clock.advance(by: 20)
+        }
+        var elsewhere = browser
+        elsewhere.source = "198.51.100.7"
+        elsewhere.cookies["__Host-counterfoil-session"] = nil
+        _ = try await elsewhere.signInToConsole(username: "alice", password: Self.chosen).accountPage
+        var inNetwork = test.browser()
+        _ = try await inNetwork.signInToConsole(username: "alice", password: Self.chosen).accountPage
+        var stranger = test.browser(source: "203.0.113.9")
+        #expect(
+            try await stranger.signInToConsole(username: "alice", password: Self.chosen).status == .tooManyRequests)
     }
 
     // NIST SP 800-63B-4 §3.1.1.2: the user name and its derivatives.
