@@ -31,6 +31,30 @@ extension SQLStore {
             }
         }
     }
+
+    /// Reads when a network was last noted.
+    public func earlierNetworkNoted(_ digest: ArtefactDigest, at now: Date) async throws(StoreFault) -> Date? {
+        try await read { database in
+            try database.first(
+                "SELECT noted_at FROM earlier_networks WHERE digest = ? AND noted_at > ?", Data(digest.bytes),
+                (now - EarlierNetwork.lifetime).microseconds
+            ) { columns in try columns.date() }
+        }
+    }
+
+    /// Notes a network from which a user has signed in.
+    public func noteEarlierNetwork(_ network: EarlierNetwork, at now: Date) async throws(StoreFault) {
+        try await commit { database in
+            // A user who was deleted meanwhile gets no row.
+            try database.send(
+                """
+                INSERT INTO earlier_networks (digest, person_id, noted_at)
+                SELECT ?1, id, ?3 FROM people WHERE id = ?2
+                ON CONFLICT (digest) DO UPDATE SET noted_at = excluded.noted_at
+                """, Data(network.digest.bytes), network.user.rawValue, now.microseconds)
+            try database.send(StoreQuery.limitEarlierNetworks, network.user.rawValue, EarlierNetwork.limit)
+        }
+    }
 }
 
 extension SQLConnection {
@@ -53,6 +77,14 @@ extension StoreQuery {
     /// Those after ?3 are from before the clock was set back.
     fileprivate static let failures = """
         SELECT at FROM attempts WHERE digest = ?1 AND at > ?2 AND at <= ?3 ORDER BY at DESC LIMIT ?4
+        """
+
+    /// Deletes the networks of the user ?1 except the latest ?2.
+    fileprivate static let limitEarlierNetworks = """
+        DELETE FROM earlier_networks
+        WHERE person_id = ?1 AND digest NOT IN (
+            SELECT digest FROM earlier_networks WHERE person_id = ?1 ORDER BY noted_at DESC, digest LIMIT ?2
+        )
         """
 
     /// Deletes all failures under a digest.

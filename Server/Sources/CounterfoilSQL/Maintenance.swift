@@ -91,6 +91,7 @@ private enum Expiration: Sendable, CaseIterable {
     case deviceAuthorizations
     case initialAccessTokens
     case attempts
+    case earlierNetworks
     case endings
     case unusedClients
 
@@ -115,6 +116,8 @@ extension SQLConnection {
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
         case .initialAccessTokens: return try remove(.initialAccessTokens, before: limits.now, atMost: rows)
         case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
+        case .earlierNetworks:
+            return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -168,10 +171,11 @@ struct TimedRows: Sendable, CaseIterable {
     static let initialAccessTokens = TimedRows(
         table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
+    static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, endings,
+        attempts, earlierNetworks, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

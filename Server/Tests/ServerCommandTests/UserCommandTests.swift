@@ -67,6 +67,24 @@ struct UserCommandTests {
         }
     }
 
+    @Test func `a password made of the names of the user is refused`() async throws {
+        try await Site.make { site in
+            let create = [
+                "user", "create", "carol", "--email", "carol.smith@example.org", "--display-name", "Carol Smith",
+                "--password-stdin",
+            ]
+            let refused = try await site.administer(create, input: "Carol Smith 1\n")
+            #expect(refused.status == 3)
+            #expect(refused.errors.contains("This password is easy to guess."))
+            #expect(!refused.errors.contains("Carol"))
+            #expect(try await site.administer(create, input: "correct horse battery staple\n").status == 0)
+            let changed = try await site.administer(
+                ["user", "password", "carol", "--password-stdin"], input: "smithcarol1980\n")
+            #expect(changed.status == 3)
+            #expect(changed.errors.contains("This password is easy to guess."))
+        }
+    }
+
     @Test func `a password is never in the arguments`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "create", "alice"])

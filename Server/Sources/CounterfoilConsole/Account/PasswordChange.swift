@@ -22,7 +22,9 @@ struct PasswordChange: Sendable {
         }
         let password: Password
         do {
-            password = try Password(choosing: chosen, for: exchange.user.username)
+            password = try Password(
+                choosing: chosen, for: exchange.user.username, email: exchange.user.email,
+                displayName: exchange.user.displayName, host: console.settings.issuer.host)
         } catch {
             return again(exchange, error, at: PasswordPage.newField)
         }
@@ -68,7 +70,9 @@ struct PasswordChange: Sendable {
             console.logger.notice(
                 "changed a password", metadata: ["user": "\(user.id)", "request": "\(exchange.request.id)"])
             console.auditor.countRecorded(event)
+            let earlier = await users.remember(session, with: hash, in: exchange.request, now: exchange.now)
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
+                .setting(earlier)
         case .changedMeanwhile:
             try await console.store.endSession(session.digest, at: exchange.now, recording: [])
             return again(exchange, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)

@@ -35,8 +35,8 @@ extension StoreSchema {
         ) STRICT;
         """
 
-    /// The tables of what several servers count and decide together: failed attempts, the link for the first
-    /// administrator, the lease of the maintenance, and the keys of pairwise identifiers.
+    /// The tables of what several servers count and decide together: failed attempts, the networks whose attempts count
+    /// apart, the link for the first administrator, the lease of the maintenance, and the keys of pairwise identifiers.
     ///
     /// Only one server runs on a file, but the tables are those of every store. Used DPoP proofs are in its memory.
     static let shared = """
@@ -49,6 +49,15 @@ extension StoreSchema {
         ) STRICT;
         CREATE INDEX attempts_digest ON attempts (digest, at);
         CREATE INDEX attempts_expiry ON attempts (expires_at);
+
+        -- Networks from which users have signed in, by a digest of both.
+        CREATE TABLE earlier_networks (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+            noted_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX earlier_networks_person ON earlier_networks (person_id, noted_at);
+        CREATE INDEX earlier_networks_time ON earlier_networks (noted_at);
 
         -- The number of the link for the first administrator.
         CREATE TABLE setup_nonce (

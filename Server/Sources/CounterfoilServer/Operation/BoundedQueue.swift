@@ -23,55 +23,70 @@ package final class BoundedQueue: Sendable {
 
     /// The party for which work is done.
     package struct Party: Sendable {
-        /// The name of the line in which its work waits; lines are served in turn.
-        let line: String
+        /// The names of the lines in which its work waits, such as a source and a user; lines are served in turn.
+        let lines: [String]
         /// The maximum numbers of work items that run or wait, by the names for which they count.
         let limits: [(name: String, most: Int)]
 
-        package init(line: String, limits: [(name: String, most: Int)]) {
-            self.line = line
+        package init(lines: [String], limits: [(name: String, most: Int)]) {
+            self.lines = lines
             self.limits = limits
         }
 
-        /// The party without limits.
-        package static let unlimited = Party(line: "", limits: [])
+        /// The party without lines and limits, whose work is served in the order of its arrival.
+        package static let unlimited = Party(lines: [], limits: [])
     }
 
     private typealias Job = @Sendable () -> Void
 
+    /// A line with work that runs or waits.
+    private struct Line {
+        /// The turn of the next work item.
+        var turn = 0
+        /// The number of work items that run or wait.
+        var count = 0
+    }
+
     private struct State {
         var running = 0
-        var waiting = 0
-        var lines: [String: [Job]] = [:]
-        /// The lines with waiting work, the next one first.
-        var order: [String] = []
+        /// The waiting work items in the order of their arrival.
+        var waiting: [(turn: Int, job: Job)] = []
+        /// The turn of the work item that began last.
+        var turn = 0
+        var lines: [String: Line] = [:]
         /// The numbers of work items that run or wait, by the names in the limits of their parties.
         var counts: [String: Int] = [:]
 
-        /// Removes the next waiting work item, and moves its line to the end.
+        /// Removes the waiting work item with the lowest turn, the first of several.
         mutating func takeNext() -> Job? {
-            guard !order.isEmpty else { return nil }
-            let line = order.removeFirst()
-            guard var jobs = lines.removeValue(forKey: line), !jobs.isEmpty else { return nil }
-            let job = jobs.removeFirst()
-            waiting -= 1
-            if !jobs.isEmpty {
-                lines[line] = jobs
-                order.append(line)
-            }
+            guard let next = waiting.indices.min(by: { waiting[$0].turn < waiting[$1].turn }) else { return nil }
+            let (turn, job) = waiting.remove(at: next)
+            self.turn = turn
             return job
         }
 
-        mutating func append(_ job: @escaping Job, to line: String) {
-            waiting += 1
-            if lines[line] == nil { order.append(line) }
-            lines[line, default: []].append(job)
+        /// Counts a work item of a party, and returns its turn.
+        ///
+        /// The turn is after those of all work items that share a line with it, and not before the present one
+        /// (start-time fair queueing). So an item whose lines have no other work waits for none of a later turn.
+        mutating func enter(_ party: Party) -> Int {
+            for limit in party.limits { counts[limit.name, default: 0] += 1 }
+            let turn = party.lines.reduce(turn) { max($0, lines[$1]?.turn ?? 0) }
+            for line in party.lines {
+                lines[line, default: Line()].turn = turn + 1
+                lines[line, default: Line()].count += 1
+            }
+            return turn
         }
 
-        mutating func count(_ party: Party, by change: Int) {
+        mutating func leave(_ party: Party) {
             for limit in party.limits {
-                let count = counts[limit.name, default: 0] + change
+                let count = counts[limit.name, default: 0] - 1
                 counts[limit.name] = count > 0 ? count : nil
+            }
+            for line in party.lines {
+                lines[line]?.count -= 1
+                if lines[line]?.count == 0 { lines[line] = nil }
             }
         }
     }
@@ -113,7 +128,7 @@ package final class BoundedQueue: Sendable {
     }
 
     package var load: Load {
-        state.withLock { Load(running: $0.running, waiting: $0.waiting, capacity: capacity) }
+        state.withLock { Load(running: $0.running, waiting: $0.waiting.count, capacity: capacity) }
     }
 
     /// Returns true if the queue accepts a work item of a party.
@@ -122,8 +137,8 @@ package final class BoundedQueue: Sendable {
     private func accepts(_ party: Party, _ state: State) -> Bool {
         guard party.limits.allSatisfy({ state.counts[$0.name, default: 0] < $0.most }) else { return false }
         guard state.running >= width else { return true }
-        return state.waiting < capacity / 2
-            || state.waiting < capacity && state.counts[party.line, default: 0] < 2
+        return state.waiting.count < capacity / 2
+            || state.waiting.count < capacity && party.lines.allSatisfy { state.lines[$0]?.count ?? 0 < 2 }
     }
 
     private static let retryAfter = 2
@@ -136,12 +151,13 @@ package final class BoundedQueue: Sendable {
         }
         return state.withLock { state in
             guard accepts(party, state) else { return false }
-            state.count(party, by: 1)
+            let turn = state.enter(party)
             if state.running < width {
                 state.running += 1
+                state.turn = turn
                 queue.async(execute: job)
             } else {
-                state.append(job, to: party.line)
+                state.waiting.append((turn, job))
             }
             return true
         }
@@ -149,7 +165,7 @@ package final class BoundedQueue: Sendable {
 
     private func finish(_ party: Party) {
         state.withLock { state in
-            state.count(party, by: -1)
+            state.leave(party)
             if let next = state.takeNext() { queue.async(execute: next) } else { state.running -= 1 }
         }
     }

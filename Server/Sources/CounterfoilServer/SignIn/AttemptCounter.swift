@@ -43,6 +43,19 @@ struct AttemptCounter: Sendable {
         await settle(forgetting: cleared, withdrawing: shared, admittedAt: time)
     }
 
+    /// Reads when an earlier network was last noted; nil if that is not known, or while the store does not answer.
+    func noted(_ network: ArtefactDigest, now: Date) async -> Date? {
+        do { return try await store.earlierNetworkNoted(network, at: now) } catch {
+            metrics.count(.storeError)
+            return nil
+        }
+    }
+
+    /// Notes a network from which a user has signed in; if that fails, the next sign-in tries again.
+    func note(_ network: EarlierNetwork, now: Date) async {
+        do { try await store.noteEarlierNetwork(network, at: now) } catch { metrics.count(.storeError) }
+    }
+
     private func settle(
         forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
     ) async {
@@ -103,14 +116,17 @@ struct AttemptKeys: Sendable {
         /// A typed name that no account has.
         case noAccount = "no account"
         case source
-        /// The cookie of a browser in which a user has signed in before.
+        /// The cookie of a browser, or the network, in which a user has signed in before.
         case earlierSignIn = "earlier sign-in"
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
     }
 
-    func digest(of value: String, as kind: Kind) -> ArtefactDigest {
-        ArtefactDigest(
-            ofAttempts: HMAC<SHA256>.authenticationCode(for: Array("\(kind.rawValue)\0\(value)".utf8), using: key))
+    /// Returns the digest of a value, or of a value in one network only.
+    func digest(of value: String, in network: CountedSource.Network? = nil, as kind: Kind) -> ArtefactDigest {
+        // A typed name can contain any character, so a value in a network has a kind of its own.
+        let text =
+            network.map { "\(kind.rawValue) in a network\0\(value)\0\($0.name)" } ?? "\(kind.rawValue)\0\(value)"
+        return ArtefactDigest(ofAttempts: HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
     }
 }

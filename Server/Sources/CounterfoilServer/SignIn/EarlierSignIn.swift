@@ -40,7 +40,8 @@ struct EarlierSignIn: Sendable, Hashable {
         passwordMark = Self.mark(of: user.passwordHash)
     }
 
-    private static func mark(of hash: PasswordHash) -> String {
+    /// Returns a digest of a password hash, which tells whether the password has changed.
+    static func mark(of hash: PasswordHash) -> String {
         Base64URL.encode(SHA256.hash(data: Array(hash.exposed.utf8)).prefix(9))
     }
 
@@ -103,9 +104,8 @@ struct EarlierSignIns: Sendable {
         return Browser(mark: Base64URL.encode(sealed))
     }
 
-    /// Returns the `Set-Cookie` value that remembers the user of a session that has just begun; nil if the encryption
-    /// fails.
-    func remember(_ session: LiveSession) -> String? {
-        EarlierSignIn(session.user, staysSignedIn: session.isPersistent).cookie(keys: keys).map(cookies.earlier)
+    /// Returns the `Set-Cookie` value that remembers a user; nil if the encryption fails.
+    func remember(_ user: User, staysSignedIn: Bool) -> String? {
+        EarlierSignIn(user, staysSignedIn: staysSignedIn).cookie(keys: keys).map(cookies.earlier)
     }
 }

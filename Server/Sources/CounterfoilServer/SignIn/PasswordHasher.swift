@@ -6,7 +6,7 @@ import Foundation
 /// An Argon2id hasher that runs on separate threads, by default one for each core, with a bounded queue.
 ///
 /// The parameters are 19 MiB, two passes and one lane (RFC 9106 §4). A hash takes tens of milliseconds, so an event
-/// loop must not wait for it. The passwords of a sign-in page are verified for sources in turn.
+/// loop must not wait for it. The passwords of a sign-in page are verified for sources and names in turn.
 public final class PasswordHasher: Sendable {
     /// The error that ``hash(_:)`` and ``verify(_:against:)`` throw if the queue is full.
     package typealias Overloaded = BoundedQueue.Overloaded
@@ -72,12 +72,15 @@ public final class PasswordHasher: Sendable {
 
     /// The party for which a typed name and password are verified.
     ///
-    /// A source is served as its widest network: an attacker can use many addresses in one network at once.
+    /// Sources and names are served in turn, so that neither one source with many names nor one name from many sources
+    /// delays the others. A source is served as its widest network: an attacker can use many addresses in one network
+    /// at once.
     func party(of name: String, from source: CountedSource?) -> BoundedQueue.Party {
         let networks = source?.networks ?? []
         let limits = networks.map { ($0.name, $0.limit(Self.limitPerSource, of: queue.load.capacity)) }
+        let user = "name \(name.lowercased())"
         return BoundedQueue.Party(
-            line: source?.widest.name ?? "", limits: limits + [("name \(name.lowercased())", Self.limitPerName)])
+            lines: [source?.widest.name, user].compactMap(\.self), limits: limits + [(user, Self.limitPerName)])
     }
 
     /// Throws the error of a full queue if the queue accepts no hash for a party now.

@@ -87,7 +87,9 @@ struct SetupEndpoint: Sendable {
         guard email != nil || page.email.allSatisfy(\.isWhitespace) else { return again(.email, SetupError.badEmail) }
         let password: Password
         do {
-            password = try Password(choosing: try form.value("password"), for: username)
+            password = try Password(
+                choosing: try form.value("password"), for: username, email: email, displayName: nil,
+                host: settings.issuer.host)
         } catch let refusal as Password.Refusal {
             return again(.password, refusal)
         }

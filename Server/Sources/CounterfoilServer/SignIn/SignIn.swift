@@ -64,8 +64,8 @@ package struct SignIn: Sendable {
     private func attempt(
         _ name: String, password: String, in request: IncomingRequest, by caller: Caller, now: Date
     ) async throws -> Outcome {
-        // The name counts as the server reads it, so that a space gives no further guesses.
-        let name = name.trimmingWhitespace()
+        // The name counts as the server reads it, so that another spelling gives no further guesses.
+        let name = name.asTypedName()
         let source = request.countedSource(issuer)
         let party = hasher.party(of: name, from: source)
         // A full queue would refuse the attempt anyhow, after it was counted.
@@ -77,9 +77,10 @@ package struct SignIn: Sendable {
                 retryAfter: early,
                 Cause(reason: .throttledUser, user: user?.id, detail: "successful sign-ins from one source"))
         }
+        let isKnownNetwork = await earlierNetworks.contain(source, for: user, named: name, now: now)
         let keys = SignInKeys(
             name: name, user: user?.id, source: source, browser: earlierSignIns.browser(in: request, of: user),
-            keys: attempts.keys, limits: limits)
+            isKnownNetwork: isKnownNetwork, keys: attempts.keys, limits: limits)
         let attempt = caller == .themself ? keys.ofUser : keys.ofAnyone
         let verdict = await attempts.admit(attempt, now: now)
         if case .tooEarly(let seconds, let key) = verdict {
@@ -149,6 +150,32 @@ package struct SignIn: Sendable {
         } catch {
             return user
         }
+    }
+
+    private var earlierNetworks: EarlierNetworks { EarlierNetworks(attempts: attempts) }
+
+    /// Remembers the browser and the network in which a session has just begun, where the guesses of others elsewhere
+    /// then do not count; returns the `Set-Cookie` value, or nil if the encryption fails.
+    func remember(_ session: LiveSession, in request: IncomingRequest, now: Date) async -> String? {
+        await remember(session.user, staysSignedIn: session.isPersistent, in: request, now: now)
+    }
+
+    /// Remembers the browser and the network in which the user of a session has just changed the password.
+    ///
+    /// Otherwise the guesses of others would count there until the next sign-in.
+    package func remember(
+        _ session: LiveSession, with hash: PasswordHash, in request: IncomingRequest, now: Date
+    ) async -> String? {
+        var user = session.user
+        user.passwordHash = hash
+        return await remember(user, staysSignedIn: session.isPersistent, in: request, now: now)
+    }
+
+    private func remember(
+        _ user: User, staysSignedIn: Bool, in request: IncomingRequest, now: Date
+    ) async -> String? {
+        await earlierNetworks.note(request.countedSource(issuer), for: user, now: now)
+        return earlierSignIns.remember(user, staysSignedIn: staysSignedIn)
     }
 
     private func user(named name: String) async throws(StoreFault) -> User? {

@@ -241,7 +241,8 @@ package struct SignInForm: Sendable {
             await auditor.refuse(.signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
             return .again(again)
         }
-        return .signedIn(session, cookies: [cookie, earlierSignIns.remember(session)].compactMap(\.self))
+        let remembered = await users.remember(session, in: request, now: now)
+        return .signedIn(session, cookies: [cookie, remembered].compactMap(\.self))
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.

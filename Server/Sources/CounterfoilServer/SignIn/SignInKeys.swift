@@ -11,8 +11,12 @@ import Foundation
 /// therefore gets no additional guesses. The server does not report the limit of the account to an anonymous caller,
 /// because that would reveal that two names belong to one account.
 ///
-/// The guesses of others therefore lock the user out, too, until they stop. A browser in which the user has
-/// signed in before is an exception: its attempts count under a key of its own instead, with the same limit.
+/// The guesses of others therefore lock the user out, too, until they stop. There are two exceptions, each with the
+/// same limit:
+///
+/// - The attempts in a browser in which the user has signed in before count under a key of its own instead.
+/// - The attempts in a network from which the user has signed in before count for the name and the account in this
+///   network, and for the network itself.
 struct SignInKeys: Sendable {
     private let name: CountedKey
     private let account: CountedKey
@@ -27,24 +31,27 @@ struct SignInKeys: Sendable {
     ///   - user: The account with that name; nil if there is none.
     ///   - source: The source; nil if all requests have the same one, for example that of a proxy.
     ///   - browser: The browser of the attempt, if the user has signed in there before.
+    ///   - isKnownNetwork: Whether the user has signed in before from the narrowest network of the source.
     ///   - keys: The key under which the digests are computed.
     ///   - limits: The limits.
     init(
         name: String, user: UserIdentifier?, source: CountedSource?, browser: EarlierSignIns.Browser?,
-        keys: AttemptKeys, limits: SignInLimits
+        isKnownNetwork: Bool, keys: AttemptKeys, limits: SignInLimits
     ) {
         let window = TimeInterval(limits.window)
         let typed = name.lowercased()
+        let network = isKnownNetwork ? source?.networks.first : nil
         let delayed = AttemptLimit(
             failures: limits.failuresPerUser, window: window, delayFromFailure: limits.delayFromFailure)
-        self.name = CountedKey(keys.digest(of: typed, as: .typedName), limit: delayed)
+        self.name = CountedKey(keys.digest(of: typed, in: network, as: .typedName), limit: delayed)
         self.browser = browser.map { CountedKey(keys.digest(of: $0.mark, as: .earlierSignIn), limit: delayed) }
         // Without an account the attempt counts under a key of no use, so that it takes the same time.
         noAccount = keys.digest(of: typed, as: .noAccount)
         account = CountedKey(
-            user.map { keys.digest(of: $0.rawValue, as: .account) } ?? noAccount,
+            user.map { keys.digest(of: $0.rawValue, in: network, as: .account) } ?? noAccount,
             limit: AttemptLimit(failures: limits.failuresPerUser, window: window))
-        sources = (source?.networks ?? []).map { network in
+        // The wider networks of a known one can contain an attacker.
+        sources = (network.map { [$0] } ?? source?.networks ?? []).map { network in
             CountedKey(
                 keys.digest(of: network.name, as: .source),
                 limit: AttemptLimit(failures: network.limit(limits.failuresPerSource), window: window))

@@ -47,6 +47,10 @@ extension StoreOperation {
     public static let touchSession = Self("touchSession"), endSession = Self("endSession")
     /// Counting an attempt, and changing what counts for one that did not fail.
     public static let admitAttempt = Self("admitAttempt"), settleAttempt = Self("settleAttempt")
+    /// Reading whether a user has signed in from a network.
+    public static let earlierNetworkNoted = Self("earlierNetworkNoted")
+    /// Noting a network from which a user has signed in.
+    public static let noteEarlierNetwork = Self("noteEarlierNetwork")
 
     /// Reading a consent, and recording an approval with its authorization code.
     public static let consent = Self("consent"), recordConsent = Self("recordConsent")

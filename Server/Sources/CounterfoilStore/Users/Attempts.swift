@@ -1,5 +1,24 @@
 public import Foundation
 
+/// A network from which a user has signed in, as a keyed digest of both.
+public struct EarlierNetwork: Sendable, Hashable {
+    /// The maximum number of networks of one user; a further one replaces the one that was noted longest ago.
+    public static let limit = 8
+    /// The time for which a network is known after it was noted, in seconds: as long as the cookie of a browser.
+    public static let lifetime: TimeInterval = 180 * 86_400
+
+    /// The user.
+    public let user: UserIdentifier
+    /// The digest of the user and the network.
+    public let digest: ArtefactDigest
+
+    /// Creates a record.
+    public init(_ digest: ArtefactDigest, of user: UserIdentifier) {
+        self.user = user
+        self.digest = digest
+    }
+}
+
 /// The limit of failed attempts in a sliding window.
 public struct AttemptLimit: Sendable, Hashable {
     /// The maximum number of failures within the window.
@@ -136,4 +155,11 @@ public protocol AttemptStore: Sendable {
     func settleAttempt(
         forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
     ) async throws(StoreFault)
+
+    /// Reads when a network was last noted; nil if it was not within ``EarlierNetwork/lifetime``.
+    func earlierNetworkNoted(_ digest: ArtefactDigest, at now: Date) async throws(StoreFault) -> Date?
+
+    /// Notes a network from which a user has signed in, and deletes all but the latest ``EarlierNetwork/limit`` of the
+    /// user.
+    func noteEarlierNetwork(_ network: EarlierNetwork, at now: Date) async throws(StoreFault)
 }

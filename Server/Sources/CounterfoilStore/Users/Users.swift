@@ -29,18 +29,16 @@ public struct UserIdentifier: Sendable, Hashable, CustomStringConvertible {
 
 /// A username in canonical form: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
 ///
-/// Capitals become lower case. Other characters, such as letters with accents, are refused and not converted. Two
-/// usernames thus never differ only in case or accents. An `@` is refused, so that a username is never an email
-/// address.
+/// Capitals become lower case, and what keyboards add is removed. Other characters, such as letters with accents, are
+/// refused and not converted. Two usernames thus never differ only in case or accents. An `@` is refused, so that a
+/// username is never an email address.
 public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
     /// Parses a username as typed; nil if it is not valid.
-    ///
-    /// White space at the beginning and the end is ignored: keyboards of phones add a space after a completed word.
     public init?(_ typed: String) {
-        let typed = typed.trimmingWhitespace()
+        let typed = typed.asTypedName()
         // This check precedes `lowercased()`, which turns some non-ASCII letters into ASCII, such as U+212A KELVIN
         // SIGN into `k`.
         guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -64,11 +62,9 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
-    /// Parses an address as typed; nil if it is not valid.
-    ///
-    /// White space at the beginning and the end is ignored.
+    /// Parses an address as typed, without what keyboards add; nil if it is not valid.
     public init?(_ typed: String) {
-        let typed = typed.trimmingWhitespace()
+        let typed = typed.asTypedName()
         let bytes = typed.utf8
         guard bytes.count <= 254, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) }),
             let at = bytes.firstIndex(of: UInt8(ascii: "@")), at != bytes.startIndex

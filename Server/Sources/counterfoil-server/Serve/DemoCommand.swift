@@ -94,11 +94,14 @@ struct DemoCommand: AsyncParsableCommand {
             throw CommandFailure.refused("cannot create the sample data")
         }
         let now = installation.store.now()
+        let (email, displayName) = (EmailAddress("alice@example.com"), "Alice Andersen")
+        let chosen = try Password(
+            choosing: password, for: username, email: email, displayName: displayName, host: nil)
         let alice = User(
             username: username,
-            email: EmailAddress("alice@example.com"),
-            displayName: "Alice Andersen",
-            passwordHash: try await PasswordHasher().hash(Password(choosing: password, for: username)),
+            email: email,
+            displayName: displayName,
+            passwordHash: try await PasswordHasher().hash(chosen),
             isAdministrator: true,
             createdAt: now
         )

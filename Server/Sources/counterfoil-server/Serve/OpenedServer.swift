@@ -116,6 +116,11 @@ struct OpenedServer: Sendable {
                 "failed to load libpsl, so the consent page sets off the whole host of a client",
                 metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
         }
+        if PasswordStrength.system == nil {
+            opening.logger.warning(
+                "failed to load libzxcvbn, so only the most common passwords are refused",
+                metadata: ["packages": "libzxcvbn0 (Debian, Ubuntu)"])
+        }
         return AuthorizationServer(
             settings: opening.settings,
             store: installation.store,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -50,8 +51,13 @@ struct PasswordOption: ParsableArguments {
     }
 
     /// Checks a new password against the rules for a user's password.
-    static func password(_ line: String, for username: Username) throws(CommandFailure) -> Password {
-        do { return try Password(choosing: line, for: username) } catch {
+    static func password(
+        _ line: String, for username: Username, email: EmailAddress?, displayName: String?, at issuer: Issuer?
+    ) throws(CommandFailure) -> Password {
+        do {
+            return try Password(
+                choosing: line, for: username, email: email, displayName: displayName, host: issuer?.host)
+        } catch {
             throw CommandFailure.refused("\(error)")
         }
     }

@@ -59,14 +59,18 @@ struct UserCreate: AsyncParsableCommand {
 
     func run() async throws {
         guard let username = Username(name) else { return }
-        let password = try PasswordOption.password(try secret.readLine(), for: username)
+        let address = email.flatMap(EmailAddress.init)
+        let displayName = (displayName ?? name).trimmingWhitespace()
+        // A refused password creates no data directory, so the issuer is not known yet.
+        let password = try PasswordOption.password(
+            try secret.readLine(), for: username, email: address, displayName: displayName, at: nil)
         var profile = UserProfile()
         if emailVerified { profile.isEmailVerified = true }
         try await options.withInstallation { [profile] installation in
             let user = User(
                 username: username,
-                email: email.flatMap(EmailAddress.init),
-                displayName: (displayName ?? name).trimmingWhitespace(),
+                email: address,
+                displayName: displayName,
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,

@@ -33,7 +33,8 @@ struct UserPassword: AsyncParsableCommand {
         let line = try secret.readLine()
         try await options.withInstallation(creating: false) { installation in
             let user = try await installation.user(argument.name)
-            let password = try PasswordOption.password(line, for: user.username)
+            let password = try PasswordOption.password(
+                line, for: user.username, email: user.email, displayName: user.displayName, at: installation.issuer)
             let hash = try await PasswordHasher().hash(password)
             let event = installation.event(.passwordChange, user: user.id, detail: "new password")
             let outcome = try await installation.store.changePassword(

@@ -113,7 +113,8 @@ struct AccountPasswordTests {
     }
 
     @Test(arguments: [
-        "onlysmallletters", "73918462", "        x         ", "слова которых никто не ставит рядом", "🦊🦊🐢🌲🚲🪁🧭🪨",
+        "onlysmalllettersinthisone", "7391846250173", "        x  y       z  ", "слова которых никто не ставит рядом",
+        "🦊🦊🐢🌲🚲🪁🧭🪨",
         String(repeating: "long and odd ", count: 70),
     ])
     func `a password needs no particular kind of character`(new: String) async throws {
@@ -170,12 +171,14 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in.
+    // Guesses at the sign-in page also count here, if the browser has no cookie of an earlier sign-in and is in another
+    // network.
     @Test func `wrong passwords at the sign-in page throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         browser.cookies[Self.earlier] = nil
+        browser.source = "198.51.100.7"
         for _ in 0..<5 {
             var other = test.browser(source: "203.0.113.9")
             _ = try await other.signInToConsole(username: "alice", password: "wrong")
@@ -189,6 +192,7 @@ struct AccountPasswordTests {
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         browser.cookies[Self.earlier] = nil
+        browser.source = "198.51.100.7"
         for _ in 0..<10 {
             var other = test.browser(source: "203.0.113.9")
             #expect(
@@ -200,6 +204,41 @@ struct AccountPasswordTests {
         #expect(Int(reply.fields[.retryAfter] ?? "") == 700)
         test.clock.advance(by: 700)
         #expect(try await Self.change(&browser).status == .seeOther)
+    }
+
+    // Otherwise a stranger could keep the user out of the browser in which the password was changed.
+    @Test func `a browser and its network have guesses of their own after the password was changed there`()
+        async throws
+    {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        #expect(try await Self.change(&browser).status == .seeOther)
+        for _ in 0..<10 {
+            var other = test.browser(source: "203.0.113.9")
+            _ = try await other.signInToConsole(username: "alice", password: "wrong")
+            test.clock.advance(by: 20)
+        }
+        var elsewhere = browser
+        elsewhere.source = "198.51.100.7"
+        elsewhere.cookies["__Host-counterfoil-session"] = nil
+        _ = try await elsewhere.signInToConsole(username: "alice", password: Self.chosen).accountPage
+        var inNetwork = test.browser()
+        _ = try await inNetwork.signInToConsole(username: "alice", password: Self.chosen).accountPage
+        var stranger = test.browser(source: "203.0.113.9")
+        #expect(
+            try await stranger.signInToConsole(username: "alice", password: Self.chosen).status == .tooManyRequests)
+    }
+
+    // NIST SP 800-63B-4 §3.1.1.2: the user name and its derivatives.
+    @Test(arguments: ["alice@example.com", "id.example.com alice", "aliceexample2027"])
+    func `a password made of the names of the user is refused`(new: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let reply = try await Self.change(&browser, to: new)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.passwordPage.problems.map(\.text) == [Password.Refusal.guessable.description])
     }
 
     // Of two changes from the same current password, one succeeds.
@@ -244,7 +283,9 @@ struct AccountPasswordTests {
     ])
     func `common passwords are on the list`(text: String) throws {
         let username = try #require(Username("carol"))
-        #expect(throws: Password.Refusal.common) { try Password(choosing: text, for: username) }
+        #expect(throws: Password.Refusal.common) {
+            try Password(choosing: text, for: username, email: nil, displayName: nil, host: nil)
+        }
     }
 }
 

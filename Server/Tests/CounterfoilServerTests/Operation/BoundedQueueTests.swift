@@ -58,7 +58,7 @@ struct BoundedQueueTests {
     }
 
     private static func party(_ line: String, most: Int = 100) -> BoundedQueue.Party {
-        BoundedQueue.Party(line: line, limits: [(line, most)])
+        BoundedQueue.Party(lines: [line], limits: [(line, most)])
     }
 
     @Test func `the parties are served in turn`() async {
@@ -68,6 +68,18 @@ struct BoundedQueueTests {
         #expect(busy.start("c", for: Self.party("c")))
         let order = await busy.run()
         #expect(order.prefix(4) == ["a1", "b", "c", "a2"])
+    }
+
+    // One user from many sources.
+    @Test func `work that has a line in common is served in turn`() async {
+        let busy = BusyQueue()
+        for number in 1...3 {
+            let party = BoundedQueue.Party(lines: ["source \(number)", "alice"], limits: [])
+            #expect(busy.start("a\(number)", for: party))
+        }
+        #expect(busy.start("b", for: BoundedQueue.Party(lines: ["source 4", "bob"], limits: [])))
+        #expect(busy.start("b2", for: BoundedQueue.Party(lines: ["source 1", "bob"], limits: [])))
+        #expect(await busy.run() == ["a1", "b", "a2", "b2", "a3"])
     }
 
     @Test func `one party cannot fill the queue`() async throws {

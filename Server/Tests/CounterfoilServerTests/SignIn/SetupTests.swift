@@ -7,7 +7,7 @@ import Testing
 
 /// The one-time link that creates the first administrator.
 struct SetupTests {
-    private static func form(_ link: String, _ username: String = "root", _ password: String = "a long password")
+    private static func form(_ link: String, _ username: String = "root", _ password: String = "a long passphrase")
         -> FormParameters
     {
         FormParameters([
@@ -89,8 +89,8 @@ struct SetupTests {
     }
 
     @Test(arguments: [
-        ("root", "short", SetupPage.Field.password), ("root root", "a long password", .username),
-        ("", "a long password", .username), ("alice", "a long password", .username),
+        ("root", "short", SetupPage.Field.password), ("root root", "a long passphrase", .username),
+        ("", "a long passphrase", .username), ("alice", "a long passphrase", .username),
         ("long.password", "long.password", .password),
     ])
     func `an invalid account is refused at its field`(

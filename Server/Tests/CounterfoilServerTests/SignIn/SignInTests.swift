@@ -211,27 +211,27 @@ struct SignInTests {
     @Test func `a new password is judged in its normalized form`() throws {
         let username = try #require(Username("carol.smith"))
         #expect(throws: Password.Refusal.tooShort) {
-            try Password(choosing: "e\u{301}e\u{301}e\u{301}e\u{301}", for: username)
+            try Password.chosen("e\u{301}e\u{301}e\u{301}e\u{301}", for: username)
         }
         // 700 letters have 2100 bytes with separate accents, and 1400 without.
         #expect(throws: Password.Refusal.tooLong) {
-            try Password(choosing: String(repeating: "e\u{301}", count: 700), for: username)
+            try Password.chosen(String(repeating: "e\u{301}", count: 700), for: username)
         }
         let text = String(repeating: "xe\u{301} ", count: 250) + "0123456789"
         #expect(text.utf8.count == 1260)
-        #expect(try Password(choosing: text, for: username).exposed.utf8.count == 1010)
+        #expect(try Password.chosen(text, for: username).exposed.utf8.count == 1010)
     }
 
     // Passwords that may be set.
     @Test(arguments: [
         ("short", Password.Refusal.tooShort), (String(repeating: "x", count: 1025), .tooLong),
         ("carol.smith", .sameAsName),
-        ("CAROL.SMITH", .sameAsName), ("long enough", nil),
+        ("CAROL.SMITH", .sameAsName), ("long enough words", nil),
         (String(repeating: "éèêëñ", count: 13), nil), (longest, nil),
     ])
     func `a new password is long enough and not the name`(text: String, refusal: Password.Refusal?) throws {
         let username = try #require(Username("carol.smith"))
-        let result = Result { () throws(Password.Refusal) in try Password(choosing: text, for: username) }
+        let result = Result { () throws(Password.Refusal) in try Password.chosen(text, for: username) }
         switch result {
         case .success(let password): #expect(refusal == nil && password.exposed == text)
         case .failure(let refused): #expect(refused == refusal)
@@ -352,7 +352,7 @@ struct SignInTests {
         let username = try #require(Username(name))
         let user = User(
             username: username, email: nil, displayName: name,
-            passwordHash: try await hasher.hash(try Password(choosing: password, for: username)),
+            passwordHash: try await hasher.hash(try #require(Password(typed: password))),
             createdAt: test.clock.now
         )
         #expect(try await test.store.addUser(user) == .added)

@@ -50,18 +50,40 @@ public struct Password: Secret {
         case sameAsName = "password.same-as-name"
         /// The password is one of the most common passwords or a usual variation of one.
         case common = "password.common"
+        /// libzxcvbn estimates too few guesses, for someone who knows the names of the user.
+        case guessable = "password.guessable"
 
         /// The message in English, which asks for another password and does not repeat the refused one.
         public var description: String { Localizer.english(self) }
     }
 
-    /// Creates a password to set: no character classes are required, but a common password is refused.
-    public init(choosing typed: String, for username: Username) throws(Refusal) {
+    /// Creates a password to set: no character classes are required, but a password that is easy to guess is refused.
+    ///
+    /// Without libzxcvbn, only the most common passwords are refused.
+    ///
+    /// - Parameters:
+    ///   - typed: The password as typed.
+    ///   - username: The username of the user, or of the account to create.
+    ///   - email: The email address of the user.
+    ///   - displayName: The display name of the user.
+    ///   - host: The host of the server.
+    public init(
+        choosing typed: String, for username: Username, email: EmailAddress?, displayName: String?, host: String?
+    ) throws(Refusal) {
+        let words = WordsOfUser(username: username, email: email, displayName: displayName, host: host)
+        try self.init(choosing: typed, for: username, knowing: words, by: .system)
+    }
+
+    /// Creates a password to set, with the words of the user, and with another library or without one.
+    package init(
+        choosing typed: String, for username: Username, knowing words: WordsOfUser, by strength: PasswordStrength?
+    ) throws(Refusal) {
         let text = Self.prepared(typed)
         guard text.count >= 8 else { throw .tooShort }
         guard text.utf8.count <= 1024 else { throw .tooLong }
         guard text.lowercased() != username.rawValue else { throw .sameAsName }
         guard !CommonPasswords.contain(text) else { throw .common }
+        if let strength, strength.bits(of: text, knowing: words.all) < PasswordStrength.required { throw .guessable }
         exposed = text
         asTyped = nil
     }
