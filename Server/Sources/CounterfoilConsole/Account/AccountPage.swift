@@ -11,6 +11,20 @@ package struct AccountPage: ConsolePage, Hashable {
     package var paths: AccountPaths = AccountPaths(at: .clients)
     /// The apps, most recently allowed first.
     package var clients: [ConnectedClient]
+    /// The offer of a first passkey to a user who has just signed in with a password; nil for others.
+    package var offer: PasskeyOffer?
+
+    package var script: PageScript? { offer == nil ? .interactive : .passkeys }
+}
+
+/// The values with which the script of a page adds a passkey.
+package struct PasskeyOffer: Sendable, Hashable {
+    /// The options in JSON (WebAuthn §5.1.8).
+    package var options: String
+    /// The path that the answer of the browser is posted to.
+    package var action: String
+    /// The anti-CSRF token of the form; the hidden field `ticket`.
+    package var ticket: String
 }
 
 /// The user on the account pages.

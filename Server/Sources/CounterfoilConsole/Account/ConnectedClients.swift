@@ -28,7 +28,8 @@ struct ConnectedClients: Sendable {
                 username: user.username.rawValue, email: user.email?.rawValue
             ),
             paths: console.accountPaths(at: .clients),
-            clients: clients
+            clients: clients,
+            offer: try await PasskeySettings(console: console).upgrade(exchange)
         )
         return Reply(.ok, .page(page))
     }

@@ -10,7 +10,7 @@ struct PasskeySettings: Sendable {
 
     /// The values of the form field `decision`.
     private enum Decision: String {
-        case add, rename, remove
+        case add, upgrade, rename, remove
     }
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
@@ -24,6 +24,9 @@ struct PasskeySettings: Sendable {
         switch Decision(rawValue: try form.value("decision")) {
         case .add:
             return try await add(passkey, answering: try form.value("ticket"), by: ceremonies, exchange)
+        case .upgrade:
+            return try await add(
+                passkey, answering: try form.value("ticket"), isUpgrade: true, by: ceremonies, exchange)
         case .rename:
             return try await rename(passkey, to: try form.value("name"), exchange)
         case .remove:
@@ -33,12 +36,13 @@ struct PasskeySettings: Sendable {
     }
 
     private func add(
-        _ answer: String, answering ticket: String, by ceremonies: PasskeyCeremonies, _ exchange: Console.Exchange
+        _ answer: String, answering ticket: String, isUpgrade: Bool = false, by ceremonies: PasskeyCeremonies,
+        _ exchange: Console.Exchange
     ) async throws -> Reply {
         let passkey: Passkey
         do {
             passkey = try ceremonies.newPasskey(
-                answer, answering: ticket, of: exchange.user,
+                answer, answering: ticket, isUpgrade: isUpgrade, of: exchange.user,
                 naming: {
                     $0 ?? exchange.words(Device(userAgent: exchange.request.head.headerFields[.userAgent] ?? "").text)
                 }, now: exchange.now)
@@ -98,26 +102,45 @@ struct PasskeySettings: Sendable {
 
     private func page(_ exchange: Console.Exchange, problem: PasskeyProblem? = nil) async throws -> Reply {
         let ceremonies = try ceremonies
-        let action = console.path(.passkeys)
-        let ticket = console.ticket(exchange, for: action)
         let passkeys = try await console.store.passkeys(of: exchange.user.id)
-        let branding = try await console.registry.fresh().branding()
-        let site = Site(branding, settings: console.settings, language: exchange.request.language)
-        let options = ceremonies.creationOptions(
-            for: exchange.user, with: passkeys, siteName: site.name.description, answering: ticket)
         let page = PasskeysPage(
             console: console.head(exchange, in: .account),
             notice: exchange.notice(AccountNotice.self),
             problems: problem.map { [FormProblem(exchange.words($0), field: nil)] } ?? [],
             paths: console.accountPaths(at: .passkeys),
             rows: passkeys.map { row($0, exchange) },
-            offer: PasskeysPage.Offer(
-                options: options, known: ceremonies.known(passkeys, of: exchange.user), domain: ceremonies.domain),
+            offer: try await offer(by: ceremonies, beside: passkeys, exchange),
+            known: ceremonies.known(passkeys, of: exchange.user), domain: ceremonies.domain,
             canAdd: passkeys.count < Passkey.limitPerUser,
-            nameLimit: Passkey.nameLimit,
-            action: action,
-            ticket: ticket)
+            nameLimit: Passkey.nameLimit)
         return Reply(problem == nil ? .ok : .badRequest, .page(page))
+    }
+
+    private func offer(
+        by ceremonies: PasskeyCeremonies, beside passkeys: [Passkey], isUpgrade: Bool = false,
+        _ exchange: Console.Exchange
+    ) async throws -> PasskeyOffer {
+        let branding = try await console.registry.fresh().branding()
+        let site = Site(branding, settings: console.settings, language: exchange.request.language)
+        let action = console.path(.passkeys)
+        let ticket = console.ticket(exchange, for: action)
+        let options = ceremonies.creationOptions(
+            for: exchange.user, with: passkeys, siteName: site.name.description, answering: ticket,
+            isUpgrade: isUpgrade)
+        return PasskeyOffer(options: options, action: action, ticket: ticket)
+    }
+
+    /// Returns the offer of a first passkey to a user who has just signed in with a password; nil for others.
+    ///
+    /// A password manager that filled in the password can add the passkey without a question (WebAuthn §5.1.3,
+    /// conditional mediation).
+    func upgrade(_ exchange: Console.Exchange) async throws -> PasskeyOffer? {
+        guard let ceremonies = PasskeyCeremonies(console.settings.issuer),
+            !exchange.session.methods.all.contains(.passkey),
+            console.isRecentEnough(exchange.session, for: .passkeys, now: exchange.now),
+            try await console.store.passkeys(of: exchange.user.id).isEmpty
+        else { return nil }
+        return try await offer(by: ceremonies, beside: [], isUpgrade: true, exchange)
     }
 
     private func row(_ passkey: Passkey, _ exchange: Console.Exchange) -> PasskeysPage.Row {

@@ -2,7 +2,8 @@ package import CounterfoilServer
 
 /// The passkeys of a user; the forms post `decision`, `passkey`, `name` and `ticket`.
 ///
-/// `decision` is `add`, `rename` or `remove`. With `add`, the script of the page posts the answer of the browser in
+/// `decision` is `add`, `upgrade`, `rename` or `remove`. With `add`, and with `upgrade` on the first page of the account,
+/// the script of the page posts the answer of the browser in
 /// `passkey` (WebAuthn §5.1, `RegistrationResponseJSON`). Otherwise, `passkey` is ``Row/id``.
 package struct PasskeysPage: ConsolePage, Hashable {
     package static let template = "passkeys"
@@ -21,16 +22,6 @@ package struct PasskeysPage: ConsolePage, Hashable {
         package var isSynced: Bool
     }
 
-    /// What the script needs to add a passkey.
-    package struct Offer: Sendable, Hashable {
-        /// The options in JSON (WebAuthn §5.1.8).
-        package var options: String
-        /// The passkeys of the user in JSON, of which the browser is told (WebAuthn §5.1.10).
-        package var known: String
-        /// The domain of the passkeys, their RP ID.
-        package var domain: String
-    }
-
     package var console: ConsoleHead
     /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
@@ -38,13 +29,14 @@ package struct PasskeysPage: ConsolePage, Hashable {
     package var paths: AccountPaths
     /// The passkeys, oldest first.
     package var rows: [Row]
-    package var offer: Offer
+    package var offer: PasskeyOffer
+    /// The passkeys of the user in JSON, of which the browser is told (WebAuthn §5.1.10).
+    package var known: String
+    /// The domain of the passkeys, their RP ID.
+    package var domain: String
     /// Whether the user can have another passkey.
     package var canAdd: Bool
     package var nameLimit: Int
-    package var action: String
-    /// The anti-CSRF token of the forms; the hidden field `ticket`.
-    package var ticket: String
 
     package var script: PageScript? { .passkeys }
 }

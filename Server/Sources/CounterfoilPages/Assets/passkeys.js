@@ -37,6 +37,7 @@
     const button = form.querySelector('button[data-ask]');
     const problem = form.querySelector('[data-problem]');
     const adds = form.dataset.passkey === 'create';
+    const isUpgrade = form.dataset.mediation === 'conditional';
     let pending;
 
     const ask = async (mediation) => {
@@ -54,6 +55,11 @@
       if (await PublicKeyCredential.isConditionalMediationAvailable?.()) ask('conditional').catch(() => {});
     };
 
+    if (isUpgrade) {
+      PublicKeyCredential.getClientCapabilities?.().then(
+        (can) => { if (can.conditionalCreate) return ask('conditional'); }).catch(() => {});
+      continue;
+    }
     button.addEventListener('click', async () => {
       problem.hidden = true;
       button.disabled = true;

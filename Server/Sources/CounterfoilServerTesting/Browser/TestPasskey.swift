@@ -91,7 +91,7 @@ extension ScriptedUserAgent {
         let page = try await open("/account/passkeys").passkeysPage
         let answer = try passkey.registration(for: page.offer.options)
         return try await submit(
-            FormParameters(["ticket": page.ticket, "decision": "add", "passkey": answer]), to: page.action)
+            FormParameters(["ticket": page.offer.ticket, "decision": "add", "passkey": answer]), to: page.offer.action)
     }
 
     /// Answers the sign-in page of a reply with a passkey.

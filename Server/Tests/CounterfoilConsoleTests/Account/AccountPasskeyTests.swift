@@ -21,8 +21,8 @@ struct AccountPasskeyTests {
         _ decision: String, _ row: PasskeysPage.Row, name: String = "", in browser: inout ScriptedUserAgent
     ) async throws -> Reply {
         let page = try await browser.open("/account/passkeys").passkeysPage
-        let form = FormParameters(["ticket": page.ticket, "decision": decision, "passkey": row.id, "name": name])
-        return try await browser.submit(form, to: page.action)
+        let form = FormParameters(["ticket": page.offer.ticket, "decision": decision, "passkey": row.id, "name": name])
+        return try await browser.submit(form, to: page.offer.action)
     }
 
     private static func events(_ test: TestServer) async throws -> [AuditEvent] {
@@ -55,9 +55,9 @@ struct AccountPasskeyTests {
         var browser = try await Self.signedIn(test)
         var passkey = TestPasskey()
         try await browser.add(&passkey)
-        let offer = try await browser.open("/account/passkeys").passkeysPage.offer
+        let page = try await browser.open("/account/passkeys").passkeysPage
         let options = try #require(
-            try JSONSerialization.jsonObject(with: Data(offer.options.utf8)) as? [String: Any])
+            try JSONSerialization.jsonObject(with: Data(page.offer.options.utf8)) as? [String: Any])
         #expect((options["rp"] as? [String: String]) == ["id": "id.example.com", "name": "Example Photos"])
         let user = try #require(options["user"] as? [String: String])
         #expect(user["name"] == "alice" && user["displayName"] == "Alice")
@@ -69,7 +69,7 @@ struct AccountPasskeyTests {
         let known = Base64URL.encode(passkey.credentialID)
         #expect((options["excludeCredentials"] as? [[String: Any]])?.first?["id"] as? String == known)
         // WebAuthn §5.1.10: what the browser is told.
-        let told = try #require(try JSONSerialization.jsonObject(with: Data(offer.known.utf8)) as? [String: Any])
+        let told = try #require(try JSONSerialization.jsonObject(with: Data(page.known.utf8)) as? [String: Any])
         #expect(told["credentials"] as? [String] == [known])
         #expect(told["id"] as? String == user["id"] && told["displayName"] as? String == "Alice")
     }
@@ -122,7 +122,7 @@ struct AccountPasskeyTests {
         let page = try await bobs.open("/account/passkeys").passkeysPage
         let answer = try passkey.registration(for: page.offer.options)
         let reply = try await bobs.submit(
-            FormParameters(["ticket": page.ticket, "decision": "add", "passkey": answer]), to: page.action)
+            FormParameters(["ticket": page.offer.ticket, "decision": "add", "passkey": answer]), to: page.offer.action)
         #expect(reply.status == .badRequest)
         #expect(try reply.passkeysPage.problems.map(\.text) == ["This passkey already belongs to an account."])
     }
@@ -151,8 +151,9 @@ struct AccountPasskeyTests {
         let earlier = try await browser.open("/account/passkeys").passkeysPage
         let page = try await browser.open("/account/passkeys").passkeysPage
         let reply = try await browser.submit(
-            FormParameters(["ticket": page.ticket, "decision": "add", "passkey": try fault.answer(page, earlier)]),
-            to: page.action)
+            FormParameters(["ticket": page.offer.ticket, "decision": "add", "passkey": try fault.answer(page, earlier)]
+            ),
+            to: page.offer.action)
         #expect(reply.status == .badRequest)
         let text = "The passkey could not be verified. Try again, or use another device."
         #expect(try reply.passkeysPage.problems.map(\.text) == [text])
@@ -175,7 +176,8 @@ struct AccountPasskeyTests {
         var passkey = TestPasskey()
         let answer = try passkey.registration(for: early.offer.options)
         let reply = try await browser.submit(
-            FormParameters(["ticket": early.ticket, "decision": "add", "passkey": answer]), to: early.action)
+            FormParameters(["ticket": early.offer.ticket, "decision": "add", "passkey": answer]), to: early.offer.action
+        )
         #expect(reply.status == .badRequest)
         #expect(try await test.store.passkeys(of: test.alice.id).count == Passkey.limitPerUser)
     }
@@ -190,9 +192,40 @@ struct AccountPasskeyTests {
         var passkey = TestPasskey()
         let answer = try passkey.registration(for: page.offer.options)
         let reply = try await browser.submit(
-            FormParameters(["ticket": page.ticket, "decision": "add", "passkey": answer]), to: page.action)
+            FormParameters(["ticket": page.offer.ticket, "decision": "add", "passkey": answer]), to: page.offer.action)
         #expect(reply.page is SignInPage)
         #expect(try await test.store.passkeys(of: test.alice.id).isEmpty)
+    }
+
+    // WebAuthn §5.1.3, conditional mediation: a password manager adds the first passkey without a question.
+    @Test func `a user who has signed in with a password is offered a first passkey`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.signedIn(test)
+        let reply = try await browser.open("/account")
+        let offer = try #require(try reply.accountPage.offer)
+        #expect(try reply.html().contains("Sign in without a password next time"))
+        #expect(offer.options.contains(#""userVerification":"preferred""#))
+        var passkey = TestPasskey()
+        // Neither the presence nor the verification of the user.
+        passkey.flags = 0x18
+        let answer = try passkey.registration(for: offer.options)
+        let added = try await browser.submit(
+            FormParameters(["ticket": offer.ticket, "decision": "upgrade", "passkey": answer]), to: offer.action)
+        #expect(try added.passkeysPage.rows.count == 1)
+        #expect(try await browser.open("/account").accountPage.offer == nil)
+
+        // Without the verification of the user, it signs no user in.
+        var other = test.browser()
+        #expect(try await other.signIn(on: try await other.open("/sign-in"), with: passkey).signInPage.isPasskeyWrong)
+        passkey.flags = 0x1D
+        _ = try await other.signIn(on: try await other.open("/sign-in"), with: passkey)
+        // A user who has signed in with a passkey is offered none.
+        #expect(try await other.open("/account").accountPage.offer == nil)
+        // Nor one whose sign-in is long ago.
+        _ = try await test.addUser("bob")
+        var bobs = try await Self.signedIn(test, as: "bob")
+        test.clock.advance(by: TimeInterval(test.server.settings.recentSignInAge))
+        #expect(try await bobs.open("/account").accountPage.offer == nil)
     }
 
     @Test func `a server without a domain has no such page`() async throws {

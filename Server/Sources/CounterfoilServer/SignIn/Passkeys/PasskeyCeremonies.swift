@@ -39,8 +39,10 @@ package struct PasskeyCeremonies: Sendable {
     ///   - passkeys: The passkeys that the user has; an authenticator with one of them adds no other.
     ///   - siteName: The name of the server, which some browsers show.
     ///   - ticket: The ticket of the form.
+    ///   - isUpgrade: Whether the browser may add the passkey without asking the user, after a sign-in with a password
+    ///     (WebAuthn §5.1.3, conditional mediation).
     package func creationOptions(
-        for user: User, with passkeys: [Passkey], siteName: String, answering ticket: String
+        for user: User, with passkeys: [Passkey], siteName: String, answering ticket: String, isUpgrade: Bool = false
     ) -> String {
         var options = CreationOptions(
             relyingPartyID: relyingParty.id, relyingPartyName: siteName,
@@ -48,6 +50,7 @@ package struct PasskeyCeremonies: Sendable {
                 handle: UserHandle(of: user.id), name: user.username.rawValue,
                 displayName: DisplayName(of: user).description),
             challenge: Challenge(hashing: ticket))
+        options.userVerification = isUpgrade ? .preferred : .required
         options.excludedCredentials = passkeys.compactMap(CredentialDescriptor.init(of:))
         return String(decoding: options.json, as: UTF8.self)
     }
@@ -77,16 +80,19 @@ package struct PasskeyCeremonies: Sendable {
     /// - Parameters:
     ///   - json: The answer of the browser (WebAuthn §5.1, `RegistrationResponseJSON`).
     ///   - ticket: The ticket of the form.
+    ///   - isUpgrade: Whether the browser may have asked nothing of the user (§7.1 step 15). Each sign-in with the
+    ///     passkey verifies the user nevertheless.
     ///   - user: The user who adds it.
     ///   - name: Returns the name of the passkey from that of its authenticator, which is nil if it is unknown.
     ///   - now: The time of the request.
     package func newPasskey(
-        _ json: String, answering ticket: String, of user: User, naming name: (String?) -> String, now: Date
+        _ json: String, answering ticket: String, isUpgrade: Bool = false, of user: User,
+        naming name: (String?) -> String, now: Date
     ) throws(CeremonyRefusal) -> Passkey {
         let response = try WebAuthn.RegistrationResponse(json: Array(json.utf8))
         let credential = try RegistrationCeremony(
-            relyingParty: relyingParty, challenge: Challenge(hashing: ticket), requiresUserVerification: true,
-            algorithms: COSEAlgorithm.offered
+            relyingParty: relyingParty, challenge: Challenge(hashing: ticket), requiresUserVerification: !isUpgrade,
+            requiresUserPresence: !isUpgrade, algorithms: COSEAlgorithm.offered
         ).verify(response)
         return Passkey(
             credentialID: credential.id.bytes, userID: user.id, publicKey: credential.publicKey.coseBytes,
