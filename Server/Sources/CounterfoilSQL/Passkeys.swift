@@ -92,8 +92,17 @@ extension SQLStore {
 }
 
 extension SQLConnection {
-    /// Records the use of a passkey by which a session begins.
+    /// Returns true if a challenge has begun a session before.
+    func isUsed(_ challenge: ArtefactDigest) throws -> Bool {
+        let isUsed = try answers("SELECT EXISTS (SELECT 1 FROM assertions WHERE digest = ?)", Data(challenge.bytes))
+        return isUsed == [true]
+    }
+
+    /// Records the use of a passkey by which a session begins, and its challenge.
     func record(_ use: PasskeyUse, in session: Session) throws {
+        try send(
+            "INSERT INTO assertions (digest, expires_at, attempt) VALUES (?, ?, NULL)", Data(use.challenge.bytes),
+            use.challengeExpires.microseconds)
         try send(
             """
             UPDATE passkeys SET signature_counter = ?2, is_backed_up = ?3, last_used_at = ?4, last_user_agent = ?5,

@@ -32,6 +32,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> BeginSessionOutcome {
         let endings: DeclaredEndings = former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
         return try await commit(ending: endings, recording: events) { database in
+            if case .passkey(let use) = proof, try database.isUsed(use.challenge) { return .challengeUsed }
             let continued = try former.flatMap { try database.session($0, of: session.userID) }
                 .flatMap(SessionIdentifier.init(_:))
             let id = continued ?? session.id

@@ -11,7 +11,7 @@ package struct AccountPage: ConsolePage, Hashable {
     package var paths: AccountPaths = AccountPaths(at: .clients)
     /// The apps, most recently allowed first.
     package var clients: [ConnectedClient]
-    /// The offer of a first passkey to a user who has just signed in with a password; nil for others.
+    /// The offer of a first passkey to a user who has just signed in with a password; nil for another user.
     package var offer: PasskeyOffer?
 
     package var script: PageScript? { offer == nil ? .interactive : .passkeys }

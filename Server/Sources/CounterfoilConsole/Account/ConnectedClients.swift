@@ -67,11 +67,13 @@ struct ConnectedClients: Sendable {
 
     /// Returns the confirmation of the last action; nil if there is none.
     ///
-    /// Access tokens of an app stay valid until they expire (RFC 9068), so the confirmation says for how long.
+    /// Access tokens of an app stay valid until they expire (RFC 9068), so the confirmation says for how long. After a
+    /// new password, it also mentions the passkeys, which still sign the user in.
     private func notice(_ consents: [ConsentFacts], _ exchange: Console.Exchange) async throws -> String? {
         guard let notice = exchange.noticed(AccountNotice.self) else { return nil }
         var clients: [RegisteredClient] = []
-        var leftover = TokensEndText.ofClient
+        var leftover = LeftoverText.ofClient
+        var sentences = [exchange.words(notice)]
         switch notice {
         case .disconnected:
             guard let id = exchange.noticedClient, !consents.contains(where: { $0.client.id == id }),
@@ -87,25 +89,31 @@ struct ConnectedClients: Sendable {
         case .passwordChanged:
             clients = consents.map(\.client)
             leftover = .ofClients
+            if try await !console.store.passkeys(of: exchange.user.id).isEmpty {
+                sentences.append(exchange.words(LeftoverText.passkeys))
+            }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
             .passkeyRemoved, .passkeyGone:
             break
         }
-        guard let lifetime = clients.map(accessTokenLifetime).max() else { return exchange.words(notice) }
-        return exchange.words(notice) + " " + text(leftover, for: lifetime, exchange)
+        if let lifetime = clients.map(accessTokenLifetime).max() {
+            sentences.append(text(leftover, for: lifetime, exchange))
+        }
+        return sentences.joined(separator: " ")
     }
 
-    /// The sentences that state for how long access tokens stay valid.
-    private enum TokensEndText: String, LocalizationKey {
+    /// The sentences that state what an action does not end.
+    private enum LeftoverText: String, LocalizationKey {
         case ofClient = "account.application.tokens-end"
         case ofClients = "account.password.tokens-end"
+        case passkeys = "account.password.passkeys-stay"
     }
 
     private func accessTokenLifetime(of client: RegisteredClient) -> Int {
         client.policy.accessTokenLifetime ?? console.settings.accessTokenLifetime
     }
 
-    private func text(_ leftover: TokensEndText, for seconds: Int, _ exchange: Console.Exchange) -> String {
+    private func text(_ leftover: LeftoverText, for seconds: Int, _ exchange: Console.Exchange) -> String {
         exchange.words(LocalizedText(leftover, ["duration": .nested(.duration(seconds: seconds))]))
     }
 

@@ -25,6 +25,7 @@ struct PasskeySettings: Sendable {
         case .add:
             return try await add(passkey, answering: try form.value("ticket"), by: ceremonies, exchange)
         case .upgrade:
+            guard try await upgrade(exchange) != nil else { return .seeOther(console.path(.passkeys)) }
             return try await add(
                 passkey, answering: try form.value("ticket"), isUpgrade: true, by: ceremonies, exchange)
         case .rename:
@@ -110,7 +111,7 @@ struct PasskeySettings: Sendable {
             paths: console.accountPaths(at: .passkeys),
             rows: passkeys.map { row($0, exchange) },
             offer: try await offer(by: ceremonies, beside: passkeys, exchange),
-            known: ceremonies.known(passkeys, of: exchange.user), domain: ceremonies.domain,
+            signalData: ceremonies.signalData(passkeys, of: exchange.user), domain: ceremonies.domain,
             canAdd: passkeys.count < Passkey.limitPerUser,
             nameLimit: Passkey.nameLimit)
         return Reply(problem == nil ? .ok : .badRequest, .page(page))
@@ -130,7 +131,7 @@ struct PasskeySettings: Sendable {
         return PasskeyOffer(options: options, action: action, ticket: ticket)
     }
 
-    /// Returns the offer of a first passkey to a user who has just signed in with a password; nil for others.
+    /// Returns the offer of a first passkey to a user who has just signed in with a password; nil for another user.
     ///
     /// A password manager that filled in the password can add the passkey without a question (WebAuthn §5.1.3,
     /// conditional mediation).

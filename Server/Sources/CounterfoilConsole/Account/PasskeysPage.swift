@@ -3,8 +3,8 @@ package import CounterfoilServer
 /// The passkeys of a user; the forms post `decision`, `passkey`, `name` and `ticket`.
 ///
 /// `decision` is `add`, `upgrade`, `rename` or `remove`. With `add`, and with `upgrade` on the first page of the account,
-/// the script of the page posts the answer of the browser in
-/// `passkey` (WebAuthn §5.1, `RegistrationResponseJSON`). Otherwise, `passkey` is ``Row/id``.
+/// the script of the page posts the answer of the browser in `passkey` (WebAuthn §5.1, `RegistrationResponseJSON`).
+/// Otherwise, `passkey` is ``Row/id``.
 package struct PasskeysPage: ConsolePage, Hashable {
     package static let template = "passkeys"
 
@@ -30,8 +30,8 @@ package struct PasskeysPage: ConsolePage, Hashable {
     /// The passkeys, oldest first.
     package var rows: [Row]
     package var offer: PasskeyOffer
-    /// The passkeys of the user in JSON, of which the browser is told (WebAuthn §5.1.10).
-    package var known: String
+    /// The passkeys of the user in JSON, of which the script notifies the browser (WebAuthn §5.1.10).
+    package var signalData: String
     /// The domain of the passkeys, their RP ID.
     package var domain: String
     /// Whether the user can have another passkey.

@@ -54,7 +54,7 @@ struct PasswordChange: Sendable {
     private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
         let begun = try await console.sessions.begin(
             for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
-        guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
+        guard case .begun(let session, let cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
         let event = console.event(.passwordChange, by: exchange, detail: "ended all other sessions")
         let outcome: ChangePasswordOutcome
         do {

@@ -1,4 +1,4 @@
-/* Signs in with a passkey, adds one, and tells the browser which ones there are (WebAuthn Level 3). */
+/* Signs in with a passkey, adds one, and notifies the browser of changes (WebAuthn Level 3). */
 (() => {
   'use strict';
   if (!window.PublicKeyCredential || !navigator.credentials) return;
@@ -52,7 +52,8 @@
     /* The passkeys are among the suggestions of the name field. */
     const suggest = async () => {
       if (!form.querySelector('[autocomplete~="webauthn"]')) return;
-      if (await PublicKeyCredential.isConditionalMediationAvailable?.()) ask('conditional').catch(() => {});
+      if (!await PublicKeyCredential.isConditionalMediationAvailable?.() || button.disabled) return;
+      ask('conditional').catch(() => {});
     };
 
     if (isUpgrade) {
@@ -65,9 +66,16 @@
       button.disabled = true;
       try { await ask(); } catch {
         button.disabled = false;
+        button.focus();
         problem.hidden = false;
         suggest();
       }
+    });
+    /* A form that is sent with a password, or shown again from the history, has no answer of a passkey. */
+    form.addEventListener('submit', () => { form.elements.passkey.value = ''; });
+    window.addEventListener('pageshow', () => {
+      form.elements.passkey.value = '';
+      button.disabled = false;
     });
     for (const part of form.querySelectorAll('[data-with-passkey]')) part.hidden = false;
     for (const part of form.querySelectorAll('[data-without-passkey]')) part.hidden = true;

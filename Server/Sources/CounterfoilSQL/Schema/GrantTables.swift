@@ -191,6 +191,7 @@ extension StoreSchema {
     /// A client with a document has no row until a user allows it something, so the requests refer to none.
     static let requests = """
         -- Client assertions that were used.
+        -- Used client assertions, and the challenges of passkeys that have begun a session.
         CREATE TABLE assertions (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
             expires_at INTEGER NOT NULL,

@@ -31,7 +31,7 @@ extension Page {
 package enum PageScript: Sendable, Hashable {
     /// A script that copies texts to the clipboard, and sends requests to the server while the user types.
     case interactive
-    /// A script that signs in with a passkey, adds one, and tells the browser which ones there are.
+    /// A script that signs in with a passkey, adds one, and notifies the browser of changes.
     case passkeys
     /// A script that submits the form of the page without an action of the user.
     case proceed

@@ -22,6 +22,10 @@ extension AuthorizationFlow {
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationOutcome {
         try checkApprover(of: exchange, session)
+        guard AskedContexts(of: exchange.authorization.request).accept(session.methods) else {
+            // The user signed in again with less, in another tab, while the page was open.
+            throw outdated(exchange, OAuthError(.loginRequired, "the user must confirm with a passkey"))
+        }
         try await count(exchange, by: session)
         let (authorization, now) = (exchange.authorization, exchange.now)
         let interaction = interaction ?? InteractionIdentifier(random: random)

@@ -120,7 +120,9 @@ struct AuthorizationFlow: Sendable {
                 OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
         var hasPasskey = false
-        if let session, InteractionPolicy.weighsPasskeys(of: session, for: authorization.request) {
+        if let session, PasskeyCeremonies(settings.issuer) != nil,
+            InteractionPolicy.weighsPasskeys(of: session, for: authorization.request)
+        {
             hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
         }
         var earlier: Consent?

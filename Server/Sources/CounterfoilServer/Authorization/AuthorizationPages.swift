@@ -19,9 +19,6 @@ struct AuthorizationPages: Sendable {
     /// in.
     static let signedInParameter = "sign_in_ticket"
 
-    /// The hidden field of the page on which a signed-in user confirms with a passkey; its value is `true`.
-    static let stepUpField = "step_up"
-
     /// Returns the parameters of an authorization request as a query, which pages carry in a hidden field.
     ///
     /// The parameter `sign_in_ticket` is left out, because it comes from this server and not from the client.

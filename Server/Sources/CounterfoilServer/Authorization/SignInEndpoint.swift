@@ -18,18 +18,20 @@ struct SignInEndpoint: Sendable {
             let exchange = AuthorizationExchange(
                 authorization: try await flow.validate(target, now: now), request: request, now: now)
             try pages.checkWebView(exchange)
-            let isStepUp = try submission.form.value(AuthorizationPages.stepUpField) == "true"
-            if isStepUp, try submission.form.value("cancel") == "true" {
+            let confirmed = try await pages.signInForm.confirmed(submission)
+            if let confirmed, try submission.form.value("cancel") == "true" {
+                await flow.auditor.refuse(
+                    .signIn, because: .denied, request, user: confirmed.user.id, client: exchange.client.id, now: now)
                 throw OAuthError.unmet("the user did not confirm with a passkey")
             }
             switch try await pages.signInForm.attempt(submission, for: exchange.client.id) {
             case .again(let again):
-                guard isStepUp, let session = try await pages.signInForm.sessions.current(request, now: now) else {
-                    return .page(pages.signIn(exchange, again: again))
-                }
-                return .page(try await pages.stepUp(exchange, session: session, again: again))
+                guard let confirmed else { return .page(pages.signIn(exchange, again: again)) }
+                return .page(try await pages.stepUp(exchange, session: confirmed, again: again))
             case .signedIn(let session, let cookies):
-                return try await proceed(exchange, session: session).setting(cookies)
+                // Also an error is sent with the cookies: the session of the former ones has ended.
+                return await flow.outcome(at: target) { try await proceed(exchange, session: session) }
+                    .setting(cookies)
             }
         }
     }

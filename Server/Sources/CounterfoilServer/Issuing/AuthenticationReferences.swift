@@ -42,6 +42,11 @@ struct AskedContexts: Sendable, Hashable {
     /// The weakest context with which the request is satisfied; nil if every context satisfies it.
     var minimum: AuthenticationContext? { (required ?? wished).min() }
 
+    /// Returns true if a sign-in is not weaker than the request requires.
+    func accept(_ methods: AuthenticationMethods) -> Bool {
+        required?.min().map { $0 <= methods.context } ?? true
+    }
+
     /// Returns `acr` of the tokens after a sign-in: the strongest of the asked contexts that it reaches, and its own if
     /// it reaches none or none is asked.
     ///

@@ -52,6 +52,14 @@ package struct SessionManager: Sendable {
     var auditor: Auditor
     let random: RandomBytes
 
+    /// The outcome of the beginning of a session.
+    package enum Beginning: Sendable {
+        /// The session began; the response must set the cookie.
+        case begun(LiveSession, cookie: String)
+        /// The account is disabled or deleted, or the proof does not hold any more; the reason is for the audit log.
+        case refused(AuditEvent.Reason, detail: String?)
+    }
+
     /// Returns the valid session of the browser that sent a request; nil if there is none.
     package func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
         guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
@@ -75,9 +83,6 @@ package struct SessionManager: Sendable {
 
     /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
-    /// Returns nil if the account is disabled or deleted, or if the password has changed or the passkey was deleted
-    /// since it was verified.
-    ///
     /// - Parameters:
     ///   - user: The user who has proved who they are.
     ///   - proof: What the user has proved.
@@ -93,7 +98,7 @@ package struct SessionManager: Sendable {
         stayingSignedIn staysSignedIn: Bool,
         recording event: AuditEvent,
         now: Date
-    ) async throws -> (session: LiveSession, cookie: String)? {
+    ) async throws -> Beginning {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         return try await begin(
             for: user, proving: proof, by: request, replacing: former, named: nil, stayingSignedIn: staysSignedIn,
@@ -111,7 +116,7 @@ package struct SessionManager: Sendable {
         beside request: IncomingRequest,
         goingOnWith session: LiveSession,
         now: Date
-    ) async throws -> (session: LiveSession, cookie: String)? {
+    ) async throws -> Beginning {
         try await begin(
             for: user, proving: .password(user.passwordHash), by: request, replacing: nil, named: session.id,
             stayingSignedIn: session.isPersistent, recording: [], now: now)
@@ -126,7 +131,7 @@ package struct SessionManager: Sendable {
         stayingSignedIn staysSignedIn: Bool,
         recording events: [AuditEvent],
         now: Date
-    ) async throws -> (session: LiveSession, cookie: String)? {
+    ) async throws -> Beginning {
         let token = SessionToken(random: random)
         var session = Session(
             digest: ArtefactDigest(of: token),
@@ -143,13 +148,14 @@ package struct SessionManager: Sendable {
         let outcome = try await store.beginSession(
             session, proving: proof, replacing: former, recording: events)
         switch outcome {
-        case .userNotActive, .proofOutdated:
-            return nil
+        case .userNotActive, .proofOutdated: return .refused(.accountChanged, detail: nil)
+        case .challengeUsed: return .refused(.passkey, detail: "the challenge was answered before")
         case .begun(let id):
             auditor.countRecorded(events)
             session.id = id
             let live = LiveSession(SessionFacts(session: session, user: user))
-            return (live, cookies.session(token, for: session.isPersistent ? settings.sessionLifetime : nil))
+            let cookie = cookies.session(token, for: session.isPersistent ? settings.sessionLifetime : nil)
+            return .begun(live, cookie: cookie)
         }
     }
 

@@ -57,7 +57,7 @@ package struct SignInForm: Sendable {
         /// The username or email address.
         let name: String
         /// Whether the box "Keep me signed in on this device" was ticked.
-        let staysSignedIn: Bool
+        var staysSignedIn: Bool
     }
 
     /// The parts of the page that differ between the endpoints that show the form.
@@ -103,6 +103,8 @@ package struct SignInForm: Sendable {
     /// The field in which the script of the page posts the answer of the browser
     /// (WebAuthn §5.1, `AuthenticationResponseJSON`).
     static let passkeyField = "passkey"
+    /// The hidden field of the page on which a signed-in user confirms with a passkey; its value is `true`.
+    static let stepUpField = "step_up"
     /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
     static let stayField = "stay_signed_in"
 
@@ -130,7 +132,7 @@ package struct SignInForm: Sendable {
             username: username,
             stayBox: stayBox(
                 again?.typed?.staysSignedIn ?? (earlier?.username.rawValue == username ? earlier?.staysSignedIn : nil)),
-            problem: again?.problem.map { request.words($0) },
+            problem: again?.problem(confirming: content.stepUp != nil).map { request.words($0) },
             isPasskeyWrong: again?.isPasskeyWrong ?? false,
             retryAfterSeconds: again?.retryAfter,
             passkeys: PasskeyCeremonies(settings.issuer).map { ceremonies in
@@ -207,8 +209,10 @@ package struct SignInForm: Sendable {
         _ submission: Submission, answering answer: String, typed: Typed, for client: ClientIdentifier?
     ) async throws -> Outcome {
         let (request, now) = (submission.request, submission.now)
+        let confirming = try await confirmed(submission)
         let outcome = try await passkeys.attempt(
-            answer, answering: try submission.form.value("ticket"), in: request, now: now)
+            answer, answering: try submission.form.value("ticket"), confirming: confirming?.user.id, in: request,
+            now: now)
         switch outcome {
         case .unknown(let credentialID):
             let cause = SignIn.Cause(reason: .passkey, user: nil, detail: "no user has this passkey")
@@ -221,10 +225,19 @@ package struct SignInForm: Sendable {
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return .again(.tooEarly(typed, retryAfter: seconds))
         case .signedIn(let user, let use, let note):
+            var typed = typed
+            // The page of a confirmation has no box, so the session keeps its cookie.
+            if let confirming, confirming.user.id == user.id { typed.staysSignedIn = confirming.isPersistent }
             return try await begin(
                 submission, for: user, proving: .passkey(use), note: note, typed: typed, at: client,
                 else: .wrongPasskey(typed, unknown: nil))
         }
+    }
+
+    /// Returns the session that the form confirms with a passkey; nil for a form that signs in.
+    func confirmed(_ submission: Submission) async throws -> LiveSession? {
+        guard try submission.form.value(Self.stepUpField) == "true" else { return nil }
+        return try await sessions.current(submission.request, now: submission.now)
     }
 
     /// Begins a session; returns `again` if the account has changed since the proof was verified.
@@ -237,8 +250,12 @@ package struct SignInForm: Sendable {
         let begun = try await sessions.begin(
             for: user, proving: proof, replacing: request, stayingSignedIn: typed.staysSignedIn, recording: event,
             now: now)
-        guard let (session, cookie) = begun else {
-            await auditor.refuse(.signIn, because: .accountChanged, request, user: user.id, client: client, now: now)
+        let (session, cookie): (LiveSession, String)
+        switch begun {
+        case .begun(let live, let value): (session, cookie) = (live, value)
+        case .refused(let reason, let detail):
+            await auditor.refuse(
+                .signIn, because: reason, request, user: user.id, client: client, detail: detail, now: now)
             return .again(again)
         }
         let remembered = await users.remember(session, in: request, now: now)
@@ -268,11 +285,11 @@ extension SignInForm.Again {
         }
     }
 
-    fileprivate var problem: SignInMessage? {
+    fileprivate func problem(confirming isConfirmation: Bool) -> SignInMessage? {
         switch self {
         case .forgotten: nil
         case .wrong: .wrong
-        case .wrongPasskey: .wrongPasskey
+        case .wrongPasskey: isConfirmation ? .wrongPasskeyToConfirm : .wrongPasskey
         case .tooEarly: .tooManyAttempts
         }
     }

@@ -51,7 +51,7 @@ package struct SignInPage: Sendable, Hashable {
         package var options: String
         /// The domain of the passkeys, their RP ID.
         package var domain: String
-        /// The credential ID of a passkey that no user has any more, of which the browser is told (WebAuthn §5.1.10).
+        /// The credential ID of a passkey that no user has any more, of which the script notifies the browser (WebAuthn §5.1.10).
         package var unknown: String?
 
         package init(options: String, domain: String, unknown: String? = nil) {
@@ -101,6 +101,8 @@ package enum SignInMessage: String, LocalizationKey {
     case wrong = "sign-in.wrong"
     /// The passkey does not sign in here.
     case wrongPasskey = "sign-in.wrong-passkey"
+    /// The passkey does not confirm the sign-in.
+    case wrongPasskeyToConfirm = "sign-in.confirm-wrong"
     /// Too many attempts failed, so the server did not verify the password.
     case tooManyAttempts = "sign-in.too-many-attempts"
     /// The session had ended when the user submitted another form, so that form was not processed.

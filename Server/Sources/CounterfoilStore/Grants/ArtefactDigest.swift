@@ -71,10 +71,8 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of a credential ID, the key of ``PasskeyStore/passkey(_:)``.
     public init(ofCredentialID id: [UInt8]) { self.init(kind: "credential", text: Base64URL.encode(id)) }
 
-    /// Creates the digest of the challenge of a passkey, which counts once.
-    package init(ofChallenge challenge: [UInt8]) {
-        self.init(kind: "challenge", text: Base64URL.encode(challenge))
-    }
+    /// Creates the digest of the challenge of a passkey, which counts once, from the form ticket that determines it.
+    package init(ofChallenge ticket: String) { self.init(kind: "challenge", text: ticket) }
 
     /// Creates the digest under which attempts are counted, from a message authentication code.
     ///

@@ -94,12 +94,21 @@ public struct PasskeyUse: Sendable, Hashable {
     public let signatureCounter: UInt32
     /// Whether the authenticator has copied the passkey.
     public let isBackedUp: Bool
+    /// The digest of the challenge, which begins one session only.
+    public let challenge: ArtefactDigest
+    /// The time from which the server refuses the challenge for its age.
+    public let challengeExpires: Date
 
     /// Creates the record of a verified assertion.
-    public init(digest: ArtefactDigest, signatureCounter: UInt32, isBackedUp: Bool) {
+    public init(
+        digest: ArtefactDigest, signatureCounter: UInt32, isBackedUp: Bool, challenge: ArtefactDigest,
+        challengeExpires: Date
+    ) {
         self.digest = digest
         self.signatureCounter = signatureCounter
         self.isBackedUp = isBackedUp
+        self.challenge = challenge
+        self.challengeExpires = challengeExpires
     }
 }
 

@@ -137,6 +137,8 @@ public enum BeginSessionOutcome: Sendable, Hashable {
     case userNotActive
     /// The password was changed, or the passkey deleted, after the server had verified it; nothing was written.
     case proofOutdated
+    /// The challenge of the passkey has begun a session before; nothing was written.
+    case challengeUsed
 }
 
 /// The sessions of signed-in browsers.
@@ -154,7 +156,8 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey until it is deleted. The use of a passkey is recorded.
+    /// A password holds while its hash is stored, and a passkey until it is deleted. The use of a passkey is recorded,
+    /// and its challenge begins no other session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
     /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the

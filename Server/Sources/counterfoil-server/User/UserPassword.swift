@@ -36,12 +36,13 @@ struct UserPassword: AsyncParsableCommand {
             let password = try PasswordOption.password(
                 line, for: user.username, email: user.email, displayName: user.displayName, at: installation.issuer)
             let hash = try await PasswordHasher().hash(password)
+            // First, so that no passkey begins a session after the sessions have ended.
+            let passkeys = try await removingPasskeys(of: user, in: installation)
             let event = installation.event(.passwordChange, user: user.id, detail: "new password")
             let outcome = try await installation.store.changePassword(
                 of: user.id, from: user.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
             case .changed:
-                let passkeys = try await removingPasskeys(of: user, in: installation)
                 if options.json { return try Output.json(UserDocument(user)) }
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
             case .changedMeanwhile:

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -105,6 +106,32 @@ struct StepUpTests {
         #expect(shown.confirming == "Alice" && shown.isPasskeyWrong)
     }
 
+    // In another tab, the user signs in again with less, while the consent page is open.
+    @Test func `a page that is answered with a weaker session gives no code`() async throws {
+        let (test, signedIn, passkey) = try await Self.signedIn()
+        var browser = signedIn
+        let attempt = Wish.required.asks(test)
+        let consent = try await browser.signIn(on: try await browser.open(attempt.url), with: passkey)
+        _ = try consent.consentPage
+        let login = try await browser.open(Attempt(test).with("prompt", "login").url)
+        _ = try await browser.signIn(on: login, username: "alice", password: TestServer.password).consentPage
+        let reply = try await browser.decide(.allow, on: consent)
+        #expect(reply.location?.contains("code=") != true)
+        #expect(reply.page is ConsentPage == false)
+    }
+
+    // RFC 6265 §5.3: a confirmation keeps the cookie as the user has chosen it.
+    @Test func `a confirmation keeps the choice to stay signed in`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice", stayingSignedIn: true)
+        var passkey = TestPasskey()
+        try await browser.add(&passkey)
+        let page = try await browser.open(Wish.required.asks(test).url)
+        _ = try await browser.signIn(on: page, with: passkey).consentPage
+        #expect(try await test.store.sessions(of: test.alice.id).map(\.isPersistent) == [true])
+    }
+
     @Test func `a user without a passkey is not asked for one`() async throws {
         let (test, signedIn, _) = try await Self.signedIn(withPasskey: false)
         var browser = signedIn
@@ -118,6 +145,8 @@ struct StepUpTests {
         let page = try await other.open(Wish.required.asks(test).url)
         let reply = try await other.signIn(on: page, username: "alice", password: TestServer.password)
         #expect(try reply.redirectedError.code == .unmetAuthenticationRequirements)
+        // The sign-in itself counts.
+        #expect(try await other.open("/account").page is AccountPage)
     }
 
     @Test func `without pages, a required passkey is an error and a preferred one is left out`() async throws {

@@ -71,7 +71,7 @@ struct PasskeyContractTests {
         try await kind.withWorld { world async throws in
             let passkey = Self.passkey(1, of: world.user)
             #expect(try await world.store.addPasskey(passkey, recording: []) == .added)
-            let use = PasskeyUse(digest: passkey.digest, signatureCounter: 7, isBackedUp: false)
+            let use = PasskeyUse.example(of: passkey)
             let session = Session(
                 digest: ArtefactDigest(of: SessionToken()), userID: world.user.id, authenticatedAt: World.now,
                 methods: [.passkey], lastSeenAt: World.now, expiresAt: World.now + 3600, userAgent: "Firefox",
@@ -83,6 +83,14 @@ struct PasskeyContractTests {
             let used = try #require(try await world.store.passkeys(of: world.user.id).first)
             #expect(used.lastUse == Passkey.Use(time: World.now, userAgent: "Firefox", source: "192.0.2.9"))
             #expect(used.signatureCounter == 7 && !used.isBackedUp && used.isBackupEligible)
+
+            // The challenge begins no other session, until the server refuses it for its age.
+            let again = Session.example(of: world.user)
+            #expect(
+                try await world.store.beginSession(again, proving: .passkey(use), replacing: session.digest)
+                    == .challengeUsed)
+            #expect(try await world.store.session(session.digest) != nil)
+            #expect(try await world.store.session(again.digest) == nil)
         }
     }
 
@@ -96,7 +104,7 @@ struct PasskeyContractTests {
             #expect(try await world.store.addPasskey(bobs, recording: []) == .added)
             #expect(try await world.store.removePasskey(own.digest, of: world.user.id, recording: []))
             for passkey in [own, bobs] {
-                let use = PasskeyUse(digest: passkey.digest, signatureCounter: 7, isBackedUp: false)
+                let use = PasskeyUse.example(of: passkey)
                 let session = Session.example(of: world.user)
                 let outcome = try await world.store.beginSession(session, proving: .passkey(use), replacing: nil)
                 #expect(outcome == .proofOutdated)
@@ -104,7 +112,7 @@ struct PasskeyContractTests {
             }
             #expect(try await world.store.passkeys(of: bob.id) == [bobs])
             #expect(try await world.store.disableUser(bob.id, at: World.now, recording: []))
-            let use = PasskeyUse(digest: bobs.digest, signatureCounter: 7, isBackedUp: false)
+            let use = PasskeyUse.example(of: bobs)
             let refused = try await world.store.beginSession(
                 Session.example(of: bob), proving: .passkey(use), replacing: nil)
             #expect(refused == .userNotActive)
@@ -123,5 +131,13 @@ struct PasskeyContractTests {
             #expect(try await world.store.passkey(passkey.digest) == nil)
             #expect(try await world.store.passkeys(of: world.user.id).isEmpty)
         }
+    }
+}
+
+extension PasskeyUse {
+    fileprivate static func example(of passkey: Passkey) -> PasskeyUse {
+        PasskeyUse(
+            digest: passkey.digest, signatureCounter: 7, isBackedUp: false,
+            challenge: ArtefactDigest(ofCredentialID: [1]), challengeExpires: World.now + 1800)
     }
 }

@@ -55,9 +55,9 @@ package struct PasskeyCeremonies: Sendable {
         return String(decoding: options.json, as: UTF8.self)
     }
 
-    /// Returns the passkeys and the names of a user in JSON, for the script that tells the browser of them
+    /// Returns the passkeys and the names of a user in JSON, with which the script notifies the browser
     /// (WebAuthn §5.1.10).
-    package func known(_ passkeys: [Passkey], of user: User) -> String {
+    package func signalData(_ passkeys: [Passkey], of user: User) -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("id", Base64URL.encode(UserHandle(of: user.id).bytes))
@@ -102,14 +102,21 @@ package struct PasskeyCeremonies: Sendable {
     }
 
     /// Verifies a sign-in with a passkey (WebAuthn §7.2).
+    ///
+    /// - Parameters:
+    ///   - response: The answer of the browser.
+    ///   - passkey: The passkey with the credential ID of the answer.
+    ///   - ticket: The ticket of the form.
+    ///   - namesUser: Whether the options named the passkeys of its user, so that the answer may leave out the user
+    ///     handle (step 6).
     func verify(
-        _ response: AuthenticationResponse, with passkey: Passkey, answering ticket: String
+        _ response: AuthenticationResponse, with passkey: Passkey, answering ticket: String, namesUser: Bool
     ) throws(PasskeyRefusal) -> VerifiedAssertion {
         guard let credential = StoredCredential(passkey) else { throw .unusable }
         do throws(CeremonyRefusal) {
             return try AuthenticationCeremony(
                 relyingParty: relyingParty, challenge: Challenge(hashing: ticket), requiresUserVerification: true,
-                allowedCredentials: [], user: nil
+                allowedCredentials: [], user: namesUser ? UserHandle(of: passkey.userID) : nil
             ).verify(response, with: credential)
         } catch { throw .ceremony(error) }
     }
@@ -121,8 +128,6 @@ enum PasskeyRefusal: Error, CustomStringConvertible {
     case notOffered
     /// The stored key cannot be used by this version.
     case unusable
-    /// The challenge was answered before.
-    case challengeUsed
     /// The answer of the browser breaks a rule of WebAuthn.
     case ceremony(CeremonyRefusal)
 
@@ -130,7 +135,6 @@ enum PasskeyRefusal: Error, CustomStringConvertible {
         switch self {
         case .notOffered: "this server has no domain, and so no passkeys"
         case .unusable: "this version cannot use the stored key"
-        case .challengeUsed: "the challenge was answered before"
         case .ceremony(let refusal): "\(refusal)"
         }
     }

@@ -8,7 +8,7 @@ import WebAuthn
 /// A signature cannot be guessed, so failures count towards no limit. Successful sign-ins count as those by passwords
 /// do.
 struct PasskeySignIn: Sendable {
-    let store: any PasskeyStore & ProofUseStore
+    let store: any PasskeyStore
     let settings: ServerSettings
     let throttle: SignInThrottle
 
@@ -24,9 +24,16 @@ struct PasskeySignIn: Sendable {
         case tooEarly(retryAfter: Int, SignIn.Cause)
     }
 
-    /// Verifies the answer of a browser to the options on a page with a ticket.
+    /// Verifies the answer of a browser to the options on a page.
+    ///
+    /// - Parameters:
+    ///   - json: The answer (WebAuthn §5.1, `AuthenticationResponseJSON`).
+    ///   - ticket: The ticket of the form.
+    ///   - confirming: The signed-in user whose passkeys the options name; nil for those of a sign-in, which name none.
+    ///   - request: The request with the answer.
+    ///   - now: The time of the request.
     func attempt(
-        _ json: String, answering ticket: String, in request: IncomingRequest, now: Date
+        _ json: String, answering ticket: String, confirming: UserIdentifier?, in request: IncomingRequest, now: Date
     ) async throws -> Outcome {
         guard let ceremonies = PasskeyCeremonies(settings.issuer) else { return .refused(.notOffered, of: nil) }
         let response: AuthenticationResponse
@@ -44,23 +51,17 @@ struct PasskeySignIn: Sendable {
                 SignIn.Cause(reason: .throttledUser, user: user.id, detail: "successful sign-ins from one source"))
         }
         let assertion: VerifiedAssertion
-        do { assertion = try ceremonies.verify(response, with: passkey, answering: ticket) } catch {
+        do {
+            assertion = try ceremonies.verify(
+                response, with: passkey, answering: ticket, namesUser: confirming == user.id)
+        } catch {
             return .refused(error, of: user)
         }
         guard user.disabledAt == nil else { return .refused(SignIn.Cause(reason: .disabled, user: user.id)) }
-        let challenge = UsedProof(
-            digest: ArtefactDigest(ofChallenge: Array(ticket.utf8)), holder: .user(user.id),
-            expires: settings.pageEnd(from: now))
-        switch try await store.noteProof(challenge, at: now) {
-        case .new: break
-        case .used: return .refused(.challengeUsed, of: user)
-        case .full:
-            return .tooEarly(
-                retryAfter: Int(SignInThrottle.window), SignIn.Cause(reason: .throttledUser, user: user.id))
-        }
         throttle.note(user.id, from: source, within: settings.signInsPerMinute, now: now)
         let use = PasskeyUse(
-            digest: passkey.digest, signatureCounter: assertion.signatureCounter, isBackedUp: assertion.isBackedUp)
+            digest: passkey.digest, signatureCounter: assertion.signatureCounter, isBackedUp: assertion.isBackedUp,
+            challenge: ArtefactDigest(ofChallenge: ticket), challengeExpires: settings.pageEnd(from: now))
         return .signedIn(user, use, note: Self.note(assertion, passkey))
     }
 
