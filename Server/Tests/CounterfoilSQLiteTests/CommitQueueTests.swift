@@ -51,8 +51,9 @@ struct CommitQueueTests {
         try database.send(
             """
             INSERT INTO sessions (
-                digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source, is_persistent
-            ) VALUES (zeroblob(32), '', 'per_nobody', 0, 0, 0, '', '', 0)
+                digest, id, person_id, authenticated_at, methods, last_seen_at, expires_at, user_agent, source,
+                is_persistent
+            ) VALUES (zeroblob(32), '', 'per_nobody', 0, 'password', 0, 0, '', '', 0)
             """)
     }
 

@@ -111,10 +111,10 @@ struct EndingsHistoryTests {
 
     @Test func `a journal with an unknown kind is refused, and a line that it has twice counts once`() throws {
         do {
-            _ = try Self.history([Self.ending(1), Self.ending(2, "passkey")], after: 1)
+            _ = try Self.history([Self.ending(1), Self.ending(2, "face-scan")], after: 1)
             Issue.record("the unknown kind was accepted")
         } catch {
-            guard case EndingsRefusal.unknownKind(_, kind: "passkey") = error else { throw error }
+            guard case EndingsRefusal.unknownKind(_, kind: "face-scan") = error else { throw error }
             #expect("\(error)".hasSuffix("which this version does not know; use the version that wrote it"))
         }
         // The same line twice is of a file that was named twice, or copied.

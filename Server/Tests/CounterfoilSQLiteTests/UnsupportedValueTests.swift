@@ -331,16 +331,16 @@ struct UnsupportedValueTests {
             let store = newer.store
             try await store.appendAudit(AuditEvent(at: World.now, .setting))
             try await newer.write(
-                "INSERT INTO audit (at, kind, outcome) SELECT max(at), 'passkey', 'deferred' FROM audit")
+                "INSERT INTO audit (at, kind, outcome) SELECT max(at), 'face-scan', 'deferred' FROM audit")
             try await store.appendAudit(AuditEvent(at: World.now, .account))
-            let kinds = ["setting", "passkey", "account"]
+            let kinds = ["setting", "face-scan", "account"]
             #expect(try await store.auditLog(after: nil, limit: 9).map(\.event.kind.rawValue) == kinds)
             let listed = try await store.audit(AuditQuery())
             #expect(listed.map(\.event.kind.rawValue) == kinds.reversed())
             #expect(listed.map(\.event.outcome.rawValue) == ["done", "deferred", "done"])
-            let unknown = AuditEvent.Kind(rawValue: "passkey")
+            let unknown = AuditEvent.Kind(rawValue: "face-scan")
             #expect(try await store.audit(AuditQuery(kind: unknown)).count == 1)
-            #expect(AuditEvent.Kind(known: "passkey") == nil)
+            #expect(AuditEvent.Kind(known: "face-scan") == nil)
         }
     }
 

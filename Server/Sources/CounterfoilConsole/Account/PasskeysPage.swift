@@ -2,8 +2,8 @@ package import CounterfoilServer
 
 /// The passkeys of a user; the forms post `decision`, `passkey`, `name` and `ticket`.
 ///
-/// `decision` is `add`, `upgrade`, `rename` or `remove`. With `add`, and with `upgrade` on the first page of the account,
-/// the script of the page posts the answer of the browser in `passkey` (WebAuthn §5.1, `RegistrationResponseJSON`).
+/// `decision` is `add`, `upgrade`, `rename` or `remove`. With `add`, and with `upgrade` on the first page of the
+/// account, the script posts the answer of the browser in `passkey` (WebAuthn §5.1, `RegistrationResponseJSON`).
 /// Otherwise, `passkey` is ``Row/id``.
 package struct PasskeysPage: ConsolePage, Hashable {
     package static let template = "passkeys"

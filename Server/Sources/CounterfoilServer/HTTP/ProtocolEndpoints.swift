@@ -116,9 +116,9 @@ extension Endpoint {
         answersUsers: true, location: .host)
 
     /// The URL at which password managers find the page of the passkeys (W3C, passkey endpoints).
-    public static let passkeyEndpoints = reading(
-        "passkeyEndpoints", "/.well-known/passkey-endpoints", scriptAccess: .everyone
-    ).with { $0.location = .host }
+    public static let passkeyEndpoints = reading("passkeyEndpoints", "/.well-known/passkey-endpoints").with {
+        $0.location = .host
+    }
 
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")

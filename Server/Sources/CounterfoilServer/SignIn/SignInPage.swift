@@ -51,7 +51,8 @@ package struct SignInPage: Sendable, Hashable {
         package var options: String
         /// The domain of the passkeys, their RP ID.
         package var domain: String
-        /// The credential ID of a passkey that no user has any more, of which the script notifies the browser (WebAuthn §5.1.10).
+        /// The credential ID of a passkey that no user has any more, of which the script notifies the browser
+        /// (WebAuthn §5.1.10).
         package var unknown: String?
 
         package init(options: String, domain: String, unknown: String? = nil) {

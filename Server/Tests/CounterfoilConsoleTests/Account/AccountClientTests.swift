@@ -150,7 +150,7 @@ struct AccountClientTests {
         let after = try await browser.submit(page.form("disconnect"), to: page.action).accountPage
         #expect(
             after.notice
-                == "The app is disconnected. Until 08:10 UTC at the latest, it may still be able to do this: "
+                == "The app is disconnected. Until 8:10 UTC at the latest, it may still be able to do this: "
                 + "See your photos and albums.")
         test.clock.advance(by: 60)
         let later = try await browser.open("/account?done=disconnected&client=app_lightbox").accountPage

@@ -69,7 +69,7 @@ struct AccountPasskeyTests {
         let known = Base64URL.encode(passkey.credentialID)
         #expect((options["excludeCredentials"] as? [[String: Any]])?.first?["id"] as? String == known)
         // WebAuthn §5.1.10: what the browser is told.
-        let told = try #require(try JSONSerialization.jsonObject(with: Data(page.known.utf8)) as? [String: Any])
+        let told = try #require(try JSONSerialization.jsonObject(with: Data(page.signalData.utf8)) as? [String: Any])
         #expect(told["credentials"] as? [String] == [known])
         #expect(told["id"] as? String == user["id"] && told["displayName"] as? String == "Alice")
     }

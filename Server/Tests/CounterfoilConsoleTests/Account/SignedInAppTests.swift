@@ -119,7 +119,7 @@ struct SignedInAppTests {
         #expect(try await browser.open(address).sessionsPage.notice == nil, "it has not ended")
         let after = try await browser.submit(page.form(ending: row.id), to: page.action).sessionsPage
         let notice = try #require(after.notice)
-        #expect(notice.hasPrefix("The app is signed out on that device. Until 09:11 UTC at the latest, it may still "))
+        #expect(notice.hasPrefix("The app is signed out on that device. Until 9:11 UTC at the latest, it may still "))
         #expect(notice.contains("See your photos and albums") && notice.contains("Add and change photos"))
         #expect(!notice.contains("Stay signed in") && !notice.contains("Sign you in"))
         #expect(after.apps.isEmpty)
@@ -168,7 +168,7 @@ struct SignedInAppTests {
         #expect(
             after.notice
                 == "You are signed out in all other browsers, and in the apps that you signed in to elsewhere. "
-                + "Access that these apps already hold can keep working until 09:00 UTC at the latest.")
+                + "Access that these apps already hold can keep working until 9:00 UTC at the latest.")
         #expect(after.rows.count == 1 && after.apps.rows.map(\.isFromHere) == [true])
         #expect(try await frames.refresh(elsewhere).tokenError.error == "invalid_grant")
         #expect(try await frames.refresh(here).status == .ok)

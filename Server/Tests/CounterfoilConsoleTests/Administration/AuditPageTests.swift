@@ -139,9 +139,9 @@ struct AuditPageTests {
     @Test mutating func `an event of a newer version is shown by the name of its kind`() async throws {
         try await test.store.appendAudit(
             AuditEvent(
-                at: test.clock.now, AuditEvent.Kind(rawValue: "passkey"), AuditEvent.Outcome(rawValue: "deferred")))
+                at: test.clock.now, AuditEvent.Kind(rawValue: "face-scan"), AuditEvent.Outcome(rawValue: "deferred")))
         let row = try #require(try await page().rows.first)
-        #expect(row.what == "passkey" && row.outcome == "deferred" && !row.isRefused)
+        #expect(row.what == "face-scan" && row.outcome == "deferred" && !row.isRefused)
     }
 
     @Test func `users who are not administrators cannot read the audit log`() async throws {

@@ -95,7 +95,7 @@ struct PasskeySignInTests {
             Fault("another key", "signature") { $0.signer = P256.Signing.PrivateKey() },
             Fault("no verification of the user", "verif") { $0.flags = 0x19 },
             Fault("no presence of the user", "presen") { $0.flags = 0x1C },
-            Fault("another eligibility for backup", "backup") { $0.flags = 0x05 },
+            Fault("another eligibility for backup", "flag BE") { $0.flags = 0x05 },
         ]
     }
 

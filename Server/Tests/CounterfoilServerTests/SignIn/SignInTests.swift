@@ -60,10 +60,11 @@ struct SignInTests {
         var page = try reply.signInPage
         #expect(page.problem == "Wrong user name, email or password.")
         #expect(page.username == name)
-        // Except for the input and the ticket, the page equals the first one.
+        // Except for the input, the ticket and the challenge that follows from it, the page equals the first one.
         page.problem = nil
         page.username = ""
         page.ticket = try first.signInPage.ticket
+        page.passkeys = try first.signInPage.passkeys
         #expect(try page == first.signInPage)
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
