@@ -30,9 +30,11 @@ struct ScopeRemovalTests {
                 """
                 INSERT INTO grants (
                     id, person_number, client_id, scope, claim_scope, resources, id_token_claims, user_info_claims,
-                    authenticated_at, created_at, last_used_at)
+                    authenticated_at, methods, context, device_name, user_agent, source, is_separate_device,
+                    created_at, last_used_at)
                 SELECT 'grant-' || n, people.number, '\(world.client.id.rawValue)',
-                    CASE WHEN n % 3 = 0 THEN 'photos.read' ELSE 'openid photos.read' END, '', '', '', '', 1, 1, 1
+                    CASE WHEN n % 3 = 0 THEN 'photos.read' ELSE 'openid photos.read' END, '', '', '', '', 1,
+                    'password', 'password', NULL, '', '', 0, 1, 1
                 FROM people, generate_series(1, \(grantCount)) AS n
                 """, database: database)
             try await test(store, server, database, token)

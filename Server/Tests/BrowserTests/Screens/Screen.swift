@@ -113,7 +113,8 @@ enum Screen: String, CaseIterable, Sendable {
     /// The page of the screen.
     var page: PageKind {
         switch self {
-        case .signIn, .signInAgain, .signInEarlier, .signInConfirming, .signInWebView, .consoleSignIn, .consoleSignInWebView,
+        case .signIn, .signInAgain, .signInEarlier, .signInConfirming, .signInWebView, .consoleSignIn,
+            .consoleSignInWebView,
             .consoleSignInAgain:
             .signIn
         case .consent, .consentAgain, .consentUnverified, .consentLocalhost, .deviceConsent, .deviceConsentUnverified:

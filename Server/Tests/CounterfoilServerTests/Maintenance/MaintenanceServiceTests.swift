@@ -79,7 +79,8 @@ struct MaintenanceServiceTests {
     @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
         let world = World(
             test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
-        _ = try await test.store.beginSession(world.session, proving: .password(test.alice.passwordHash), replacing: nil)
+        _ = try await test.store.beginSession(
+            world.session, proving: .password(test.alice.passwordHash), replacing: nil)
         for _ in 0..<ClientRemoval.rowsAtOnce + 10 { try await world.approve(world.grant()) }
         #expect(try await test.store.removeClient(test.lightbox.id))
         #expect(try await test.store.addClient(test.lightbox) == .identifierBeingFreed)
@@ -92,7 +93,8 @@ struct MaintenanceServiceTests {
         let test = try await TestServer { $0.auditRetention = 30 }
         let world = World(
             test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
-        _ = try await test.store.beginSession(world.session, proving: .password(test.alice.passwordHash), replacing: nil)
+        _ = try await test.store.beginSession(
+            world.session, proving: .password(test.alice.passwordHash), replacing: nil)
         // The first round leaves some of these records: it deletes a batch of expired ones and one of the client.
         for _ in 0..<ClientRemoval.rowsAtOnce + 2 * MaintenanceService.batch + 10 {
             try await world.approve(world.grant())
