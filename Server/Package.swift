@@ -185,6 +185,9 @@ let package = Package(
             dependencies: [asn1, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioSSL, x509],
             swiftSettings: settings
         ),
+        // libcurl is loaded at run time, so nothing of it is needed here.
+        .systemLibrary(name: "CCurl"),
+        .target(name: "MailTransport", dependencies: ["CCurl", nioConcurrencyHelpers], swiftSettings: settings),
         .target(
             name: "WebAuthn",
             dependencies: [counterfoilProtocol, counterfoilTokens, asn1, crypto, cryptoExtras, x509],
@@ -333,6 +336,18 @@ let package = Package(
             name: "ACMETesting",
             dependencies: ["ACMEClient", "TestSupport", crypto, nioConcurrencyHelpers, nioCore, nioPosix, x509],
             path: "Tests/ACMETesting",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "MailTesting",
+            dependencies: [counterfoilClient, nioConcurrencyHelpers, "TestSupport"],
+            path: "Tests/MailTesting",
+            exclude: ["receiver.py"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MailTransportTests",
+            dependencies: ["MailTesting", "MailTransport", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(name: "IPAddressesTests", dependencies: ["IPAddresses"], swiftSettings: settings),
