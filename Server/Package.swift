@@ -197,8 +197,8 @@ let package = Package(
             name: "CounterfoilWeb",
             dependencies: [
                 "ACMEClient", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                counterfoilTokens, "HTTPListener", "IPAddresses", asn1, asyncHTTPClient, httpTypes, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                counterfoilTokens, "HTTPListener", "IPAddresses", "MailTransport", asn1, asyncHTTPClient, httpTypes,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
@@ -207,8 +207,8 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL,
-                otel, serviceLifecycle, tracing, unixSignals,
+                "CounterfoilWeb", "HTTPListener", "MailTransport", argumentParser, asyncHTTPClient, logging, nioCore,
+                nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings

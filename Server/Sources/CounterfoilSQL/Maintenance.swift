@@ -91,6 +91,7 @@ private enum Expiration: Sendable, CaseIterable {
     case deviceAuthorizations
     case initialAccessTokens
     case attempts
+    case emailVerifications
     case endings
     case unusedClients
 
@@ -115,6 +116,7 @@ extension SQLConnection {
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
         case .initialAccessTokens: return try remove(.initialAccessTokens, before: limits.now, atMost: rows)
         case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
+        case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -168,10 +170,12 @@ struct TimedRows: Sendable, CaseIterable {
     static let initialAccessTokens = TimedRows(
         table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
+    static let emailVerifications = TimedRows(
+        table: "email_verifications", moment: "expires_at", key: "person_id")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, endings,
+        attempts, emailVerifications, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

@@ -62,12 +62,12 @@ struct CommandSettingsTests {
     ]
 
     /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate
-    /// from files, or a database with one that the server orders.
+    /// from files and a mail server, or a database with one that the server orders and a program for mails.
     private static let kinds = [
-        ["data-dir", "tls-certificate", "tls-key"],
+        ["data-dir", "tls-certificate", "tls-key", "mail-server", "mail-credentials-file", "mail-without-tls"],
         [
             "database", "server-key-file", "acme-contact", "acme-terms-agreed", "acme-directory", "acme-root",
-            "acme-eab-kid", "acme-eab-key-file", "acme-challenge",
+            "acme-eab-kid", "acme-eab-key-file", "acme-challenge", "mail-program",
         ],
     ]
 
@@ -104,6 +104,8 @@ struct CommandSettingsTests {
             "tls-certificate": try file("certificate.pem", issued.certificate),
             "tls-key": try file("key.pem", issued.key), "outbound-ca": authorities, "acme-root": authorities,
             "acme-directory": "https://127.0.0.1:1/directory",
+            "mail-server": "smtp://127.0.0.1:1", "mail-credentials-file": try file("mail", "mailer\nsecret\n"),
+            "mail-program": "/bin/false",
             "acme-eab-key-file": try file("eab.key", String(repeating: "YWFh", count: 10)),
         ]
     }

@@ -107,6 +107,8 @@ struct AttemptKeys: Sendable {
         case earlierSignIn = "earlier sign-in"
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
+        case mailAddress = "mails to an address"
+        case mailSource = "mails from a source"
     }
 
     func digest(of value: String, as kind: Kind) -> ArtefactDigest {

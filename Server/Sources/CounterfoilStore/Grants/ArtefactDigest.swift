@@ -68,6 +68,9 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.init(kind: "name of an initial access token", text: Base64URL.encode(token.digest.bytes))
     }
 
+    /// Creates the digest of the secret in a link to an email address (``EmailVerification/digest``).
+    package init(of secret: MailLinkSecret) { self.init(kind: "mail link", text: secret.exposed) }
+
     /// Creates the digest under which attempts are counted, from a message authentication code.
     ///
     /// The names that users type are easy to guess, so a plain digest would reveal them to a reader of the store.

@@ -29,8 +29,9 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 /// the registry without the cache.
 public typealias UncachedStore = AttemptStore & AuditSealStore & AuditStore & BrandingStore & CertificateOrderStore
     & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore
-    & LogoutDeliveryStore & MaintenanceStore & UserStore & ProofUseStore & PushedRequestStore & RefreshTokenStore
-    & RequestStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore
+    & LogoutDeliveryStore & MailStore & MaintenanceStore & UserStore & ProofUseStore & PushedRequestStore
+    & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SetupStore
+    & SigningKeyStore
     & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.

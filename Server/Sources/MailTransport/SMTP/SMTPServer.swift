@@ -1,5 +1,5 @@
 /// The mail server to which mails are submitted (RFC 6409).
-package struct SMTPServer: Sendable, Hashable {
+package struct SMTPServer: Sendable, Hashable, CustomStringConvertible {
     /// How the connection is protected.
     package enum Security: Sendable, Hashable {
         /// TLS from the first byte, usually on port 465 (RFC 8314 §3.3).
@@ -66,6 +66,9 @@ package struct SMTPServer: Sendable, Hashable {
     package var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber })
     }
+
+    /// The URL, with the port.
+    package var description: String { String(url(greetingAs: "").dropLast()) }
 
     /// The URL for libcurl, which never contains credentials.
     func url(greetingAs name: String) -> String {
