@@ -17,6 +17,8 @@ extension Endpoint {
     package static let sessions = form("sessions", "/account/sessions").signedIn
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
+    /// The email address, and the forms that verify it.
+    package static let email = form("email", "/account/email").signedIn
     /// The sign-out, which ends the session of this browser.
     package static let signOut = posting("signOut", "/account/sign-out").signedIn
 
@@ -66,6 +68,8 @@ extension Endpoint {
     /// One unregistered client, and the forms that delete or adopt it.
     package static let unregisteredClient = form("unregisteredClient", "/admin/unregistered/clients/{client_id}")
         .administrators.recent
+    /// The mails that the server sends, for administrators.
+    package static let mailPreview = page("mailPreview", "/admin/mail").administrators
     /// The audit log, for administrators.
     package static let audit = page("audit", "/admin/audit").administrators
 
@@ -81,10 +85,11 @@ extension ServerPages {
             home: .account, signIn: .consoleSignIn, passwordChange: .password, firstSteps: .firstSteps,
             clientSettings: .editClient),
         endpoints: [
-            .consoleSignIn, .account, .connectedClient, .sessions, .password, .signOut, .clients,
+            .consoleSignIn, .account, .connectedClient, .sessions, .password, .email, .signOut, .clients,
             .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
+            .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
+            .unregisteredClient,
         ],
         templates: consoleTemplates,
         formats: .standard,
