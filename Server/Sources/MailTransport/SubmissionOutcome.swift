@@ -35,7 +35,8 @@ package struct SMTPReply: Sendable, Hashable, CustomStringConvertible {
             parts.count == 3
             && parts.allSatisfy { (1...3).contains($0.count) && $0.allSatisfy(\.isASCIIDigit) }
         enhancedCode = isCode ? String(first) : nil
-        text = HeaderText(String(words.prefix(200))).text.trimming
+        // Terminals show it.
+        text = String(words.prefix(200).map { $0.isPrintableASCII ? $0 : " " }).trimming
     }
 
     /// The codes, which contain no personal data.
@@ -43,6 +44,7 @@ package struct SMTPReply: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Character {
+    fileprivate var isPrintableASCII: Bool { (" "..."~").contains(self) && isASCII }
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 

@@ -23,6 +23,18 @@ public struct OutgoingMail: Sendable, Hashable {
     }
 }
 
+extension OutgoingMail {
+    /// Creates a mail with which an operator tests the settings.
+    package init(test recipient: EmailAddress, settings: ServerSettings, at time: Date) {
+        let site = Site(Branding(), settings: settings)
+        self.init(
+            to: recipient, createdAt: time,
+            page: MailPage(
+                .test, link: nil, about: time, in: .english, from: site, issuer: settings.issuer),
+            frame: Frame(site: site))
+    }
+}
+
 /// The way in which mails leave the server.
 public protocol MailSender: Sendable {
     /// Sends a mail once, without a retry; the caller limits how many are sent at once.

@@ -33,9 +33,15 @@ extension Settings {
         "mail-credentials-file", .text, value: "file", example: "/etc/counterfoil/mail.credentials",
         "The file with the user name for --mail-server in the first line, and the password in the second. "
             + "(default: none)")
-    static let mailWithoutTLS = Setting(
-        "mail-without-tls", .flag, default: false,
-        "Send to --mail-server without TLS, which must be smtp:// on this machine.")
+    static let mailTLS = Setting(
+        "mail-tls", .choice(), default: MailTLS.required, value: "rule",
+        "Whether the connection to --mail-server needs TLS: required, or never for smtp:// on this machine.")
+}
+
+/// Whether the connection to the mail server needs TLS.
+enum MailTLS: String, Sendable, CaseIterable {
+    case required
+    case never
 }
 
 /// The options of `serve` for email.
@@ -46,12 +52,12 @@ struct MailOptions: SettingGroup {
     @Option(Settings.mailProgram) var program: String?
     @Option(Settings.mailSender) var sender: String?
     @Option(Settings.mailCredentialsFile) var credentialsFile: String?
-    @Flag(Settings.mailWithoutTLS) var withoutTLS: Bool
+    @Option(Settings.mailTLS) var tls: String?
 
     static let options: [SettingOption<Self>] = [
         .init(Settings.mailServer, \.server), .init(Settings.mailProgram, \.program),
         .init(Settings.mailSender, \.sender), .init(Settings.mailCredentialsFile, \.credentialsFile),
-        .init(Settings.mailWithoutTLS, \.withoutTLS),
+        .init(Settings.mailTLS, \.tls),
     ]
 }
 
@@ -75,15 +81,15 @@ extension ServeConfiguration {
             if self[Settings.mailCredentialsFile] != nil {
                 throw SettingMistake("\(Settings.mailCredentialsFile) requires \(Settings.mailServer).")
             }
-            if self[Settings.mailWithoutTLS] {
-                throw SettingMistake("\(Settings.mailWithoutTLS) requires \(Settings.mailServer).")
+            if self[Settings.mailTLS] == .never {
+                throw SettingMistake("\(Settings.mailTLS) never requires \(Settings.mailServer).")
             }
             return
         }
-        guard !self[Settings.mailWithoutTLS] || (server.isLoopback && server.security == .startTLS) else {
+        guard self[Settings.mailTLS] == .required || (server.isLoopback && server.security == .startTLS) else {
             throw SettingMistake(
                 """
-                \(Settings.mailWithoutTLS) requires smtp:// with localhost or another loopback address at \
+                \(Settings.mailTLS) never requires smtp:// with localhost or another loopback address at \
                 \(Settings.mailServer): mails contain links with which others could act as the user.
                 """)
         }
@@ -102,7 +108,7 @@ extension ServeConfiguration {
             return MailPost(from: sender, by: SendmailProgram(path: path))
         }
         guard var server = self[Settings.mailServer] else { return nil }
-        if self[Settings.mailWithoutTLS] { server.security = .insecureWithoutTLS }
+        if self[Settings.mailTLS] == .never { server.security = .insecureWithoutTLS }
         do { try SMTPSubmission.requireLibrary() } catch {
             throw .refused("\(words("\(Settings.mailServer)")): \(error)")
         }
