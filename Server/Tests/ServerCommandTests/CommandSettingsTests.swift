@@ -44,7 +44,8 @@ struct CommandSettingsTests {
 
     /// Values by the names that the help has for them.
     private static let values = [
-        "address": "bob@example.com", "client-id": "lightbox", "host": "example.com", "id": "1a2b", "name": "photos.read",
+        "address": "bob@example.com", "client-id": "lightbox", "host": "example.com", "id": "1a2b",
+        "name": "photos.read",
         "position": "1801387800123456.1234", "text": "See your photos", "type": "native",
         "uri": "https://api.example.com", "url": "http://127.0.0.1:1/livez",
     ]
