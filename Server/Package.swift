@@ -386,8 +386,8 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "ACMETesting", "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilStore", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "TestSupport", asn1, crypto, httpTypes,
-                logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "MailTesting", "MailTransport", "TestSupport", asn1,
+                crypto, httpTypes, logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
@@ -431,7 +431,7 @@ let package = Package(
             dependencies: [
                 counterfoilClient, "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb",
+                "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", "MailTesting",
                 "PostgreSQLTesting", "TestSupport", "counterfoil-server", "mcp-server",
                 "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 grdb,

@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilClient
-package import Foundation
+import Foundation
 import NIOConcurrencyHelpers
 package import TestSupport
 

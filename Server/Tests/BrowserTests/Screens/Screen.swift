@@ -63,6 +63,7 @@ enum Screen: String, CaseIterable, Sendable {
     case policy = "app-policy"
     case danger = "app-danger"
     case branding = "admin-branding"
+    case mailPreview = "admin-mail"
     case audit = "admin-audit"
     case unregisteredPolicy = "admin-unregistered-policy"
     case unregisteredPolicyProblems = "admin-unregistered-policy-problems"
@@ -76,6 +77,7 @@ enum Screen: String, CaseIterable, Sendable {
     case account
     case connectedClient = "account-apps"
     case sessions = "account-sessions"
+    case email = "account-email"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
@@ -98,10 +100,10 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients:
             .developer
-        case .firstSteps, .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy,
+        case .firstSteps, .administration, .policy, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
-        case .accountNone, .account, .connectedClient, .sessions, .password, .passwordProblems: .account
+        case .accountNone, .account, .connectedClient, .sessions, .email, .password, .passwordProblems: .account
         }
     }
 
@@ -137,6 +139,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .administration: .administration
         case .policy: .policy
         case .branding: .branding
+        case .mailPreview: .mailPreview
         case .audit: .audit
         case .unregisteredPolicy, .unregisteredPolicyProblems: .unregisteredPolicy
         case .unregisteredClients: .unregisteredClients
@@ -145,6 +148,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions
+        case .email: .email
         case .password, .passwordProblems: .password
         }
     }
