@@ -46,7 +46,7 @@ package final class MailReceiver: Sendable {
         package let isAutomatic: Bool
         package let plain: String
         package let html: String
-        /// What the parser found wrong.
+        /// The defects that the parser found.
         package let defects: [String]
 
         /// The first URL in the plain text; nil if there is none.

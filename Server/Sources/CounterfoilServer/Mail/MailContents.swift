@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilStore
 import Foundation
 
-/// What the queue stores of a mail, encrypted with the server key: a link in it must not be read from the database.
+/// The stored contents of a mail, encrypted with the server key, so that no copy of the database contains a link.
 struct MailContents: Codable, Hashable {
     /// The time in seconds for which the link in a mail is valid.
     static let linkLifetime = 24 * 3600

@@ -136,9 +136,9 @@ public enum BeginEmailVerificationOutcome: Sendable, Hashable {
 
 /// The queue of mails, and the links that verify email addresses.
 ///
-/// SMTP has no commit that covers two systems. A server leases a mail, sends it, and notes the outcome. If it ends after
-/// the mail server has accepted the mail and before the note, the mail is sent a second time after the lease, with the
-/// same `Message-ID`.
+/// SMTP has no commit that covers two systems. A server leases a mail, sends it, and notes the outcome. If it ends
+/// after the mail server has accepted the mail and before the note, the mail is sent a second time after the lease,
+/// with the same `Message-ID`.
 public protocol MailStore: Sendable {
     /// Stores a link in place of the user's former one, and queues the mail with it, in one transaction.
     func beginEmailVerification(

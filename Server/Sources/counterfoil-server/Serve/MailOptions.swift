@@ -38,7 +38,7 @@ extension Settings {
         "Whether the connection to --mail-server needs TLS: required, or never for smtp:// on this machine.")
 }
 
-/// Whether the connection to the mail server needs TLS.
+/// The rule for TLS on the connection to the mail server.
 enum MailTLS: String, Sendable, CaseIterable {
     case required
     case never

@@ -24,7 +24,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview, .unregisteredClients,
+            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
+            .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .password, .email:
             true
