@@ -61,6 +61,22 @@ package struct MailQueue: Sendable {
             of: user.id, proving: ArtefactDigest(of: secret), at: now, recording: [event])
     }
 
+    /// Creates the notice that a password was changed, which is queued in the commit of the change.
+    ///
+    /// Only a verified address gets it, because another one may belong to a stranger. An address gets
+    /// ``mailsPerAddress`` of them within the window. They count apart from the mails that the user asks for, with
+    /// which an attacker could otherwise use up the notice before the change.
+    ///
+    /// - Returns: The mail; nil if none is to be sent.
+    package func noticeOfPasswordChange(for user: User, in language: Language, now: Date) async throws -> NewMail? {
+        guard let address = user.email, user.profile.isEmailVerified == true else { return nil }
+        let key = CountedKey(
+            attempts.keys.digest(of: address.rawValue, as: .noticeAddress),
+            limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
+        if case .tooEarly = await attempts.admit(CountedAttempt([key]), now: now) { return nil }
+        return try mail(.passwordChange, to: address, of: user.id, in: language, secret: nil, now: now)
+    }
+
     private func mail(
         _ kind: MailKind, to address: EmailAddress, of user: UserIdentifier, in language: Language,
         secret: MailLinkSecret?, now: Date

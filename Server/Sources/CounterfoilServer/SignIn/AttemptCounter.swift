@@ -109,6 +109,7 @@ struct AttemptKeys: Sendable {
         case userCodeSource = "user codes of a source"
         case mailAddress = "mails to an address"
         case mailSource = "mails from a source"
+        case noticeAddress = "notices to an address"
     }
 
     func digest(of value: String, as kind: Kind) -> ArtefactDigest {

@@ -112,6 +112,29 @@ struct AccountEmailTests {
         #expect(try await visit.test.store.mailBacklog().count == 0)
     }
 
+    @Test func `a verified address gets a notice when the password changes, and an unverified one gets none`()
+        async throws
+    {
+        var visit = try await Visit()
+        var current = TestServer.password
+        for (isVerified, new) in [(false, "a new one that nobody else has"), (true, "another one of many words")] {
+            if isVerified { _ = try await visit.verify(try await visit.ask()) }
+            let count = visit.recorder.mails.count
+            let page = try await visit.browser.open("/account/password").passwordPage
+            let wrong = page.form(from: "not the password", to: new)
+            #expect(try await visit.browser.send(.post, to: page.action, form: wrong).status == .badRequest)
+            let reply = try await visit.browser.send(.post, to: page.action, form: page.form(from: current, to: new))
+            #expect(reply.status == .seeOther)
+            current = new
+            await (try #require(visit.test.server.mailDelivery)).deliverDue()
+            #expect(visit.recorder.mails.count == count + (isVerified ? 1 : 0))
+        }
+        let notice = try #require(visit.recorder.mails.last)
+        #expect(notice.recipient.rawValue == "alice@example.com" && notice.page.link == nil)
+        #expect(notice.page.subject == "Your password for Example Photos was changed")
+        #expect(notice.page.opening.contains(Localizer.english.moment(visit.test.clock.now)))
+    }
+
     @Test func `without mail, no page offers anything that needs it`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("ada", of: test, isAdministrator: true)

@@ -156,6 +156,22 @@ struct MailContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `the notice of a new password is queued if the password was changed`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let sender = try await Sender(store)
+            for (former, outcome) in [
+                (PasswordHash.other, ChangePasswordOutcome.changedMeanwhile), (.example, .changed),
+            ] {
+                let changed = try await store.changePassword(
+                    of: sender.user.id, from: former, to: .other, keeping: nil, at: World.now,
+                    sending: Sender.mail(of: sender.user), recording: [])
+                #expect(changed == outcome)
+                #expect(try await store.mailBacklog().count == (outcome == .changed ? 1 : 0))
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `the mails and links of a deleted user are deleted, and expired links, too`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let sender = try await Sender(store)
