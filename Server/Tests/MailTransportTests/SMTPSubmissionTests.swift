@@ -51,7 +51,7 @@ struct SMTPSubmissionTests {
         let mail = try #require(try await receiver.mails(atLeast: 1).first)
         #expect(mail.isEncrypted && mail.login == "mailer")
         #expect(mail.envelopeSender == "id@example.com" && mail.envelopeRecipients == ["bob@example.org"])
-        #expect(mail.from == "\"Fjord \\\"&\\\" Fjell\" <id@example.com>" && mail.to == "<bob@example.org>")
+        #expect(mail.from == "\"Fjord \\\"&\\\" Fjell\" <id@example.com>" && mail.to == "bob@example.org")
         #expect(mail.subject == "Grüße" && mail.language == "de" && mail.isAutomatic)
         #expect(mail.plain.replacing("\r\n", with: "\n") == ".\nTschüß\n.dot\n")
         #expect(mail.html.contains("<p lang=\"de\">Tschüß</p>"))

@@ -79,7 +79,7 @@ struct MailTests {
             let sent = try await test(Self.options(receiver.port))
             #expect(sent.status == 0 && sent.output.hasPrefix("The mail to bob@example.org was accepted."))
             let mail = try #require(try await receiver.mails(atLeast: 1).first)
-            #expect(mail.subject == "Test email from id.example.com" && mail.to == "<bob@example.org>")
+            #expect(mail.subject == "Test email from id.example.com" && mail.to == "bob@example.org")
             let refusing = try await MailReceiver(.refuse)
             let refused = try await test(Self.options(refusing.port))
             #expect(refused.status == 3 && refused.errors.contains("550 5.1.1"), "\(refused.errors)")
