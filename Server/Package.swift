@@ -185,6 +185,9 @@ let package = Package(
             dependencies: [asn1, asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioSSL, x509],
             swiftSettings: settings
         ),
+        // libcurl is loaded at run time, so nothing of it is needed here.
+        .systemLibrary(name: "CCurl"),
+        .target(name: "MailTransport", dependencies: ["CCurl", nioConcurrencyHelpers], swiftSettings: settings),
         .target(
             name: "WebAuthn",
             dependencies: [counterfoilProtocol, counterfoilTokens, asn1, crypto, cryptoExtras, x509],
@@ -194,8 +197,8 @@ let package = Package(
             name: "CounterfoilWeb",
             dependencies: [
                 "ACMEClient", "CounterfoilPages", counterfoilProtocol, "CounterfoilServer", "CounterfoilStore",
-                counterfoilTokens, "HTTPListener", "IPAddresses", asn1, asyncHTTPClient, httpTypes, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                counterfoilTokens, "HTTPListener", "IPAddresses", "MailTransport", asn1, asyncHTTPClient, httpTypes,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
@@ -204,8 +207,8 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL,
-                otel, serviceLifecycle, tracing, unixSignals,
+                "CounterfoilWeb", "HTTPListener", "MailTransport", argumentParser, asyncHTTPClient, logging, nioCore,
+                nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -335,6 +338,18 @@ let package = Package(
             path: "Tests/ACMETesting",
             swiftSettings: settings
         ),
+        .target(
+            name: "MailTesting",
+            dependencies: [counterfoilClient, nioConcurrencyHelpers, "TestSupport"],
+            path: "Tests/MailTesting",
+            exclude: ["receiver.py"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MailTransportTests",
+            dependencies: ["MailTesting", "MailTransport", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "IPAddressesTests", dependencies: ["IPAddresses"], swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",
@@ -371,8 +386,8 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "ACMETesting", "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilStore", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "TestSupport", asn1, crypto, httpTypes,
-                logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "MailTesting", "MailTransport", "TestSupport", asn1,
+                crypto, httpTypes, logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
@@ -416,7 +431,7 @@ let package = Package(
             dependencies: [
                 counterfoilClient, "CounterfoilConsole", "CounterfoilPostgreSQL", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilStore",
-                "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb",
+                "CounterfoilServerTesting", "CounterfoilSQLite", counterfoilTokens, "CounterfoilWeb", "MailTesting",
                 "PostgreSQLTesting", "TestSupport", "counterfoil-server", "mcp-server",
                 "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 grdb,

@@ -10,7 +10,7 @@ from pathlib import Path
 LINES = "docs/operations/log-lines.md"
 PAGES = ("docs/operations.md", "docs/operations/*.md", "docs/alerts.md")
 #: The programs of which the pages quote messages.
-QUOTED = ("Counterfoil*", "counterfoil-server", "ACMEClient", "HTTPListener")
+QUOTED = ("Counterfoil*", "counterfoil-server", "ACMEClient", "HTTPListener", "MailTransport")
 #: The targets that log nothing in the server.
 NOT_SERVER = ("CounterfoilClient", "CounterfoilHummingbird")
 

@@ -14,6 +14,8 @@ struct Console: Sendable {
     let sessions: SessionManager
     let tickets: TicketAuthority
     let users: SignIn
+    /// The queue of mails; nil if no mail is set up.
+    let mails: MailQueue?
     let formats: ContentFormats
     let random: RandomBytes
     let logger: Logger
@@ -30,6 +32,7 @@ struct Console: Sendable {
         sessions = components.sessions
         tickets = components.tickets
         users = components.users
+        mails = components.mails
         formats = components.formats
         random = components.random
         logger = components.logger

@@ -19,6 +19,8 @@ extension Endpoint {
     package static let passkeys = form("passkeys", "/account/passkeys").signedIn.recent
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
+    /// The email address, and the forms that verify it.
+    package static let email = form("email", "/account/email").signedIn
     /// The sign-out, which ends the session of this browser.
     package static let signOut = posting("signOut", "/account/sign-out").signedIn
 
@@ -68,6 +70,8 @@ extension Endpoint {
     /// One unregistered client, and the forms that delete or adopt it.
     package static let unregisteredClient = form("unregisteredClient", "/admin/unregistered/clients/{client_id}")
         .administrators.recent
+    /// The mails that the server sends, for administrators.
+    package static let mailPreview = page("mailPreview", "/admin/mail").administrators
     /// The audit log, for administrators.
     package static let audit = page("audit", "/admin/audit").administrators
 
@@ -84,10 +88,11 @@ extension ServerPages {
             firstSteps: .firstSteps,
             clientSettings: .editClient),
         endpoints: [
-            .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .password, .signOut,
+            .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .password, .email, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .branding, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
+            .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
+            .unregisteredClient,
         ],
         templates: consoleTemplates,
         formats: .standard,

@@ -92,6 +92,7 @@ private enum Expiration: Sendable, CaseIterable {
     case initialAccessTokens
     case attempts
     case earlierNetworks
+    case emailVerifications
     case endings
     case unusedClients
 
@@ -118,6 +119,7 @@ extension SQLConnection {
         case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
         case .earlierNetworks:
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
+        case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -172,10 +174,12 @@ struct TimedRows: Sendable, CaseIterable {
         table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
+    static let emailVerifications = TimedRows(
+        table: "email_verifications", moment: "expires_at", key: "person_id")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, earlierNetworks, endings,
+        attempts, earlierNetworks, emailVerifications, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

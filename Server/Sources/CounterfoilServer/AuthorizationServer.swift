@@ -29,6 +29,10 @@ public final class AuthorizationServer: Sendable {
     /// server was created without a `logoutSender`.
     public let logoutNotifier: LogoutNotifier?
 
+    /// The service that sends the queued mails, to be run in a separate task; nil if the server was created without a
+    /// `mailSender`.
+    public let mailDelivery: MailDelivery?
+
     package let routing: Routing
     package let pages: ServerPages
 
@@ -42,7 +46,8 @@ public final class AuthorizationServer: Sendable {
     /// A host lists the apps that may claim its https URLs in association files. Without `associations`, the server
     /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
     /// Without `clientFiles`, it accepts no client that identifies itself by the URL of its document.
-    /// Without `logoutSender`, the server sends no back-channel logout notifications.
+    /// Without `logoutSender`, the server sends no back-channel logout notifications. Without `mailSender`, it offers
+    /// nothing that needs mail.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -53,16 +58,18 @@ public final class AuthorizationServer: Sendable {
         associations: (any AssociationFetcher)? = nil,
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
+        mailSender: (any MailSender)? = nil,
         logger: Logger
     ) {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                formats: pages.formats, associations: associations, clientFiles: clientFiles, logger: logger,
+                formats: pages.formats, associations: associations, clientFiles: clientFiles,
+                sendsMail: mailSender != nil, logger: logger,
                 clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
-            pages: pages, logoutSender: logoutSender)
+            pages: pages, logoutSender: logoutSender, mailSender: mailSender)
     }
 
     /// Creates a server with the clocks and the random bytes of a test.
@@ -76,6 +83,7 @@ public final class AuthorizationServer: Sendable {
         associations: (any AssociationFetcher)? = nil,
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
+        mailSender: (any MailSender)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -84,13 +92,17 @@ public final class AuthorizationServer: Sendable {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                formats: pages.formats, associations: associations, clientFiles: clientFiles, logger: logger,
+                formats: pages.formats, associations: associations, clientFiles: clientFiles,
+                sendsMail: mailSender != nil, logger: logger,
                 clock: clock,
                 wallClock: wallClock, random: random),
-            pages: pages, logoutSender: logoutSender)
+            pages: pages, logoutSender: logoutSender, mailSender: mailSender)
     }
 
-    private init(_ components: ServerComponents, pages: ServerPages, logoutSender: (any LogoutNoticeSender)?) {
+    private init(
+        _ components: ServerComponents, pages: ServerPages, logoutSender: (any LogoutNoticeSender)?,
+        mailSender: (any MailSender)?
+    ) {
         self.components = components
         self.pages = pages
         metrics = components.metrics
@@ -98,6 +110,7 @@ public final class AuthorizationServer: Sendable {
         maintenance = components.maintenance
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
+        mailDelivery = mailSender.map(components.mailDelivery)
         crossOrigin = CrossOrigin(
             registry: components.registry, store: components.store, issuer: components.settings.issuer,
             logger: components.logger, clock: components.clock)

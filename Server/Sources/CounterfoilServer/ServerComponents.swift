@@ -24,6 +24,8 @@ package struct ServerComponents: Sendable {
     package let associations: (any AssociationFetcher)?
     private(set) var directory: ClientDirectory
     package let formats: ContentFormats
+    /// Whether mail is set up.
+    package let sendsMail: Bool
     /// The encoder of logos, of which a process has one.
     package let logoEncoder: LogoEncoder
     /// The logos of unregistered clients; nil if the server fetches none.
@@ -61,6 +63,7 @@ package struct ServerComponents: Sendable {
         formats: ContentFormats,
         associations: (any AssociationFetcher)?,
         clientFiles: (any ClientFileFetcher)?,
+        sendsMail: Bool,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -75,6 +78,7 @@ package struct ServerComponents: Sendable {
         self.keys = keys
         self.hasher = hasher
         self.formats = formats
+        self.sendsMail = sendsMail
         self.associations = associations
         self.logger = logger
         self.clock = clock
@@ -200,6 +204,19 @@ package struct ServerComponents: Sendable {
         Heartbeat(
             store: store, redemptions: redemptions, condition: condition, metrics: metrics, logger: logger, clock: clock
         )
+    }
+
+    /// The queue of mails; nil if no mail is set up.
+    package var mails: MailQueue? {
+        guard sendsMail else { return nil }
+        return MailQueue(
+            issuer: settings.issuer, store: store, serverKey: serverKey, attempts: attempts, random: random)
+    }
+
+    func mailDelivery(_ sender: any MailSender) -> MailDelivery {
+        MailDelivery(
+            settings: currentSettings, registry: registry, store: store, serverKey: serverKey, sender: sender,
+            metrics: metrics, logger: logger, clock: clock)
     }
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {

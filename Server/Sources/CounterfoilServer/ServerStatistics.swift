@@ -29,6 +29,21 @@ extension AuthorizationServer {
         }
     }
 
+    /// Reads the number of queued mails, and the age of the oldest one in seconds.
+    ///
+    /// Returns nil if no mail is set up, or if the store is unavailable. The age is 0 if no mail is queued.
+    public func mailBacklog() async -> (count: Int, age: Double)? {
+        guard components.sendsMail else { return nil }
+        do {
+            let backlog = try await components.store.mailBacklog()
+            return (backlog.count, backlog.oldest.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0)
+        } catch {
+            metrics.count(.storeError)
+            components.logger.error("failed to count queued mails", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
     /// Reads the time, in seconds, since which events of the audit log may have no seal.
     ///
     /// Returns nil if the store is unavailable.

@@ -9,7 +9,8 @@ struct PublicTypesTests {
         "AssociationFetch", "AssociationFetcher", "AuthorizationServer", "CallbackOrigin", "ClientFileFetch",
         "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint", "EndpointAliases", "Heartbeat",
         "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier",
-        "MaintenanceService", "OutboundFailure", "OutboundNetworks", "Password", "PasswordHasher", "PathParameters",
+        "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "OutboundFailure", "OutboundNetworks",
+        "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "ServerPages", "ServerSettings", "SessionPersistence",
         "SignInLimits",
     ]

@@ -44,7 +44,8 @@ struct CommandSettingsTests {
 
     /// Values by the names that the help has for them.
     private static let values = [
-        "client-id": "lightbox", "host": "example.com", "id": "1a2b", "name": "photos.read",
+        "address": "bob@example.com", "client-id": "lightbox", "host": "example.com", "id": "1a2b",
+        "name": "photos.read",
         "position": "1801387800123456.1234", "text": "See your photos", "type": "native",
         "uri": "https://api.example.com", "url": "http://127.0.0.1:1/livez",
     ]
@@ -62,12 +63,12 @@ struct CommandSettingsTests {
     ]
 
     /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate
-    /// from files, or a database with one that the server orders.
+    /// from files and a mail server, or a database with one that the server orders and a program for mails.
     private static let kinds = [
-        ["data-dir", "tls-certificate", "tls-key"],
+        ["data-dir", "tls-certificate", "tls-key", "mail-server", "mail-credentials-file"],
         [
             "database", "server-key-file", "acme-contact", "acme-terms-agreed", "acme-directory", "acme-root",
-            "acme-eab-kid", "acme-eab-key-file", "acme-challenge",
+            "acme-eab-kid", "acme-eab-key-file", "acme-challenge", "mail-program",
         ],
     ]
 
@@ -104,6 +105,8 @@ struct CommandSettingsTests {
             "tls-certificate": try file("certificate.pem", issued.certificate),
             "tls-key": try file("key.pem", issued.key), "outbound-ca": authorities, "acme-root": authorities,
             "acme-directory": "https://127.0.0.1:1/directory",
+            "mail-server": "smtp://127.0.0.1:1", "mail-credentials-file": try file("mail", "mailer\nsecret\n"),
+            "mail-program": "/bin/false",
             "acme-eab-key-file": try file("eab.key", String(repeating: "YWFh", count: 10)),
         ]
     }
@@ -167,7 +170,7 @@ struct CommandSettingsTests {
                         let name = others.first { arguments.starts(with: $0.words) }?.words.joined(separator: " ") ?? ""
                         let expected =
                             switch (kind, name) {
-                            case (_, "health"), (0, "after-restore"): [CommandExit.temporary]
+                            case (_, "health"), (_, "mail test"), (0, "after-restore"): [CommandExit.temporary]
                             case (0, "doctor"): [0, CommandExit.found]
                             // Most of what they name is missing.
                             case (0, _): [0, CommandExit.refused]

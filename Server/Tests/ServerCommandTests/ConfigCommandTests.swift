@@ -189,6 +189,7 @@ struct ConfigCommandTests {
         ("database", ["postgresql://counterfoil@h/n"], [5, "counterfoil"]),
         ("tls-key", ["/etc/counterfoil/key.pem"], [5, true, "", ["/a"]]),
         ("acme-contact", ["owner@example.com"], [5, "owner"]),
+        ("mail-server", ["smtps://mail.example.com:465", "smtp://[::1]"], ["mail.example.com", "smtp://a:b@c", 25]),
         (
             "listen", ["127.0.0.1:8080", ["[::1]:8080", "unix:/run/a.sock", "systemd", "systemd:http"]],
             [8080, "8080", ["8080"], [8080], "unix:a"]
@@ -229,7 +230,8 @@ struct ConfigCommandTests {
 
             // A comment at the start of a line with a value is a setting, of which these exclude others.
             let excluded = [
-                "acme-", "database", "endings-journal", "server-key-file", "tls-", "redirect-listen", "outbound-ca",
+                "acme-", "database", "endings-journal", "mail-", "server-key-file", "tls-", "redirect-listen",
+                "outbound-ca",
             ]
             let lines = text.split(separator: "\n").filter { line in
                 line.contains(/^#( {2}- |[a-z])/) && !excluded.contains { line.hasPrefix("#\($0)") }

@@ -101,6 +101,7 @@ struct DoctorJudgementTests {
         (RecordedSettings.File.settings, 0o644, []), (.settings, 0o664, ["fault files-writable"]),
         (.tlsKey, 0o640, []), (.tlsKey, 0o644, ["fault secrets-readable"]),
         (.externalAccountKey, 0o604, ["fault secrets-readable"]),
+        (.mailCredentials, 0o640, []), (.mailCredentials, 0o644, ["fault secrets-readable"]),
         (.serverKey, 0o600, []), (.serverKey, 0o640, ["fault secrets-readable"]),
         (.endingsJournal, 0o640, ["fault secrets-readable"]),
         (.endingsJournal, 0o622, ["fault files-writable"]),

@@ -82,6 +82,8 @@ struct SettingFormTests {
         ("endpoint-alias", "token", "token=/connect/token"), ("issuer", "id.example.com", "https"),
         ("listen", "8080", "HOST:PORT, such as 127.0.0.1:8080"), ("log-format", "xml", "json"),
         ("log-level", "loud", "one of error, notice, info, debug"),
+        ("mail-program", "sendmail", "an absolute path"), ("mail-sender", "id", "such as id@example.com"),
+        ("mail-server", "mail.example.com", "smtps://HOST:PORT"), ("mail-tls", "no", "one of required, never"),
         ("metrics-listen", "9090", "HOST:PORT, such as 127.0.0.1:8080"),
         ("outbound-network", "10.20.0.0/99", "10."), ("plain-scheme", "Cursor", "2 to 64 lowercase letters"),
         ("redirect-listen", "80", "HOST:PORT"), ("registration", "nobody", "administrators"),

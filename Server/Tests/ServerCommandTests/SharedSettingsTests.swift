@@ -31,8 +31,9 @@ struct SharedSettingsTests {
             ofOneServer == [
                 "acme-challenge", "acme-contact", "acme-directory", "acme-eab-key-file", "acme-eab-kid", "acme-root",
                 "acme-terms-agreed", "connections", "data-dir", "database", "database-connections", "drain-delay",
-                "endings-journal", "listen", "log-format", "log-level", "metrics-listen", "outbound-ca",
-                "outbound-network", "redirect-listen", "server-key-file", "stop-timeout", "tls-certificate", "tls-key",
+                "endings-journal", "listen", "log-format", "log-level", "mail-credentials-file", "mail-program",
+                "mail-sender", "mail-server", "mail-tls", "metrics-listen", "outbound-ca", "outbound-network",
+                "redirect-listen", "server-key-file", "stop-timeout", "tls-certificate", "tls-key",
                 "trusted-proxy",
             ])
     }

@@ -27,6 +27,7 @@ struct AccountEndpoints: Sendable {
             console.handler(.sessions, show: browsers.show, change: browsers.end),
             console.handler(.passkeys, show: passkeys.show, change: passkeys.change),
             console.handler(.password, show: password.show, change: password.change),
+            console.handler(.email, show: EmailForm(console: console).show, change: EmailForm(console: console).change),
             console.handler(.signOut, change: signOut),
         ]
     }
@@ -44,6 +45,13 @@ extension Console {
         let cookie = try await sessions.end(
             exchange.session, recording: event(.signOut, by: exchange), now: exchange.now)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
+    }
+
+    /// Returns the path of the page on which a user verifies the email address; nil if there is nothing to verify, or
+    /// if no mail is set up.
+    func verificationPath(for user: User) -> String? {
+        guard mails != nil, user.email != nil, user.profile.isEmailVerified != true else { return nil }
+        return path(.email)
     }
 
     /// Returns the paths of the account pages, with the current one marked.

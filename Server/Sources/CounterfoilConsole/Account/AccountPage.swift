@@ -35,12 +35,15 @@ package struct AccountHolder: Sendable, Hashable {
     package var initials: String
     package var username: String
     package var email: String?
+    /// The path of the page that verifies the address; nil if it is verified, or if no mail is set up.
+    package var verificationPath: String?
 
-    package init(name: DisplayName, username: String, email: String? = nil) {
+    package init(name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil) {
         self.name = name
         initials = name.initials
         self.username = username
         self.email = email
+        self.verificationPath = verificationPath
     }
 }
 
@@ -51,6 +54,8 @@ package struct AccountPaths: Sendable, Hashable {
         case sessions
         case passkeys
         case password
+        /// The page of the email address, which is no tab.
+        case email
     }
 
     package var account: String

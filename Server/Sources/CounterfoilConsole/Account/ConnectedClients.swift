@@ -25,7 +25,8 @@ struct ConnectedClients: Sendable {
             notice: try await notice(consents, exchange),
             user: AccountHolder(
                 name: DisplayName(of: user),
-                username: user.username.rawValue, email: user.email?.rawValue
+                username: user.username.rawValue, email: user.email?.rawValue,
+                verificationPath: console.verificationPath(for: user)
             ),
             paths: console.accountPaths(at: .clients),
             clients: clients,

@@ -61,11 +61,14 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let clients: String
     package let unregistered: String
     package let branding: String
+    /// The path of the mails; nil if no mail is set up.
+    package let mail: String?
     package let audit: String
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
     package let isAtUnregistered: Bool
     package let isAtBranding: Bool
+    package let isAtMail: Bool
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
@@ -73,11 +76,13 @@ package struct AdministrationPaths: Sendable, Hashable {
         clients = console.path(.administration)
         unregistered = console.path(.unregisteredClients)
         branding = console.path(.branding)
+        mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
         isAtUnregistered = endpoint == .unregisteredClients
         isAtBranding = endpoint == .branding
+        isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit
     }
 }

@@ -68,6 +68,8 @@ final class PageTemplates: Sendable {
         "problem": PackageResources.problem_mustache,
         "setup": PackageResources.setup_mustache,
         "setup-done": PackageResources.setup_done_mustache,
+        "mail": PackageResources.mail_mustache,
+        "mail-text": PackageResources.mail_text_mustache,
         "note-warning": PackageResources.note_warning_mustache,
         "waiting-device": PackageResources.waiting_device_mustache,
         "reference": PackageResources.reference_mustache,

@@ -27,6 +27,32 @@ extension StoreSchema {
         CREATE INDEX logout_queues_leased ON logout_queues (leased_until) WHERE leased_until IS NOT NULL;
         """
 
+    /// The queue of mails, and the links in them.
+    static let mails = """
+        CREATE TABLE mails (
+            id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+            -- The kind, the address, the language and the link, encrypted with the server key.
+            sealed BLOB NOT NULL,
+            attempts INTEGER NOT NULL,
+            -- The time of the next attempt, or of the end of the lease of the server that sends the mail.
+            due_at INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX mails_due ON mails (due_at, id);
+        CREATE INDEX mails_person ON mails (person_id);
+
+        -- The newest link that was sent to the address of a user.
+        CREATE TABLE email_verifications (
+            person_id TEXT COLLATE BINARY NOT NULL PRIMARY KEY REFERENCES people (id) ON DELETE CASCADE,
+            digest BLOB NOT NULL CHECK (length(digest) = 32),
+            email TEXT COLLATE BINARY NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX email_verifications_expiry ON email_verifications (expires_at);
+        """
+
     /// The heartbeat of the server with its clock, and the earlier outages of the store.
     static let operation = """
         CREATE TABLE outages (

@@ -21,6 +21,12 @@ package final class ServerMetrics: Sendable {
         case logoutFailed
         /// The server gave up a back-channel logout notification, because of its age or its number of attempts.
         case logoutGivenUp
+        /// The mail server accepted a mail.
+        case mailSent
+        /// An attempt to send a mail failed.
+        case mailFailed
+        /// The server gave up a mail, because it was refused or because of its age.
+        case mailGivenUp
     }
 
     /// A kind and an outcome of audit events, which together have one counter.

@@ -120,6 +120,9 @@ struct AttemptKeys: Sendable {
         case earlierSignIn = "earlier sign-in"
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
+        case mailAddress = "mails to an address"
+        case mailSource = "mails from a source"
+        case noticeAddress = "notices to an address"
     }
 
     /// Returns the digest of a value, or of a value in one network only.

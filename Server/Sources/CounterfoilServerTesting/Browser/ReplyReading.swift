@@ -164,6 +164,16 @@ extension Reply {
         }
     }
 
+    /// The page of this reply on which the user verifies the email address.
+    package var emailPage: EmailPage {
+        get throws(UnexpectedReply) {
+            guard let page = self.page as? EmailPage else {
+                throw UnexpectedReply(needed: "the page of the email address", reply: self)
+            }
+            return page
+        }
+    }
+
     /// The value of the `Location` header field; nil if the reply has none.
     public var location: String? { fields[.location] }
 

@@ -74,6 +74,9 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the challenge of a passkey, which counts once, from the form ticket that determines it.
     package init(ofChallenge ticket: String) { self.init(kind: "challenge", text: ticket) }
 
+    /// Creates the digest of the secret in a link to an email address (``EmailVerification/digest``).
+    package init(of secret: MailLinkSecret) { self.init(kind: "mail link", text: secret.exposed) }
+
     /// Creates the digest under which attempts are counted, from a message authentication code.
     ///
     /// The names that users type are easy to guess, so a plain digest would reveal them to a reader of the store.

@@ -29,7 +29,8 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 /// the registry without the cache.
 public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore & AuditStore & BrandingStore
     & CertificateOrderStore & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore
-    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MaintenanceStore & UserStore & PasskeyStore
+    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MailStore & MaintenanceStore
+    & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock & UnregisteredClientStore
     & UnregisteredClientUseStore

@@ -46,6 +46,11 @@ extension AddSigningKeyOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension BeginEmailVerificationOutcome: CommitOutcome {
+    /// Whether the mail was queued.
+    public var isCommitted: Bool { self == .queued }
+}
+
 extension BeginSessionOutcome: CommitOutcome {
     /// Whether the session was begun.
     public var isCommitted: Bool {

@@ -91,6 +91,9 @@ public struct ServerKey: Sendable {
     /// The keys that encrypt the identifiers of deleted users in queued logout notifications.
     private var removedSubjects: DerivedKeys { derived("counterfoil removed subjects") }
 
+    /// The keys that encrypt the contents of queued mails.
+    private var mailSealing: DerivedKeys { derived("counterfoil mails") }
+
     /// The HMAC key of the digests under which failed attempts are counted.
     package var attempts: SymmetricKey { derived("counterfoil attempts").current }
 
@@ -126,6 +129,16 @@ public struct ServerKey: Sendable {
     /// Decrypts the output of ``seal(subject:)``; nil if it was not encrypted with one of the keys.
     package func open(subject sealed: [UInt8]) -> UserIdentifier? {
         (try? removedSubjects.open(sealed)).flatMap { UserIdentifier(String(decoding: $0.bytes, as: UTF8.self)) }
+    }
+
+    /// Encrypts the contents of a mail for the queue, and binds the result to the mail.
+    package func seal(mail bytes: [UInt8], identifier: MailIdentifier) throws -> [UInt8] {
+        try mailSealing.seal(bytes, authenticating: Array(identifier.rawValue.utf8))
+    }
+
+    /// Decrypts the output of ``seal(mail:identifier:)``; nil if it was not encrypted with one of the keys.
+    package func open(mail sealed: [UInt8], identifier: MailIdentifier) -> [UInt8]? {
+        try? mailSealing.open(sealed, authenticating: Array(identifier.rawValue.utf8)).bytes
     }
 
     /// Encrypts a private key for the store, and binds the result to the key identifier.

@@ -47,6 +47,7 @@ struct MetricsResponder: Responder {
     func text() async -> String {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
+        let mailBacklog = await server.mailBacklog()
         let auditSealAge = await server.auditSealAge()
         let isReady = await server.readiness().isReady
         let space = await sources.storeSpace?()
@@ -57,6 +58,7 @@ struct MetricsResponder: Responder {
             text.write(connections.snapshot, limit: connections.limits.total)
         }
         if let backlog { text.write(logoutBacklog: backlog) }
+        if let mailBacklog { text.write(mailBacklog: mailBacklog) }
         if let auditSealAge { text.write(auditSealAge: auditSealAge) }
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
         if let orders = sources.orders { text.write(orders.snapshot) }

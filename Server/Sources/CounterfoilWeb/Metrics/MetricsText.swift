@@ -106,6 +106,13 @@ struct MetricsText {
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
+    /// Writes the number and age of the mails that are queued in the store.
+    mutating func write(mailBacklog: (count: Int, age: Double)) {
+        gauge("counterfoil_mails_queued", "Queued mails. \(Self.ofStore)", mailBacklog.count)
+        gauge(
+            "counterfoil_mail_oldest_seconds", "Age of the oldest queued mail. \(Self.ofStore)", mailBacklog.age)
+    }
+
     /// Writes the time since which events of the audit log may have no seal.
     mutating func write(auditSealAge: Double) {
         gauge(
@@ -214,6 +221,9 @@ extension ServerMetrics.Event {
         case .logoutDelivered: "logout_notifications_delivered"
         case .logoutFailed: "logout_notification_failures"
         case .logoutGivenUp: "logout_notifications_given_up"
+        case .mailSent: "mails_sent"
+        case .mailFailed: "mail_failures"
+        case .mailGivenUp: "mails_given_up"
         }
     }
 
@@ -227,6 +237,9 @@ extension ServerMetrics.Event {
         case .logoutDelivered: "Back-channel logout notifications that were delivered."
         case .logoutFailed: "Failed attempts to deliver a back-channel logout notification."
         case .logoutGivenUp: "Back-channel logout notifications that were given up."
+        case .mailSent: "Mails that the mail server has accepted."
+        case .mailFailed: "Failed attempts to send a mail."
+        case .mailGivenUp: "Mails that were given up."
         }
     }
 }

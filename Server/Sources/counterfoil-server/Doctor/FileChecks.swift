@@ -187,7 +187,7 @@ extension RecordedSettings.File {
     fileprivate var forbidden: Int {
         switch self {
         case .endingsJournal, .serverKey: 0o077
-        case .tlsKey, .externalAccountKey: 0o027
+        case .tlsKey, .externalAccountKey, .mailCredentials: 0o027
         case .settings: 0o022
         }
     }
@@ -196,7 +196,7 @@ extension RecordedSettings.File {
     fileprivate var mend: String {
         switch self {
         case .endingsJournal, .serverKey: "600"
-        case .tlsKey, .externalAccountKey: "o-rwx"
+        case .tlsKey, .externalAccountKey, .mailCredentials: "o-rwx"
         case .settings: "go-w"
         }
     }

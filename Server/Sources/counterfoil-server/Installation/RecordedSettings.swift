@@ -31,6 +31,7 @@ struct RecordedSettings: Sendable, Hashable {
         case settings = "settings-file"
         case tlsKey = "tls-key"
         case externalAccountKey = "acme-eab-key-file"
+        case mailCredentials = "mail-credentials-file"
         case serverKey = "server-key-file"
     }
 

@@ -19,6 +19,8 @@ struct ServerOpening: Sendable {
     let acme: ACMESettings?
     let ordered: OrderedCertificate?
     let outbound: OutboundRules
+    /// The sender of mails; nil if none is set up.
+    let mail: MailPost?
     /// The setting that names the endings journal, with its place, for error messages.
     let journalName: String
     let logger: Logger
@@ -132,6 +134,7 @@ struct OpenedServer: Sendable {
             associations: AssociationFileFetcher(OutboundClient(opening.outbound)),
             clientFiles: OutboundClientFiles(opening.outbound),
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
+            mailSender: opening.mail,
             logger: opening.logger
         )
     }

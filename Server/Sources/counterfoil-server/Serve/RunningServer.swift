@@ -50,6 +50,7 @@ struct RunningServer {
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
+        mail: MailPost? = nil,
         log: LogFormat.LoggerSettings = LogFormat.LoggerSettings(),
         files: RecordedSettings.Files = [:],
         traces: TraceExport? = nil,
@@ -83,7 +84,7 @@ struct RunningServer {
         opening = ServerOpening(
             storeLocation: storeLocation, settings: settings,
             recorded: SharedValue(RecordedSettings(settings, connections: connections.total, files: files)), acme: acme,
-            ordered: ordered, outbound: outbound,
+            ordered: ordered, outbound: outbound, mail: mail,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
@@ -161,6 +162,10 @@ struct RunningServer {
             DeferredService(opened) { opened in
                 guard let notifier = opened.server.logoutNotifier else { return try await gracefulShutdown() }
                 await cancelWhenGracefulShutdown { await notifier.run() }
+            },
+            DeferredService(opened) { opened in
+                guard let mails = opened.server.mailDelivery else { return try await gracefulShutdown() }
+                await cancelWhenGracefulShutdown { await mails.run() }
             },
             DeferredService(opened) { opened in
                 guard let endings = opened.endings else { return try await gracefulShutdown() }

@@ -72,6 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
+    @OptionGroup(title: MailOptions.title) var mail: MailOptions
     @OptionGroup(title: MonitoringOptions.title) var monitoring: MonitoringOptions
     @OptionGroup(title: EndingsOptions.title) var endings: EndingsOptions
 
@@ -88,6 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.tls = tls
         options.acme = acme
         options.network = network
+        options.mail = mail
         options.monitoring = monitoring
         options.endings = endings
         return options
@@ -129,6 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
             trustedProxies: configuration[Settings.trustedProxies],
             connections: ConnectionLimits(total: configuration[Settings.connections]),
             outbound: outbound,
+            mail: try configuration.mail(),
             log: log,
             files: configuration.files,
             traces: traces,

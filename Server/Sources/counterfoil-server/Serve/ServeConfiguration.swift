@@ -29,6 +29,7 @@ struct ServeConfiguration: Sendable {
             settings = try values.serverSettings()
             try checkTLS()
             try checkOrders()
+            try checkMail()
             try checkLifetimes()
         } catch { throw texts.failure(error.message) }
         _ = try values.storeLocation
@@ -54,7 +55,8 @@ struct ServeConfiguration: Sendable {
         let paths: [RecordedSettings.File: String?] = [
             .endingsJournal: self[Settings.endingsJournal], .settings: values.texts.path,
             .tlsKey: self[Settings.tlsKey],
-            .externalAccountKey: self[Settings.acmeKeyFile], .serverKey: self[Settings.serverKeyFile],
+            .externalAccountKey: self[Settings.acmeKeyFile],
+            .mailCredentials: self[Settings.mailCredentialsFile], .serverKey: self[Settings.serverKeyFile],
         ]
         return paths.compactMapValues { $0 }.mapValues { URL(fileURLWithPath: $0).standardizedFileURL.path }
     }

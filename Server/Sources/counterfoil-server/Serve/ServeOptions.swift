@@ -13,6 +13,7 @@ struct ServeOptions: ParsableArguments {
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
+    @OptionGroup(title: MailOptions.title) var mail: MailOptions
     @OptionGroup(title: MonitoringOptions.title) var monitoring: MonitoringOptions
     @OptionGroup(title: EndingsOptions.title) var endings: EndingsOptions
 
@@ -20,7 +21,7 @@ struct ServeOptions: ParsableArguments {
     static let groups: [SettingSection<Self>] = [
         .init(\.location), .init(\.service), .init(\.listening), .init(\.registration), .init(\.requirements),
         .init(\.lifetimes), .init(\.limits), .init(\.signIn), .init(\.tls), .init(\.acme), .init(\.network),
-        .init(\.monitoring), .init(\.endings),
+        .init(\.mail), .init(\.monitoring), .init(\.endings),
     ]
 
     /// The texts of the options in the command line, by the names of the settings.

@@ -34,11 +34,14 @@ struct ConfigCheck: AsyncParsableCommand {
 }
 
 extension ServeConfiguration {
-    /// Reads the files for TLS, for the orders of a certificate and for outbound requests; returns the certificate.
+    /// Reads the files for TLS, for the orders of a certificate, for outbound requests and for email.
+    ///
+    /// - Returns: The certificate.
     func loadFiles() async throws -> ServerCertificate? {
         let certificate = try await certificateFiles?.load(words)
         _ = try orders()
         _ = try outboundRules()
+        _ = try mail()
         return certificate
     }
 

@@ -109,6 +109,8 @@ extension EveryPageTests {
                 try await judge(.danger)
                 try await stage.open("/admin/branding")
                 try await judge(.branding)
+                try await stage.open("/admin/mail")
+                try await judge(.mailPreview)
                 try await stage.open("/admin/audit?kind=sign-in")
                 try await judge(.audit)
                 try await stage.open("/admin/unregistered/policy")
@@ -149,7 +151,7 @@ extension EveryPageTests {
                 try await judge(.account)
                 for (page, screen) in [
                     ("apps/\(stage.lightbox)", Screen.connectedClient), ("sessions", .sessions),
-                    ("passkeys", .passkeysNone), ("password", .password),
+                    ("passkeys", .passkeysNone), ("email", .email), ("password", .password),
                 ] {
                     try await stage.open("/account/\(page)")
                     try await judge(screen)

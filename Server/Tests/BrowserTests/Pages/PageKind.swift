@@ -9,10 +9,10 @@ enum PageKind: String, CaseIterable, Sendable {
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
     case connect, secrets, deleteClient = "delete-application", policy, logo, association
-    case firstSteps = "first-steps", administration, branding, audit
+    case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
-    case account, connectedClient = "connected-application", sessions, passkeys, password
+    case account, connectedClient = "connected-application", sessions, passkeys, password, email
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -24,9 +24,10 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .unregisteredClients,
+            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
+            .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .passkeys, .password:
+            .passkeys, .password, .email:
             true
         }
     }

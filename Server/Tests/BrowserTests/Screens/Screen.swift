@@ -63,6 +63,7 @@ enum Screen: String, CaseIterable, Sendable {
     case policy = "app-policy"
     case danger = "app-danger"
     case branding = "admin-branding"
+    case mailPreview = "admin-mail"
     case audit = "admin-audit"
     case unregisteredPolicy = "admin-unregistered-policy"
     case unregisteredPolicyProblems = "admin-unregistered-policy-problems"
@@ -79,6 +80,7 @@ enum Screen: String, CaseIterable, Sendable {
     case passkeysNone = "account-passkeys-none"
     case passkeys = "account-passkeys"
     case signInConfirming = "sign-in-confirming"
+    case email = "account-email"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
@@ -101,11 +103,11 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients:
             .developer
-        case .firstSteps, .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy,
+        case .firstSteps, .administration, .policy, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
-            .password, .passwordProblems:
+            .email, .password, .passwordProblems:
             .account
         }
     }
@@ -143,6 +145,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .administration: .administration
         case .policy: .policy
         case .branding: .branding
+        case .mailPreview: .mailPreview
         case .audit: .audit
         case .unregisteredPolicy, .unregisteredPolicyProblems: .unregisteredPolicy
         case .unregisteredClients: .unregisteredClients
@@ -152,6 +155,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .connectedClient: .connectedClient
         case .sessions: .sessions
         case .passkeysNone, .passkeys: .passkeys
+        case .email: .email
         case .password, .passwordProblems: .password
         }
     }

@@ -67,6 +67,12 @@ struct AccountPageTests {
                 console: head, problems: [FormProblem("Wrong <b>.", field: PasswordPage.currentField)],
                 username: "alice", action: "/account/password", ticket: "the-ticket")
         ),
+        (
+            "email",
+            EmailPage(
+                console: head, problems: [FormProblem("Wrong <b>.")], notice: "See <i>photos</i>", email: "a<b>@b",
+                isVerified: false, token: "\"><b>Safari", action: "/account/email", ticket: "the-ticket")
+        ),
     ]
 
     private static func html(_ name: String, in language: Language = .english) throws -> String {
@@ -75,7 +81,7 @@ struct AccountPageTests {
         return String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)
     }
 
-    @Test(arguments: ["account", "empty account", "application", "sessions", "password"])
+    @Test(arguments: ["account", "empty account", "application", "sessions", "password", "email"])
     func `account pages escape all text of others`(name: String) throws {
         for language in Language.allCases {
             let html = try Self.html(name, in: language)

@@ -25,7 +25,7 @@ struct MonitoringTests {
 
     /// The metrics with every source, once for each store.
     private static func texts(_ meter: StoreMeter = StoreMeter()) async throws -> [String] {
-        let test = try await TestServer()
+        let test = try await TestServer(mailSender: MailRecorder())
         let issued = try TestAuthority().issue(for: ["id.example.com"])
         let certificate = try await ServerCertificate(
             chain: issued.certificate, key: issued.key, hosts: ["id.example.com"], at: Date())

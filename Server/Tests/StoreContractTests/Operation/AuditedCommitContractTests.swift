@@ -46,6 +46,36 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("send a link to an email address") { world async throws in
+            let address = try #require(world.user.email)
+            let verification = EmailVerification(
+                userID: world.user.id, email: address, digest: ArtefactDigest(of: MailLinkSecret()),
+                expires: World.now + 60)
+            let mail = NewMail(
+                id: MailIdentifier(), userID: world.user.id, sealed: [1], createdAt: World.now, expires: World.now + 60)
+            return { events in
+                let outcome = try await world.store.beginEmailVerification(
+                    verification, sending: mail, recording: events)
+                // The next attempt is for an address that the user does not have any more.
+                var user = world.user
+                user.email = nil
+                #expect(try await world.store.updateUser(user, at: World.now) == .updated)
+                return outcome.isCommitted
+            }
+        },
+        Step("verify an email address") { world async throws in
+            let (address, secret) = (try #require(world.user.email), MailLinkSecret())
+            let verification = EmailVerification(
+                userID: world.user.id, email: address, digest: ArtefactDigest(of: secret), expires: World.now + 60)
+            let mail = NewMail(
+                id: MailIdentifier(), userID: world.user.id, sealed: [1], createdAt: World.now, expires: World.now + 60)
+            let begun = try await world.store.beginEmailVerification(verification, sending: mail, recording: [])
+            #expect(begun == .queued)
+            return { events in
+                try await world.store.verifyEmail(
+                    of: world.user.id, proving: ArtefactDigest(of: secret), at: World.now, recording: events)
+            }
+        },
         Step("end a session") { world async throws in
             { try await world.store.endSession(world.session.digest, at: World.now, recording: $0) }
         },

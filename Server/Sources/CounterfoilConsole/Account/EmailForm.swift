@@ -1,0 +1,100 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+/// `/account/email`: the verification of the email address of a user by a link in a mail.
+///
+/// Opening the link shows a page with a button, because mail programs and virus scanners open links, too. Only the user
+/// who has asked for the link can use it.
+struct EmailForm: Sendable {
+    let console: Console
+
+    /// The values of the form field `decision`.
+    private enum Decision: String {
+        case send
+        case verify
+    }
+
+    func show(_ exchange: Console.Exchange) throws -> Reply {
+        guard console.mails != nil else { throw NotFoundError() }
+        var page = page(exchange)
+        page.notice = exchange.notice(EmailNotice.self)
+        page.token = try? FormParameters(parsing: exchange.request.query).single("token")
+        return Reply(.ok, .page(page))
+    }
+
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        guard let mails = console.mails else { throw NotFoundError() }
+        let (form, _) = try console.form(exchange)
+        switch Decision(rawValue: try form.value("decision")) {
+        case .send: return try await send(by: mails, exchange)
+        case .verify: return try await verify(try form.value("token"), by: mails, exchange)
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    private func send(by mails: MailQueue, _ exchange: Console.Exchange) async throws -> Reply {
+        let event = console.event(.account, by: exchange, detail: "sent a link to verify the email address")
+        do {
+            let outcome = try await mails.sendVerification(
+                to: exchange.user, in: exchange.words.language, for: exchange.request, now: exchange.now,
+                recording: event)
+            switch outcome {
+            case .queued:
+                console.auditor.countRecorded(event)
+                return .done(EmailNotice.sent, at: console.path(.email))
+            case .addressChanged: return again(exchange, .conflict, exchange.words(EmailError.changed))
+            case .queueFull: return again(exchange, .serviceUnavailable, exchange.words(EmailError.queueFull))
+            }
+        } catch let limit as MailQueue.TooMany {
+            await console.auditor.refuse(
+                .throttled, because: limit.cause, exchange.request, user: exchange.user.id, detail: "mail",
+                now: exchange.now)
+            let words = exchange.words
+            let problem = words(EmailError.tooMany) + " " + words(.wait(seconds: limit.retryAfter))
+            return again(
+                exchange, .tooManyRequests, problem, fields: [.retryAfter: String(limit.retryAfter)])
+        }
+    }
+
+    private func verify(_ token: String, by mails: MailQueue, _ exchange: Console.Exchange) async throws -> Reply {
+        let event = console.event(.account, by: exchange, detail: "verified the email address")
+        guard try await mails.verify(token, of: exchange.user, now: exchange.now, recording: event) else {
+            return again(exchange, .badRequest, exchange.words(EmailError.linkOver))
+        }
+        console.auditor.countRecorded(event)
+        return .done(EmailNotice.verified, at: console.path(.email))
+    }
+
+    private func again(
+        _ exchange: Console.Exchange, _ status: HTTPResponse.Status, _ problem: String, fields: HTTPFields = [:]
+    ) -> Reply {
+        var page = page(exchange)
+        page.problems = [FormProblem(problem)]
+        return Reply(status, .page(page), fields: fields)
+    }
+
+    private func page(_ exchange: Console.Exchange) -> EmailPage {
+        let action = console.path(.email)
+        return EmailPage(
+            console: console.head(exchange, in: .account), paths: console.accountPaths(at: .email),
+            email: exchange.user.email?.rawValue, isVerified: exchange.user.profile.isEmailVerified == true,
+            action: action, ticket: console.ticket(exchange, for: action))
+    }
+}
+
+/// The confirmations that the page of the email address shows after a form was submitted.
+enum EmailNotice: String, LocalizationKey, Notice {
+    case sent = "account.email.notice.sent"
+    case verified = "account.email.notice.verified"
+}
+
+/// The errors of the page of the email address.
+private enum EmailError: String, LocalizationKey {
+    case changed = "account.email.changed"
+    case linkOver = "account.email.link-over"
+    case queueFull = "account.email.queue-full"
+    case tooMany = "account.email.too-many"
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import CounterfoilServer
+import CounterfoilStore
+import CounterfoilWeb
+import Foundation
+
+/// The command `mail test`, which sends a mail at once, without the queue.
+struct MailTest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Send a mail at once, and print what happened.",
+        discussion: """
+            The command reads the settings as serve does, and accepts each of its options. It needs no running server \
+            and opens no database. Run it as the user of the server.
+
+            A mail that was accepted can still be lost or count as spam: look into the mailbox.
+
+            Example:
+              counterfoil-server mail test ada@example.com
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The email address that gets the mail.", valueName: "address"))
+    var address: String
+
+    @OptionGroup(visibility: .hidden) var options: ServeOptions
+
+    func validate() throws {
+        guard EmailAddress(address) != nil else {
+            throw ValidationError("\(address) is not an email address, such as ada@example.com.")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try options.configuration(ProcessInfo.processInfo.environment)
+        guard let recipient = EmailAddress(address) else { return }
+        guard let post = try configuration.mail() else {
+            throw CommandFailure.refused(
+                "email is not set up; set mail-sender, and mail-server or mail-program, in the settings of the server")
+        }
+        let mail = OutgoingMail(test: recipient, settings: configuration.settings, at: Date())
+        switch await post.send(mail) {
+        case .accepted: Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail.id).")
+        case .failed(let reason): throw CommandFailure.temporary("the mail was not sent: \(reason)")
+        case .refused(let reason, let reply):
+            throw CommandFailure.refused("the mail was \(reason): \(reply)")
+        case .cancelled: throw CommandFailure.temporary("the mail was not sent")
+        }
+    }
+}

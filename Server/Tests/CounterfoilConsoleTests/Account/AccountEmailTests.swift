@@ -1,0 +1,170 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The verification of an email address by a link in a mail.
+struct AccountEmailTests {
+    /// A server with mail, and the browser of alice, who has asked for a link.
+    private struct Visit {
+        let recorder = MailRecorder()
+        let test: TestServer
+        var browser: ScriptedUserAgent
+
+        init() async throws {
+            test = try await TestServer(mailSender: recorder)
+            browser = test.browser()
+            try await browser.signInToConsole(username: "alice")
+        }
+
+        /// Asks for a link, and returns its path and query.
+        mutating func ask() async throws -> String {
+            let page = try await browser.open("/account/email").emailPage
+            let reply = try await browser.submit(page.form("send"), to: page.action)
+            #expect(try reply.emailPage.notice?.hasPrefix("The email with the link is on its way.") == true)
+            await (try #require(test.server.mailDelivery)).deliverDue()
+            return try #require(recorder.mails.last?.linkPath(at: test.issuer))
+        }
+
+        mutating func verify(_ link: String) async throws -> Reply {
+            let page = try await browser.open(link).emailPage
+            return try await browser.submit(page.form("verify"), to: page.action)
+        }
+
+        var isVerified: Bool {
+            get async throws { try await test.store.user(test.alice.id)?.profile.isEmailVerified == true }
+        }
+    }
+
+    @Test func `a link verifies the address of the user once`() async throws {
+        var visit = try await Visit()
+        let account = try await visit.browser.open("/account")
+        #expect(try account.accountPage.user.verificationPath == "/account/email")
+        #expect(try account.html().contains("<a href=\"/account/email\">Verify this address</a>"))
+        let link = try await visit.ask()
+        // A virus scanner or a mail program opens the link, too.
+        for _ in 1...2 {
+            let page = try await visit.browser.open(link)
+            #expect(try page.emailPage.token != nil && page.html().contains("Does this address belong to you?"))
+        }
+        #expect(try await !visit.isVerified)
+        let reply = try await visit.verify(link)
+        #expect(try reply.emailPage.notice == "Your email address is verified.")
+        #expect(try reply.emailPage.isVerified)
+        #expect(try await visit.isVerified)
+        #expect(try await visit.browser.open("/account").accountPage.user.verificationPath == nil)
+        let again = try await visit.verify(link)
+        #expect(again.status == .badRequest)
+        #expect(try again.emailPage.problems.first?.text.contains("This link was used") == true)
+        let log = try await visit.test.store.audit(AuditQuery()).map(\.event)
+        #expect(log.contains { $0.kind == .account && $0.detail == "verified the email address" })
+        #expect(log.contains { $0.kind == .account && $0.detail == "sent a link to verify the email address" })
+    }
+
+    @Test func `a link needs a session of the user who asked for it`() async throws {
+        var visit = try await Visit()
+        let link = try await visit.ask()
+        var stranger = visit.test.browser()
+        let door = try await stranger.send(.get, to: link)
+        #expect(door.status == .seeOther && door.location?.contains("/sign-in?to=") == true)
+        _ = try await visit.test.addUser("bob", email: "bob@example.com")
+        try await stranger.signInToConsole(username: "bob")
+        let page = try await stranger.open(link).emailPage
+        let reply = try await stranger.send(.post, to: page.action, form: page.form("verify"))
+        #expect(reply.status == .badRequest)
+        #expect(
+            try await visit.test.store.users(after: nil, limit: 9).allSatisfy { $0.profile.isEmailVerified != true })
+        #expect(try await visit.verify(link).emailPage.isVerified)
+    }
+
+    @Test func `a link is valid for a day, for the address to which it was sent, and until a newer one`() async throws {
+        var visit = try await Visit()
+        let first = try await visit.ask()
+        let second = try await visit.ask()
+        #expect(try await visit.verify(first).status == .badRequest)
+        var alice = visit.test.alice
+        alice.email = EmailAddress("new@example.com")
+        #expect(try await visit.test.store.updateUser(alice, at: visit.test.clock.now) == .updated)
+        #expect(try await visit.verify(second).status == .badRequest)
+        let third = try await visit.ask()
+        #expect(visit.recorder.mails.last?.recipient.rawValue == "new@example.com")
+        visit.test.clock.advance(by: 24 * 3600)
+        visit.browser = visit.test.browser()
+        try await visit.browser.signInToConsole(username: "alice")
+        #expect(try await visit.verify(third).status == .badRequest)
+        #expect(try await !visit.isVerified)
+    }
+
+    @Test func `a forged form sends and verifies nothing`() async throws {
+        var visit = try await Visit()
+        let link = try await visit.ask()
+        let token = String(link.split(separator: "=").last ?? "")
+        for decision in ["send", "verify"] {
+            let form = FormParameters(["ticket": "forged", "decision": decision, "token": token])
+            let reply = try await visit.browser.send(.post, to: "/account/email", form: form)
+            #expect(reply.status == .badRequest || reply.status == .forbidden)
+        }
+        #expect(try await !visit.isVerified)
+        #expect(try await visit.test.store.mailBacklog().count == 0)
+    }
+
+    @Test func `a verified address gets a notice when the password changes, and an unverified one gets none`()
+        async throws
+    {
+        var visit = try await Visit()
+        var current = TestServer.password
+        for (isVerified, new) in [(false, "a new one that nobody else has"), (true, "another one of many words")] {
+            if isVerified { _ = try await visit.verify(try await visit.ask()) }
+            let count = visit.recorder.mails.count
+            let page = try await visit.browser.open("/account/password").passwordPage
+            let wrong = page.form(from: "not the password", to: new)
+            #expect(try await visit.browser.send(.post, to: page.action, form: wrong).status == .badRequest)
+            let reply = try await visit.browser.send(.post, to: page.action, form: page.form(from: current, to: new))
+            #expect(reply.status == .seeOther)
+            current = new
+            await (try #require(visit.test.server.mailDelivery)).deliverDue()
+            #expect(visit.recorder.mails.count == count + (isVerified ? 1 : 0))
+        }
+        let notice = try #require(visit.recorder.mails.last)
+        #expect(notice.recipient.rawValue == "alice@example.com" && notice.page.link == nil)
+        #expect(notice.page.subject == "Your password for Example Photos was changed")
+        #expect(notice.page.opening.contains(Localizer.english.moment(visit.test.clock.now)))
+    }
+
+    @Test func `without mail, no page offers anything that needs it`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("ada", of: test, isAdministrator: true)
+        let account = try await developer.browser.open("/account")
+        #expect(try account.accountPage.user.verificationPath == nil)
+        #expect(try !account.html().contains("/account/email"))
+        #expect(try await developer.browser.send(.get, to: "/account/email").status == .notFound)
+        #expect(try await developer.browser.send(.get, to: "/admin/mail").status == .notFound)
+        #expect(try await !developer.browser.open("/admin").html().contains("/admin/mail"))
+        #expect(test.server.mailDelivery == nil)
+        #expect(await test.server.mailBacklog() == nil)
+    }
+
+    @Test func `administrators see each mail in each language`() async throws {
+        let test = try await TestServer(mailSender: MailRecorder())
+        var developer = try await Developer("ada", of: test, isAdministrator: true)
+        #expect(try await developer.browser.open("/admin").html().contains("href=\"/admin/mail\""))
+        for language in Language.allCases {
+            let reply = try await developer.browser.open("/admin/mail?language=\(language.rawValue)")
+            let page = try #require(reply.page as? MailPreviewPage)
+            let html = try reply.html()
+            #expect(page.previews.count == MailKind.allCases.count)
+            #expect(page.languages.filter(\.isCurrent).map(\.language) == [language.rawValue])
+            for preview in page.previews {
+                #expect(html.contains("Example Photos") && preview.plainText.contains(preview.mail.opening))
+            }
+            #expect(!html.contains("{{") && !html.contains("[["))
+        }
+        var user = test.browser()
+        try await user.signInToConsole(username: "alice")
+        #expect(try await user.send(.get, to: "/admin/mail").status == .notFound)
+    }
+}

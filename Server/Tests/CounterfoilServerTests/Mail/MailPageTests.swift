@@ -1,0 +1,43 @@
+import CounterfoilPages
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+import Testing
+
+/// The texts of the mails.
+struct MailPageTests {
+    private static let time = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private static func page(_ kind: MailKind, in language: Language, from site: Site) throws -> MailPage {
+        MailPage(
+            kind, link: "https://id.example.com/account/email?token=abc", about: time, in: Localizer(language),
+            from: site, issuer: try Issuer("https://id.example.com"))
+    }
+
+    @Test(arguments: MailKind.allCases, Language.allCases)
+    func `each mail names the service and its URL, as plain text and as HTML`(
+        kind: MailKind, language: Language
+    ) throws {
+        let site = Site(name: "Fjord & Fjell")
+        let page = try Self.page(kind, in: language, from: site)
+        let html = String(
+            decoding: try PageRenderer().render(page, in: Frame(site: site, language: language)), as: UTF8.self)
+        for text in [page.subject, page.opening, page.closing, page.footer] {
+            #expect(!text.contains("{") && !text.hasPrefix("mail."))
+        }
+        #expect(page.subject.contains("Fjord & Fjell"))
+        #expect(page.plainText.contains("Fjord & Fjell") && page.plainText.contains("https://id.example.com"))
+        #expect(html.contains("Fjord &amp; Fjell") && html.contains("<html lang=\"\(language.rawValue)\">"))
+        #expect(!html.contains("{{") && !html.contains("[[") && !html.contains("<script"))
+        #expect(page.plainText.contains("token=abc") == (kind == .verification))
+        #expect(html.contains("href=\"https://id.example.com/account/email?token=abc\"") == (kind == .verification))
+    }
+
+    @Test func `a mail as plain text has its link on a line of its own`() throws {
+        let page = try Self.page(.verification, in: .english, from: Site(name: "Example Photos"))
+        #expect(page.subject == "Verify your email address for Example Photos")
+        #expect(page.plainText.split(separator: "\n").contains("https://id.example.com/account/email?token=abc"))
+        #expect(page.closing.contains("for 24 hours"))
+    }
+}
