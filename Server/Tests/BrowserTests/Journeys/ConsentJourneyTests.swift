@@ -89,7 +89,7 @@ struct ConsentJourneyTests {
             try await stage.ask()
             let way = try await browser.waitForElement("a.primary").attribute("href") ?? ""
             #expect(try await browser.findAll("input[type=password]").isEmpty)
-            #expect(way.hasPrefix("intent://127.0.0.1:"))
+            #expect(way.hasPrefix("intent://localhost:"))
             let address = try await browser.find("textarea").property("value")?.string ?? ""
             #expect(address.hasPrefix(stage.site.issuer + "/oauth2/authorize?") && address.contains(stage.lightbox))
         }

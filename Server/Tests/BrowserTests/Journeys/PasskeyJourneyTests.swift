@@ -80,9 +80,11 @@ struct PasskeyJourneyTests {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await screen.apply(to: browser)
-            try await browser.withAuthenticator { _ in
+            try await browser.withAuthenticator { authenticator in
                 try await register(stage)
+                try await browser.touch(authenticator, false)
                 try await stage.open("/account/password", as: .alice)
+                try await browser.touch(authenticator, true)
                 try await stage.ask(adding: "&acr_values=urn:counterfoil:acr:passkey")
                 _ = try await browser.waitForElement("button[name=cancel]")
                 #expect(try await browser.findAll("input[type=password]").isEmpty)

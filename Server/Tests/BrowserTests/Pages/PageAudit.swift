@@ -59,8 +59,9 @@ enum PageAudit {
             if (!document.getElementById(id)) say(`points at #${id}, which is not there`, e);
         for (const e of all('svg, img'))
           if (!e.closest('[aria-hidden=true]') && !e.getAttribute('alt') && !e.getAttribute('aria-label')) say('a picture without words', e);
-        if (document.querySelector('[role=alert]')) {
-          if (document.querySelector('#password') && !all('[aria-invalid=true]').length) say('an error at no field', document.body);
+        // The message about a passkey is hidden until one fails, and belongs to no field.
+        if (all('[role=alert]').some(e => e.checkVisibility())) {
+          if (document.querySelector('#password') && !document.querySelector('[data-unknown]') && !all('[aria-invalid=true]').length) say('an error at no field', document.body);
           for (const e of all('[aria-invalid=true]'))
             if (!(e.getAttribute('aria-describedby') ?? '').split(' ')
               .some(id => id === 'problem' || document.getElementById(id)?.querySelector('.wrong'))) say('an error not tied to its field', e);
@@ -69,7 +70,7 @@ enum PageAudit {
         // The page's own rules: nothing inline, nothing from elsewhere.
         for (const e of all('[style], style, iframe, object, embed, base')) say('not allowed on a page', e);
         for (const e of all('script'))
-          if (!document.body.matches('.console, :has(form[data-goes-on])') || !e.defer || !/^\.?\/assets\//.test(e.getAttribute('src')) || e.text) say('not allowed on a page', e);
+          if (!document.body.matches('.console, :has(form[data-goes-on], form[data-passkey])') || !e.defer || !/^\.?\/assets\//.test(e.getAttribute('src')) || e.text) say('not allowed on a page', e);
         for (const e of all('*')) for (const a of e.attributes) if (a.name.startsWith('on')) say('an inline handler', e);
 
         // 1.4.3 and 1.4.11: contrast of text and of the edges of fields.
