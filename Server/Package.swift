@@ -386,8 +386,9 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "ACMETesting", "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilStore", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "MailTesting", "MailTransport", "TestSupport", asn1,
-                crypto, httpTypes, logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, x509,
+                "CounterfoilWeb", "HTTPListener", "HTTPListenerTesting", "MailTesting", "MailTransport", "TestSupport",
+                asn1, crypto, httpTypes, logging, nioConcurrencyHelpers, nioCore, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                serviceLifecycle, x509,
             ],
             swiftSettings: settings
         ),
