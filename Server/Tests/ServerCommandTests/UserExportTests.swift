@@ -73,7 +73,8 @@ struct UserExportTests {
             let document = try #require(
                 try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             #expect(
-                Set(document.keys) == ["exported_at", "account", "sessions", "grants", "consents", "apps", "audit"])
+                Set(document.keys)
+                    == ["exported_at", "account", "sessions", "passkeys", "grants", "consents", "apps", "audit"])
             let account = try #require(document["account"] as? [String: Any])
             #expect((account["profile"] as? [String: Any])?["given_name"] as? String == "Zaphod")
             #expect(account["email"] as? String == Account.alice.email)
