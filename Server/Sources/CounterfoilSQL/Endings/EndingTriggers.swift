@@ -56,6 +56,10 @@ package struct EndingTrigger: Sendable {
             subject: .text("number")),
         EndingTrigger(.passkey, "passkeys", .deletion, subject: .hexadecimal("digest")),
         EndingTrigger(
+            .secondFactor, "second_factors", .update(columns: "digest", condition: "NEW.digest <> OLD.digest"),
+            subject: .hexadecimal("digest")),
+        EndingTrigger(.recoveryCode, "recovery_codes", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
             .userDisabled, "people",
             .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),
             subject: .text("number")),

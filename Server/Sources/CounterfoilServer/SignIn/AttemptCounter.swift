@@ -118,6 +118,8 @@ struct AttemptKeys: Sendable {
         case source
         /// The cookie of a browser, or the network, in which a user has signed in before.
         case earlierSignIn = "earlier sign-in"
+        case secondFactorOfUser = "second factor of a user"
+        case secondFactorSource = "second factor of a source"
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
         case mailAddress = "mails to an address"
