@@ -109,6 +109,8 @@ package struct SessionManager: Sendable {
 
     /// Continues a session under a new token, and leaves the current token valid.
     ///
+    /// The time and the methods of the sign-in stay: a confirmed password alone renews no code and no passkey.
+    ///
     /// The browser keeps the cookie with the new token as long as that with the current one, unless the settings no
     /// longer allow it.
     ///
@@ -120,9 +122,9 @@ package struct SessionManager: Sendable {
         now: Date
     ) async throws -> Beginning {
         try await begin(
-            for: user, proving: .continued(user.passwordHash, session.methods.afterPassword), by: request,
-            replacing: nil, named: session.id, since: now, stayingSignedIn: session.isPersistent, recording: [],
-            now: now)
+            for: user, proving: .continued(user.passwordHash, session.methods), by: request,
+            replacing: nil, named: session.id, since: session.authenticatedAt, stayingSignedIn: session.isPersistent,
+            recording: [], now: now)
     }
 
     private func begin(
@@ -263,11 +265,6 @@ extension SignInProof {
         case .passkey: [.passkey]
         }
     }
-}
-
-extension AuthenticationMethods {
-    /// The methods of a session in which the user has just confirmed the password.
-    fileprivate var afterPassword: AuthenticationMethods { context == .twoFactor ? self : [.password] }
 }
 
 extension LiveSession {

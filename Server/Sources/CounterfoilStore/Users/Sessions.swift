@@ -127,7 +127,9 @@ public enum SignInProof: Sendable, Hashable {
     case password(PasswordHash)
     /// The password with this hash, and a second factor.
     case twoFactors(PasswordHash, SecondFactorUse)
-    /// The password with this hash, in a session that the user began by these methods.
+    /// The password with this hash, in a session that continues and that the user began by these methods.
+    ///
+    /// The code of a second factor is not asked for again.
     case continued(PasswordHash, AuthenticationMethods)
     /// A passkey.
     case passkey(PasskeyUse)

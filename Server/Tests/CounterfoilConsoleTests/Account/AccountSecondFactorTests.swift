@@ -178,7 +178,8 @@ struct AccountSecondFactorTests {
         #expect(try await browser.open(Self.path).signInPage.notice != nil)
     }
 
-    @Test func `a new password keeps a session with two factors`() async throws {
+    // The password alone proves neither the code nor a new sign-in.
+    @Test func `a new password keeps the methods and the time of the sign-in`() async throws {
         let test = try await TestServer()
         var browser = try await Self.signedIn(test)
         let (app, _) = try await test.setUpSecondFactor(in: &browser)
@@ -186,12 +187,18 @@ struct AccountSecondFactorTests {
         let page = try await other.open("/sign-in")
         let asked = try await other.signIn(on: page, username: "alice", password: TestServer.password)
         _ = try await other.enter(test.code(of: app), on: asked)
+        let former = try #require(try await test.store.sessions(of: test.alice.id).first { $0.methods != [.password] })
+        test.clock.advance(by: 600)
         let change = try await other.open("/account/password").passwordPage
         let form = FormParameters([
             "ticket": change.ticket, "current_password": TestServer.password,
             "new_password": "purple lighthouse orchestra 47",
         ])
         _ = try await other.submit(form, to: change.action).accountPage
-        #expect(try await test.store.sessions(of: test.alice.id).map(\.methods) == [[.password, .code]])
+        let sessions = try await test.store.sessions(of: test.alice.id)
+        #expect(sessions.map(\.methods) == [[.password, .code]])
+        #expect(sessions.map(\.authenticatedAt) == [former.authenticatedAt] && sessions.map(\.id) == [former.id])
+        test.clock.advance(by: TimeInterval(test.server.settings.recentSignInAge) - 600)
+        #expect(try await other.open(Self.path).signInPage.notice != nil)
     }
 }
