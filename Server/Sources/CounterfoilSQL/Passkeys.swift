@@ -149,7 +149,7 @@ extension SignInProof {
     /// use of a second factor.
     var condition: String {
         switch self {
-        case .password: "password_hash = ? AND \(SecondFactor.isMissing)"
+        case .password: "password_hash = ? AND \(SecondFactor.isNone)"
         case .twoFactors, .continued: "password_hash = ?"
         case .passkey: "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id)"
         }

@@ -27,15 +27,17 @@ extension SQLStore {
         try await read { database in try database.holds(.recoveryCode(digest), of: user) }
     }
 
-    /// Adds a second factor to a user who has none.
+    /// Adds a second factor to a user who has none, and ends the sessions of the user except `kept`.
     public func addSecondFactor(
-        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], recording events: [AuditEvent]
+        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], keeping kept: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSecondFactorOutcome {
         let use = SecondFactorUse.setup(factor, recoveryCodes: recoveryCodes)
-        return try await commit(recording: events) { database in
+        return try await commit(ending: .usually(.secondFactor, .session, .grant), recording: events) { database in
             guard try database.isActive(factor.userID) else { return .userNotActive }
             guard try database.holds(use, of: factor.userID) else { return .exists }
             try database.record(use, of: factor.userID)
+            _ = try database.signOutEverywhere(factor.userID, except: kept, at: factor.createdAt)
             return .added
         }
     }
@@ -45,7 +47,9 @@ extension SQLStore {
         of user: UserIdentifier, to change: SecondFactorChange, proving use: SecondFactorUse,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeSecondFactorOutcome {
-        try await commit(ending: .usually(.secondFactor, .recoveryCode), recording: events) { database in
+        try await commit(
+            ending: .usually(.secondFactor, .recoveryCode, .session, .grant), recording: events
+        ) { database in
             guard try database.isActive(user) else { return .userNotActive }
             guard try database.holds(use, of: user) else { return .proofOutdated }
             try database.record(use, of: user)
@@ -60,7 +64,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> Bool {
         try await commit(ending: .usually(.recoveryCode), recording: events) { database in
             guard
-                try database.answers("SELECT NOT \(SecondFactor.isMissing) FROM people WHERE id = ?", user.rawValue)
+                try database.answers("SELECT NOT \(SecondFactor.isNone) FROM people WHERE id = ?", user.rawValue)
                     == [true]
             else { return false }
             try database.make(.removal, of: user)
@@ -143,7 +147,7 @@ extension SQLConnection {
                 try answers(
                     "SELECT EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2)", user.rawValue,
                     Data(digest.bytes))
-            case .setup: try answers("SELECT \(SecondFactor.isMissing) FROM people WHERE id = ?1", user.rawValue)
+            case .setup: try answers("SELECT \(SecondFactor.isNone) FROM people WHERE id = ?1", user.rawValue)
             }
         return answers == [true]
     }
@@ -174,14 +178,10 @@ extension SQLConnection {
             try send("DELETE FROM second_factors WHERE person_id = ?", user.rawValue)
             try send("UPDATE people SET has_second_factor = 0 WHERE id = ?", user.rawValue)
         case .recoveryCodes(let codes): try insert(codes, of: user)
-        case .replacement(let factor, let codes):
-            try send(
-                """
-                UPDATE second_factors
-                SET digest = ?2, sealed_secret = ?3, sealed_by = ?4, created_at = ?5, last_step = ?6
-                WHERE person_id = ?1
-                """, values: [user.rawValue] + factor.values)
-            try insert(codes, of: user)
+        case .replacement(let factor, let codes, let kept):
+            try send("DELETE FROM second_factors WHERE person_id = ?", user.rawValue)
+            try record(.setup(factor, recoveryCodes: codes), of: user)
+            _ = try signOutEverywhere(user, except: kept, at: factor.createdAt)
         }
     }
 
@@ -197,7 +197,7 @@ extension SecondFactor {
     fileprivate static let columns = "person_id, digest, sealed_secret, sealed_by, created_at, last_step"
 
     /// The condition on a row of `people` that the user has no second factor, not even a lost one.
-    static let isMissing = """
+    static let isNone = """
         (people.has_second_factor = 0 AND NOT EXISTS (SELECT 1 FROM second_factors WHERE person_id = people.id))
         """
 

@@ -78,8 +78,11 @@ extension SQLStore {
     }
 
     private static func endings(proving proof: SignInProof, replacing former: ArtefactDigest?) -> DeclaredEndings {
-        if case .recoveryCode = proof.secondFactor { return .usually(.session, .grant, .recoveryCode) }
-        return former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
+        switch proof.secondFactor {
+        case .recoveryCode: .usually(.session, .grant, .recoveryCode)
+        case .setup: .usually(.session, .grant, .secondFactor)
+        case .code, .remembered, nil: former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
+        }
     }
 
     /// Records the time of a request in a session, unless the session has ended or a later time is recorded.

@@ -25,7 +25,8 @@ struct UserSecondFactorTests {
                 userID: user.id, digest: ArtefactDigest(of: SessionToken()), sealedSecret: [1], keyName: "0a0a0a0a",
                 createdAt: Date(), lastStep: 1)
             let codes = [ArtefactDigest(of: SessionToken())]
-            #expect(try await store.addSecondFactor(factor, recoveryCodes: codes, recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(factor, recoveryCodes: codes, keeping: nil, recording: []) == .added)
             await store.close()
 
             let exported = try await site.administer(["user", "export", name, "--output", "-"]).output

@@ -58,11 +58,11 @@ extension Console {
     }
 
     /// Returns the paths of the account pages, with the current one marked.
-    func accountPaths(at part: AccountPaths.Part) -> AccountPaths {
+    func accountPaths(at part: AccountPaths.Part, _ exchange: Exchange) -> AccountPaths {
         AccountPaths(
             at: part, account: path(.account), sessions: path(.sessions),
             passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys),
-            secondFactor: settings.secondFactor == .off ? nil : path(.secondFactor), password: path(.password))
+            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password))
     }
 }
 

@@ -23,6 +23,7 @@ struct SecondFactorSettings: Sendable {
         /// The secret of the form, which stays on the page that is shown again.
         var secret: AuthenticatorSecret?
         var codes: [RecoveryCode] = []
+        var notice: AccountNotice?
     }
 
     private static let currentField = "current"
@@ -54,11 +55,11 @@ struct SecondFactorSettings: Sendable {
         }
         let event = console.event(.secondFactor, by: exchange, detail: "set up")
         let outcome = try await factors.store.addSecondFactor(
-            setup.factor, recoveryCodes: setup.digests, recording: [event])
+            setup.factor, recoveryCodes: setup.digests, keeping: exchange.session.digest, recording: [event])
         switch outcome {
         case .added:
             console.auditor.countRecorded(event)
-            return try await page(exchange, Answer(codes: setup.recoveryCodes))
+            return try await page(exchange, Answer(codes: setup.recoveryCodes, notice: .othersEnded))
         case .exists: return try await again(exchange, SecondFactorProblem.exists, at: Self.codeField)
         case .userNotActive: throw Console.SignInNeeded(path: exchange.path)
         }
@@ -86,7 +87,8 @@ struct SecondFactorSettings: Sendable {
             return try await wait(exchange, seconds: seconds)
         case .proved(let use, let factor):
             if let setup {
-                let change = SecondFactorChange.replacement(setup.factor, recoveryCodes: setup.digests)
+                let change = SecondFactorChange.replacement(
+                    setup.factor, recoveryCodes: setup.digests, keeping: exchange.session.digest)
                 return try await make(change, "replaced", by: use, showing: setup.recoveryCodes, exchange)
             }
             guard decision == .recoveryCodes else {
@@ -113,7 +115,8 @@ struct SecondFactorSettings: Sendable {
             guard change != .removal else {
                 return .done(AccountNotice.secondFactorOff, at: console.path(.secondFactor))
             }
-            return try await page(exchange, Answer(codes: codes))
+            let notice: AccountNotice? = if case .replacement = change { .othersEnded } else { nil }
+            return try await page(exchange, Answer(codes: codes, notice: notice))
         case .proofOutdated: return try await again(exchange, CodeMessage.used, at: Self.currentField)
         case .userNotActive: throw Console.SignInNeeded(path: exchange.path)
         }
@@ -150,9 +153,9 @@ struct SecondFactorSettings: Sendable {
         let secret = answer.secret ?? factors.newSecret()
         let page = SecondFactorPage(
             console: console.head(exchange, in: .account),
-            notice: exchange.notice(AccountNotice.self),
+            notice: answer.notice.map { exchange.words($0) } ?? exchange.notice(AccountNotice.self),
             problems: [answer.problem].compactMap(\.self),
-            paths: console.accountPaths(at: .secondFactor),
+            paths: console.accountPaths(at: .secondFactor, exchange),
             active: active,
             isLost: state == .lost,
             offer: !isOffered

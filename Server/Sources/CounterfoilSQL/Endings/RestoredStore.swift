@@ -8,7 +8,7 @@ package struct RestoreReport: Sendable, Hashable {
     package var endings = 0
     /// The users whose password changed after the copy, so that they have none now.
     package var withoutPassword: [String] = []
-    /// The users whose second factor was replaced after the copy, so that it is missing now.
+    /// The users whose second factor was set up or replaced after the copy, so that it is missing now.
     package var withoutSecondFactor: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
@@ -322,8 +322,15 @@ extension SQLConnection {
                 """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
         case .passkey: try send("DELETE FROM passkeys WHERE digest = ?", try digest(subject))
-        // The record of the user still says that there is one, so the user cannot sign in without it.
-        case .secondFactor: try send("DELETE FROM second_factors WHERE digest = ?", try digest(subject))
+        case .secondFactor:
+            try send(
+                """
+                DELETE FROM second_factors
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND digest <> ?3
+                """, repetition.user, repetition.latestUser, try digest(ending.detail ?? ""))
+            // The user cannot sign in without it, also if the copy is from before the setup.
+            try send(
+                "UPDATE people SET has_second_factor = 1 WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
         case .recoveryCode: try send("DELETE FROM recovery_codes WHERE digest = ?", try digest(subject))
         case .password:
             try send(

@@ -124,7 +124,7 @@ struct AuthorizationFlow: Sendable {
             if PasskeyCeremonies(settings.issuer) != nil {
                 means.hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
             }
-            means.hasSecondFactor = try await store.secondFactor(of: session.user.id) != .none
+            if case .active = try await store.secondFactor(of: session.user.id) { means.hasSecondFactor = true }
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {

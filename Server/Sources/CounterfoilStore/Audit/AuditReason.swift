@@ -21,7 +21,8 @@ extension AuditEvent {
         public static let unknownUser = Reason(rawValue: "unknown_user")
         /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
         public static let passkey = Reason(rawValue: "passkey")
-        /// The password is right, and the code of the second factor is wrong, was used before, or cannot be verified.
+        /// The password is right, and the code of the second factor is missing, wrong, was used before, or cannot be
+        /// verified.
         public static let secondFactor = Reason(rawValue: "second_factor")
         /// The password is right, but the account is disabled.
         public static let disabled = Reason(rawValue: "disabled")

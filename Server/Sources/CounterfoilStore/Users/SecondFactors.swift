@@ -59,11 +59,12 @@ public enum SecondFactorChange: Sendable, Hashable {
     case removal
     /// Other recovery codes replace those that are left.
     case recoveryCodes([ArtefactDigest])
-    /// Another secret with other recovery codes replaces the present one.
-    case replacement(SecondFactor, recoveryCodes: [ArtefactDigest])
+    /// Another secret with other recovery codes replaces the present one, and the sessions of the user end except the
+    /// one with the digest `keeping`.
+    case replacement(SecondFactor, recoveryCodes: [ArtefactDigest], keeping: ArtefactDigest?)
 }
 
-/// The outcome of ``SecondFactorStore/addSecondFactor(_:recoveryCodes:recording:)``.
+/// The outcome of ``SecondFactorStore/addSecondFactor(_:recoveryCodes:keeping:recording:)``.
 public enum AddSecondFactorOutcome: Sendable, Hashable {
     /// The user needs a code after the password from now on.
     case added
@@ -93,9 +94,11 @@ public protocol SecondFactorStore: Sendable {
     func secondFactor(of user: UserIdentifier) async throws(StoreFault) -> SecondFactorState
     /// Returns true if a user has a recovery code with this digest that is not used.
     func hasRecoveryCode(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool
-    /// Adds a second factor to a user who has none.
+    /// Adds a second factor to a user who has none, and ends the sessions of the user except `kept`, as
+    /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does.
     func addSecondFactor(
-        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], recording events: [AuditEvent]
+        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], keeping kept: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSecondFactorOutcome
     /// Changes the second factor of a user who proves it, and records the use.
     func changeSecondFactor(

@@ -17,7 +17,7 @@ struct ReplayedEndings: Sendable {
     private var accounts: [(username: String, detail: String)] {
         report.withoutPassword.map { ($0, "the password had been changed, so the account has none now") }
             + report.withoutSecondFactor.map {
-                ($0, "the second factor had been replaced, so it is missing now")
+                ($0, "the second factor had been set up or replaced, so it is missing now")
             } + report.disabled.map { ($0, "the account had been disabled, and is so again") }
             + report.keptAdministrators.map { ($0, "the last administrator had been deleted, and is disabled now") }
     }

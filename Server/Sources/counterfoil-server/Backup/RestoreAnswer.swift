@@ -92,8 +92,8 @@ extension RestoreReport {
             "The password of these users changed after the copy. Set a new one with \"user password\":")
         list(
             withoutSecondFactor,
-            "The second factor of these users was replaced after the copy, so they cannot sign in with it. Remove it with "
-                + "\"user reset-second-factor\":")
+            "These users set up or replaced their second factor after the copy, so they cannot sign in with the password. "
+                + "Remove it with \"user reset-second-factor\":")
         list(disabled, "These users were disabled after the copy:")
         list(
             keptAdministrators,

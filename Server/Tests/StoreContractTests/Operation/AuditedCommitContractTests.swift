@@ -183,11 +183,15 @@ struct AuditedCommitContractTests {
         },
         Step("set up a second factor") { world async throws in
             let factor = SecondFactor.example(of: world.user)
-            return { try await world.store.addSecondFactor(factor, recoveryCodes: [], recording: $0).isCommitted }
+            return {
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: $0)
+                    .isCommitted
+            }
         },
         Step("change a second factor") { world async throws in
             let factor = SecondFactor.example(of: world.user)
-            #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [], recording: []) == .added)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
             let use = SecondFactorUse.code(factor.digest, step: factor.lastStep + 1)
             return {
                 try await world.store.changeSecondFactor(
@@ -197,7 +201,8 @@ struct AuditedCommitContractTests {
         },
         Step("reset a second factor") { world async throws in
             let factor = SecondFactor.example(of: world.user)
-            #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [], recording: []) == .added)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
             return { try await world.store.resetSecondFactor(of: world.user.id, recording: $0) }
         },
         Step("add the first signing key") { world async throws in

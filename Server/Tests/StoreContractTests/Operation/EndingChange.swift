@@ -91,7 +91,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
             return Steps(
                 prepare: { world async throws in
                     let added = try await world.store.addSecondFactor(
-                        factor, recoveryCodes: [used, left], recording: [])
+                        factor, recoveryCodes: [used, left], keeping: nil, recording: [])
                     #expect(added == .added)
                 },
                 end: { world async throws in
@@ -106,6 +106,24 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                         && state == .active(factor, recoveryCodes: 1)
                 })
         },
+        EndingChange("a second factor that was set up", [.secondFactor, .session]) { world async throws in
+            var report = RestoreReport()
+            report.withoutSecondFactor = [world.user.username.rawValue]
+            return Steps(
+                end: { world async throws in
+                    let added = try await world.store.addSecondFactor(
+                        .example(of: world.user), recoveryCodes: [], keeping: nil, recording: [])
+                    #expect(added == .added)
+                },
+                isValid: { world async throws in
+                    let session = Session.lasting(of: world.user)
+                    let outcome = try await world.store.beginSession(
+                        session, proving: .example, replacing: nil, recording: [])
+                    return outcome == .begun(session.id)
+                },
+                isLeft: { try await $0.store.secondFactor(of: $0.user.id) == .lost },
+                report: report)
+        },
         EndingChange("a replaced second factor", [.secondFactor, .recoveryCode]) { world async throws in
             let (former, new) = (SecondFactor.example(of: world.user), SecondFactor.example(of: world.user))
             let code = ArtefactDigest(of: SessionToken())
@@ -113,12 +131,13 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
             report.withoutSecondFactor = [world.user.username.rawValue]
             return Steps(
                 prepare: { world async throws in
-                    let added = try await world.store.addSecondFactor(former, recoveryCodes: [code], recording: [])
+                    let added = try await world.store.addSecondFactor(
+                        former, recoveryCodes: [code], keeping: nil, recording: [])
                     #expect(added == .added)
                 },
                 end: { world async throws in
                     let changed = try await world.store.changeSecondFactor(
-                        of: world.user.id, to: .replacement(new, recoveryCodes: []),
+                        of: world.user.id, to: .replacement(new, recoveryCodes: [], keeping: nil),
                         proving: .code(former.digest, step: former.lastStep + 1), recording: [])
                     #expect(changed == .changed)
                 },

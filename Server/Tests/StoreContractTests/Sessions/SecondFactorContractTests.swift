@@ -36,14 +36,17 @@ struct SecondFactorContractTests {
             #expect(try await store.secondFactor(of: user) == .none)
             let factor = Self.factor(of: world.user)
             let codes = (0..<3).map { _ in Self.digest() }
-            #expect(try await store.addSecondFactor(factor, recoveryCodes: codes, recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(factor, recoveryCodes: codes, keeping: nil, recording: []) == .added)
             #expect(try await store.secondFactor(of: user) == .active(factor, recoveryCodes: 3))
             #expect(try await store.hasRecoveryCode(codes[0], of: user))
             #expect(try await !store.hasRecoveryCode(Self.digest(), of: user))
             let another = Self.factor(of: world.user)
-            #expect(try await store.addSecondFactor(another, recoveryCodes: [], recording: []) == .exists)
+            #expect(try await store.addSecondFactor(another, recoveryCodes: [], keeping: nil, recording: []) == .exists)
             let nobody = Self.factor(of: try User.named("nobody"))
-            #expect(try await store.addSecondFactor(nobody, recoveryCodes: [], recording: []) == .userNotActive)
+            #expect(
+                try await store.addSecondFactor(nobody, recoveryCodes: [], keeping: nil, recording: [])
+                    == .userNotActive)
         }
     }
 
@@ -52,7 +55,8 @@ struct SecondFactorContractTests {
         try await kind.withWorld { world async throws in
             #expect(Self.isBegun(try await Self.begin(world, nil)))
             let factor = Self.factor(of: world.user)
-            #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [], recording: []) == .added)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
             #expect(try await Self.begin(world, nil) == .proofOutdated)
             // A session continues with a new password.
             let session = Session.example(of: world.user)
@@ -63,10 +67,33 @@ struct SecondFactorContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a setup and a replacement end the other sessions of the user`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user.id)
+            let (first, second) = (Self.factor(of: world.user), Self.factor(of: world.user))
+            let kept = Session.example(of: world.user)
+            #expect(
+                try await store.beginSession(kept, proving: .continued(.example, [.password]), replacing: nil)
+                    == .begun(kept.id))
+            #expect(
+                try await store.addSecondFactor(first, recoveryCodes: [], keeping: kept.digest, recording: []) == .added
+            )
+            #expect(try await store.sessions(of: user).map(\.digest) == [kept.digest])
+            func use(_ step: Int64) -> SecondFactorUse { .code(first.digest, step: first.lastStep + step) }
+            #expect(Self.isBegun(try await Self.begin(world, use(1))))
+            let change = SecondFactorChange.replacement(second, recoveryCodes: [], keeping: kept.digest)
+            let changed = try await store.changeSecondFactor(of: user, to: change, proving: use(2), recording: [])
+            #expect(changed == .changed)
+            #expect(try await store.sessions(of: user).map(\.digest) == [kept.digest])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `a code of a time step counts once, and none before it`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let factor = Self.factor(of: world.user)
-            #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [], recording: []) == .added)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
             func use(_ step: Int64) -> SecondFactorUse { .code(factor.digest, step: factor.lastStep + step) }
             #expect(try await Self.begin(world, use(0)) == .proofOutdated)
             #expect(try await Self.begin(world, use(2), hash: .other) == .proofOutdated)
@@ -84,7 +111,9 @@ struct SecondFactorContractTests {
     func `of two sessions with one code at once, one begins`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (factor, code) = (Self.factor(of: world.user), Self.digest())
-            #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [code], recording: []) == .added)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [code], keeping: nil, recording: [])
+                    == .added)
             for use in [SecondFactorUse.code(factor.digest, step: factor.lastStep + 1), .recoveryCode(code)] {
                 let begun = try await withThrowingTaskGroup(of: Bool.self) { group in
                     for _ in 0..<4 { group.addTask { Self.isBegun(try await Self.begin(world, use)) } }
@@ -102,7 +131,9 @@ struct SecondFactorContractTests {
             let (code, bobs) = (Self.digest(), Self.digest())
             for (world, code) in [(world, code), (other, bobs)] {
                 let factor = Self.factor(of: world.user)
-                #expect(try await world.store.addSecondFactor(factor, recoveryCodes: [code], recording: []) == .added)
+                #expect(
+                    try await world.store.addSecondFactor(factor, recoveryCodes: [code], keeping: nil, recording: [])
+                        == .added)
             }
             #expect(try await Self.begin(world, .recoveryCode(bobs)) == .proofOutdated)
             #expect(Self.isBegun(try await Self.begin(world, .recoveryCode(code))))
@@ -134,13 +165,14 @@ struct SecondFactorContractTests {
             }
             func use(_ step: Int64) -> SecondFactorUse { .code(first.digest, step: first.lastStep + step) }
             #expect(try await change(.removal, use(1)) == .proofOutdated)
-            #expect(try await store.addSecondFactor(first, recoveryCodes: [code], recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(first, recoveryCodes: [code], keeping: nil, recording: []) == .added)
             #expect(try await change(.removal, use(0)) == .proofOutdated)
             let others = [Self.digest(), Self.digest()]
             #expect(try await change(.recoveryCodes(others), use(1)) == .changed)
             #expect(try await change(.recoveryCodes([]), use(1)) == .proofOutdated)
             #expect(try await change(.removal, .recoveryCode(code)) == .proofOutdated)
-            #expect(try await change(.replacement(second, recoveryCodes: [code]), use(2)) == .changed)
+            #expect(try await change(.replacement(second, recoveryCodes: [code], keeping: nil), use(2)) == .changed)
             #expect(try await store.secondFactor(of: user) == .active(second, recoveryCodes: 1))
             #expect(try await change(.removal, use(3)) == .proofOutdated)
             #expect(try await !store.hasRecoveryCode(others[0], of: user))
@@ -156,10 +188,12 @@ struct SecondFactorContractTests {
             let (store, user) = (world.store, world.user.id)
             #expect(try await !store.resetSecondFactor(of: user, recording: []))
             let (factor, code) = (Self.factor(of: world.user), Self.digest())
-            #expect(try await store.addSecondFactor(factor, recoveryCodes: [code], recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(factor, recoveryCodes: [code], keeping: nil, recording: []) == .added)
             #expect(try await store.resetSecondFactor(of: user, recording: []))
             #expect(try await store.secondFactor(of: user) == .none)
-            #expect(try await store.addSecondFactor(factor, recoveryCodes: [code], recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(factor, recoveryCodes: [code], keeping: nil, recording: []) == .added)
             _ = try await world.beginRemoval()
             #expect(try await store.secondFactor(of: user) == .none)
             #expect(try await !store.hasRecoveryCode(code, of: user))
@@ -173,7 +207,8 @@ struct SecondFactorContractTests {
             let (store, other) = (world.store, try await world.adding("bob"))
             let (old, new) = (Self.factor(of: world.user), Self.factor(of: other.user, sealedBy: "0b0b0b0b"))
             for factor in [old, new] {
-                #expect(try await store.addSecondFactor(factor, recoveryCodes: [], recording: []) == .added)
+                #expect(
+                    try await store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
             }
             #expect(try await store.secondFactorKeys() == ["0a0a0a0a": 1, "0b0b0b0b": 1])
             #expect(try await store.secondFactors(notSealedBy: "0b0b0b0b", after: nil, limit: 9) == [old])

@@ -19,6 +19,8 @@ package struct PendingSignIn: Sendable, Hashable {
     let staysSignedIn: Bool
     /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
     let sessionSince: Date?
+    /// Whether the user sets up the second factor on the page; no form can choose that.
+    let isSetup: Bool
 
     private struct Content: Codable {
         let user: String
@@ -26,14 +28,16 @@ package struct PendingSignIn: Sendable, Hashable {
         let startedAt: Double
         let staysSignedIn: Bool
         let sessionSince: Double?
+        let isSetup: Bool
     }
 
-    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil) {
+    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, isSetup: Bool = false) {
         self.user = user.id
         passwordMark = user.passwordHash.mark
         startedAt = now
         self.staysSignedIn = staysSignedIn
         self.sessionSince = sessionSince
+        self.isSetup = isSetup
     }
 
     /// Decrypts a hidden field; nil if it is not of this context, or too old.
@@ -42,13 +46,14 @@ package struct PendingSignIn: Sendable, Hashable {
             let bytes = try? keys.open(sealed, authenticating: context).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
             let user = UserIdentifier(content.user),
-            now.timeIntervalSince1970 - content.startedAt < Self.lifetime
+            now.isWithin(Self.lifetime, after: content.startedAt)
         else { return nil }
         self.user = user
         passwordMark = content.passwordMark
         startedAt = Date(timeIntervalSince1970: content.startedAt)
         staysSignedIn = content.staysSignedIn
         sessionSince = content.sessionSince.map { Date(timeIntervalSince1970: $0) }
+        isSetup = content.isSetup
     }
 
     /// Returns the value of the hidden field.
@@ -59,13 +64,22 @@ package struct PendingSignIn: Sendable, Hashable {
     func field(of context: [UInt8], keys: DerivedKeys) throws -> String {
         let content = Content(
             user: user.rawValue, passwordMark: passwordMark, startedAt: startedAt.timeIntervalSince1970,
-            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970)
+            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970, isSetup: isSetup)
         return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
     }
 
     /// Returns true if the user can still finish the sign-in: the account is enabled and has the same password.
     func holds(for current: User) -> Bool {
         user == current.id && current.disabledAt == nil && passwordMark == current.passwordHash.mark
+    }
+}
+
+extension Date {
+    /// Returns true if this time is within a lifetime after another one, in seconds since 1970.
+    ///
+    /// A time more than a minute ahead counts as none, because a clock was wrong: it would be valid for too long.
+    func isWithin(_ lifetime: TimeInterval, after time: Double) -> Bool {
+        (-60..<lifetime).contains(timeIntervalSince1970 - time)
     }
 }
 
@@ -103,7 +117,7 @@ struct RememberedBrowsers: Sendable {
             let bytes = try? keys.open(sealed).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
             content.user == user.id.rawValue, content.passwordMark == user.passwordHash.mark,
-            now.timeIntervalSince1970 - content.since < TimeInterval(days * 86_400)
+            now.isWithin(TimeInterval(days * 86_400), after: content.since)
         else { return nil }
         return Base64URL.decode(content.factor).flatMap(ArtefactDigest.init(stored:))
     }

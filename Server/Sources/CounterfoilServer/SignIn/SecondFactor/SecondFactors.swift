@@ -5,8 +5,14 @@ import Logging
 
 /// The verification and the setup of second factors.
 package struct SecondFactors: Sendable {
-    /// The maximum number of wrong codes of one user within the window.
+    /// The maximum number of wrong codes of the app of one user within the window.
     static let failuresPerUser = 5
+    /// The maximum number of wrong codes of the app of one user within a day.
+    ///
+    /// A right code clears the other limit of the user, and not this one.
+    static let failuresPerDay = 30
+    /// The maximum number of wrong recovery codes of one user within the window.
+    static let recoveryFailuresPerUser = 10
     /// The maximum number of wrong codes from one IP address within the window.
     static let failuresPerSource = 50
     /// The length of the sliding window, in seconds.
@@ -33,14 +39,16 @@ package struct SecondFactors: Sendable {
     /// Verifies a code that a user has typed, within the limits of wrong codes.
     package func verify(_ typed: String, of user: User, in request: IncomingRequest, now: Date) async throws -> Outcome
     {
-        let attempt = attempt(user.id, request.countedSource(issuer))
+        let answer = SecondFactorAnswer(typed: typed)
+        let attempt = attempt(answer, user.id, request.countedSource(issuer))
         if case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) {
-            let reason: AuditEvent.Reason = key == attempt.keys.first?.digest ? .throttledUser : .throttledSource
+            let isOfUser = keys(for: answer, of: user.id).contains { $0.digest == key }
+            let reason: AuditEvent.Reason = isOfUser ? .throttledUser : .throttledSource
             return .tooEarly(
                 retryAfter: seconds, SignIn.Cause(reason: reason, user: user.id, detail: "codes of the second factor"))
         }
         let outcome: Outcome
-        do { outcome = try await judge(SecondFactorAnswer(typed: typed), of: user) } catch {
+        do { outcome = try await judge(answer, of: user) } catch {
             await attempts.withdraw(attempt.keys, admittedAt: now)
             throw error
         }
@@ -95,16 +103,34 @@ package struct SecondFactors: Sendable {
         logger.error("the second factor of a user is missing", metadata: ["user": "\(user.id)"])
     }
 
-    private func attempt(_ user: UserIdentifier, _ source: CountedSource?) -> CountedAttempt {
-        let ofUser = CountedKey(
-            attempts.keys.digest(of: user.rawValue, as: .secondFactorOfUser),
-            limit: AttemptLimit(failures: Self.failuresPerUser, window: Self.window))
+    /// Returns the keys of a user, the one that a success clears first.
+    ///
+    /// Recovery codes have one of their own, so that an attacker who types codes of the app does not block them.
+    private func keys(for answer: SecondFactorAnswer, of user: UserIdentifier) -> [CountedKey] {
+        func key(_ kind: AttemptKeys.Kind, _ failures: Int, in window: TimeInterval) -> CountedKey {
+            CountedKey(
+                attempts.keys.digest(of: user.rawValue, as: kind),
+                limit: AttemptLimit(failures: failures, window: window))
+        }
+        return switch answer {
+        case .code:
+            [
+                key(.secondFactorOfUser, Self.failuresPerUser, in: Self.window),
+                key(.secondFactorInDay, Self.failuresPerDay, in: 86_400),
+            ]
+        case .recoveryCode: [key(.recoveryCodesOfUser, Self.recoveryFailuresPerUser, in: Self.window)]
+        }
+    }
+
+    private func attempt(
+        _ answer: SecondFactorAnswer, _ user: UserIdentifier, _ source: CountedSource?
+    ) -> CountedAttempt {
         let ofSource = (source?.networks ?? []).map { network in
             CountedKey(
                 attempts.keys.digest(of: network.name, as: .secondFactorSource),
                 limit: AttemptLimit(failures: network.limit(Self.failuresPerSource), window: Self.window))
         }
-        return CountedAttempt([ofUser] + ofSource)
+        return CountedAttempt(keys(for: answer, of: user) + ofSource)
     }
 }
 
@@ -122,7 +148,7 @@ extension SecondFactors {
         package let digests: [ArtefactDigest]
     }
 
-    /// Returns a new secret for a user, or that of a page that is shown again.
+    /// Returns a new secret, which the store does not have before it is confirmed.
     package func newSecret() -> AuthenticatorSecret { AuthenticatorSecret(random: random) }
 
     /// Encrypts a secret that is not confirmed yet, for a hidden field of the page.
@@ -142,7 +168,7 @@ extension SecondFactors {
             let secret = AuthenticatorSecret(bytes: Array(bytes.prefix(AuthenticatorSecret.byteCount)))
         else { return nil }
         let time = bytes.dropFirst(AuthenticatorSecret.byteCount).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        return now.timeIntervalSince1970 - TimeInterval(time) < Self.setupLifetime ? secret : nil
+        return now.isWithin(Self.setupLifetime, after: Double(time)) ? secret : nil
     }
 
     /// Creates the second factor with a secret that the user confirms by a code; nil if the code is wrong.

@@ -38,14 +38,12 @@ extension SignInForm {
     ) async throws -> Outcome {
         let state = try await secondFactors.store.secondFactor(of: user.id)
         let isRequired = settings.secondFactor.isRequired(of: user)
-        var hasPasskey = false
-        if state == .none, isRequired, PasskeyCeremonies(settings.issuer) != nil {
-            hasPasskey = try await !passkeys.store.passkeys(of: user.id).isEmpty
-        }
+        let hasPasskey = state == .none && isRequired ? try await hasPasskey(user) : false
         let step = StepAfterPassword(
             state, remembered: remembered.factor(in: submission.request, of: user, now: submission.now),
             isRequired: isRequired, hasPasskey: hasPasskey)
-        let pending = PendingSignIn(of: user, at: submission.now, staysSignedIn: typed.staysSignedIn)
+        let pending = PendingSignIn(
+            of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, isSetup: step == .setup)
         switch step {
         case .session:
             let proof = Proof(.password(user.passwordHash), staysSignedIn: typed.staysSignedIn)
@@ -55,8 +53,11 @@ extension SignInForm {
             let proof = Proof(
                 .twoFactors(user.passwordHash, use), staysSignedIn: typed.staysSignedIn, note: use.note)
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
-        case .code: return .again(.secondStep(SecondStep(of: user, pending)))
+        case .code:
+            await refuse(submission, user, "password accepted, code asked", at: client)
+            return .again(.secondStep(SecondStep(of: user, pending)))
         case .setup:
+            await refuse(submission, user, "password accepted, setup asked", at: client)
             return .again(.secondStep(SecondStep(of: user, pending, settingUp: secondFactors.newSecret())))
         case .passkey:
             await refuse(submission, user, "a password without a second factor", at: client)
@@ -66,6 +67,11 @@ extension SignInForm {
             await refuse(submission, user, "the record of the second factor is missing", at: client)
             return .again(.secondFactorLost(typed))
         }
+    }
+
+    private func hasPasskey(_ user: User) async throws -> Bool {
+        guard PasskeyCeremonies(settings.issuer) != nil else { return false }
+        return try await !passkeys.store.passkeys(of: user.id).isEmpty
     }
 
     private func refuse(
@@ -88,6 +94,7 @@ extension SignInForm {
         else { return .again(.tooLate) }
         let code = try form.value(Self.codeField)
         let setup = try form.value("setup")
+        guard setup.isEmpty != pending.isSetup else { return .again(.tooLate) }
         guard setup.isEmpty else {
             guard let secret = secondFactors.secret(on: setup, of: user, now: now) else { return .again(.tooLate) }
             return try await setUp(SecondStep(of: user, pending, settingUp: secret), by: code, submission, at: client)
@@ -119,6 +126,8 @@ extension SignInForm {
         _ step: SecondStep, by code: String, _ submission: Submission, at client: ClientIdentifier?
     ) async throws -> Outcome {
         let (user, now) = (step.user, submission.now)
+        // The policy, or the user elsewhere, may have changed this since the password.
+        guard settings.secondFactor.isRequired(of: user), try await !hasPasskey(user) else { return .again(.tooLate) }
         guard let secret = step.setup, let setup = try secondFactors.confirm(secret, by: code, of: user, now: now)
         else {
             return step.again(.unconfirmed)
@@ -126,6 +135,7 @@ extension SignInForm {
         let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests)
         var proof = Proof(.twoFactors(user.passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
         proof.note = use.note
+        proof.sessionSince = step.pending.sessionSince
         proof.events = [
             auditor.event(.secondFactor, by: submission.request, user: user.id, detail: "set up", now: now)
         ]
