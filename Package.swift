@@ -58,6 +58,7 @@ let package = Package(
         .library(name: "CounterfoilResource", targets: ["CounterfoilResource"]),
         .library(name: "CounterfoilHummingbird", targets: ["CounterfoilHummingbird"]),
         .library(name: "CounterfoilClientTesting", targets: ["CounterfoilClientTesting"]),
+        .library(name: "QRCode", targets: ["QRCode"]),
         .executable(name: "counterfoil", targets: ["counterfoil"]),
     ],
     traits: [

@@ -20,6 +20,7 @@ let counterfoilHummingbird: Target.Dependency = .product(name: "CounterfoilHummi
 let counterfoilProtocol: Target.Dependency = .product(name: "CounterfoilProtocol", package: "Counterfoil")
 let counterfoilResource: Target.Dependency = .product(name: "CounterfoilResource", package: "Counterfoil")
 let counterfoilTokens: Target.Dependency = .product(name: "CounterfoilTokens", package: "Counterfoil")
+let qrCode: Target.Dependency = .product(name: "QRCode", package: "Counterfoil")
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
@@ -114,7 +115,7 @@ let package = Package(
             name: "CounterfoilServer",
             dependencies: [
                 "CArgon2", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
-                logging, "WebAuthn",
+                logging, qrCode, "WebAuthn",
             ],
             resources: [
                 .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),

@@ -4,19 +4,19 @@
 ///     for line in code.halfBlocks(.blackOnWhite) { print(line) }
 ///
 /// The library libqrencode encodes the text. It is loaded when the first code is created, so programs run without it.
-package struct QRCode: Sendable, Hashable {
+@_spi(Counterfoil) public struct QRCode: Sendable, Hashable {
     /// The number of light modules that must surround the code on each side (ISO/IEC 18004 §9.1).
-    package static let quietZone = 4
+    public static let quietZone = 4
 
     /// The number of modules in a row and in a column, without the quiet zone: 21 to 177.
-    package let width: Int
+    public let width: Int
     /// The rows from top to bottom, each from left to right; true is dark.
     private let modules: [Bool]
 
     /// The share of a code that can be damaged or covered without loss.
     ///
     /// A higher level makes a larger code.
-    package enum ErrorCorrection: Int32, Sendable, CaseIterable {
+    public enum ErrorCorrection: Int32, Sendable, CaseIterable {
         /// Level L: about 7 %.
         case low
         /// Level M: about 15 %.
@@ -27,7 +27,7 @@ package struct QRCode: Sendable, Hashable {
         case high
 
         /// The maximum length of a text in bytes, which is the capacity of the largest code (version 40).
-        package var maximumLength: Int {
+        public var maximumLength: Int {
             switch self {
             case .low: 2953
             case .medium: 2331
@@ -38,7 +38,7 @@ package struct QRCode: Sendable, Hashable {
     }
 
     /// The reason why a text cannot be encoded.
-    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The system has no libqrencode that can be loaded.
         case libraryMissing
         /// The text is empty.
@@ -49,7 +49,7 @@ package struct QRCode: Sendable, Hashable {
         case notEncoded
 
         /// A description of the problem and its remedy, safe to show to users.
-        package var description: String {
+        public var description: String {
             switch self {
             case .libraryMissing:
                 "libqrencode is not installed (Debian and Ubuntu: libqrencode4, Fedora: qrencode-libs, Homebrew: qrencode)"
@@ -63,7 +63,7 @@ package struct QRCode: Sendable, Hashable {
     /// Encodes a text in the smallest code that can contain it.
     ///
     /// All readers agree on ASCII only. Other characters are encoded as UTF-8, and some readers guess another encoding.
-    package init(_ text: String, correction: ErrorCorrection = .medium) throws(Failure) {
+    public init(_ text: String, correction: ErrorCorrection = .medium) throws(Failure) {
         try self.init(text, correction: correction, libraryNames: QREncodeLibrary.names)
     }
 
@@ -78,7 +78,7 @@ package struct QRCode: Sendable, Hashable {
     }
 
     /// Returns whether a module is dark; every place outside the code is light, as the quiet zone must be.
-    package func isDark(row: Int, column: Int) -> Bool {
+    public func isDark(row: Int, column: Int) -> Bool {
         (0..<width).contains(row) && (0..<width).contains(column) && modules[row * width + column]
     }
 }

@@ -1,4 +1,4 @@
-import QRCode
+@_spi(Counterfoil) import QRCode
 import TestSupport
 import Testing
 

@@ -18,7 +18,10 @@ COMPLETIONS = {
     "fish": "usr/share/fish/vendor_completions.d/{name}.fish",
 }
 #: The shared libraries that a program opens itself, if they are there.
-OPENED = {SERVER: ("libcurl.so.4", "libpsl.so.5", "libzxcvbn.so.0"), CLIENT: ("libqrencode.so.4",)}
+OPENED = {
+    SERVER: ("libcurl.so.4", "libpsl.so.5", "libqrencode.so.4", "libzxcvbn.so.0"),
+    CLIENT: ("libqrencode.so.4",),
+}
 #: What strip removes from a program of a Debian package, too.
 STRIP = ("strip", "--remove-section=.comment", "--remove-section=.note", "--strip-unneeded")
 

@@ -57,6 +57,8 @@ struct Console: Sendable {
         let words: Localizer
         /// Whether the user signed in recently enough for the page; false only for a submitted form.
         let isRecent: Bool
+        /// Whether the account has a page for the second factor.
+        let offersSecondFactor: Bool
 
         var user: User { session.user }
         /// The path of the request, to which the anti-CSRF tokens of forms (tickets) are bound.
@@ -121,7 +123,15 @@ struct Console: Sendable {
         guard let session, isForm || isRecent else {
             throw SignInNeeded(path: Self.target(of: request), losesForm: isForm)
         }
-        return Exchange(request: request, session: session, now: now, words: request.words, isRecent: isRecent)
+        return Exchange(
+            request: request, session: session, now: now, words: request.words, isRecent: isRecent,
+            offersSecondFactor: try await offersSecondFactor(to: session.user))
+    }
+
+    /// Returns true unless the server offers no second factor and the user has none that could be turned off.
+    private func offersSecondFactor(to user: User) async throws -> Bool {
+        guard settings.secondFactor == .off else { return true }
+        return try await store.secondFactor(of: user.id) != .none
     }
 
     private static func target(of request: IncomingRequest) -> String {
@@ -211,6 +221,10 @@ struct Console: Sendable {
     func check(_ form: PageForm, of exchange: Exchange) async throws -> (ticket: Ticket, delay: FormDelay?) {
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: exchange)
         if exchange.isRecent { return (ticket, isLate ? .expired : nil) }
+        // The password alone is half of a sign-in.
+        if try await store.secondFactor(of: exchange.user.id) != .none {
+            throw SignInNeeded(path: Self.target(of: exchange.request), losesForm: true)
+        }
         let password = try form.value(PasswordPage.currentField)
         if password.isEmpty { return (ticket, .passwordNeeded) }
         if isLate { return (ticket, .expired) }

@@ -17,6 +17,8 @@ extension Endpoint {
     package static let sessions = form("sessions", "/account/sessions").signedIn
     /// The passkeys of a user, and the forms that add, rename and delete one.
     package static let passkeys = form("passkeys", "/account/passkeys").signedIn.recent
+    /// The second factor of a user, and the forms that set it up and change it.
+    package static let secondFactor = form("secondFactor", "/account/second-factor").signedIn.recent
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
     /// The email address, and the forms that verify it.
@@ -88,7 +90,8 @@ extension ServerPages {
             firstSteps: .firstSteps,
             clientSettings: .editClient),
         endpoints: [
-            .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .password, .email, .signOut,
+            .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
+            .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
@@ -105,7 +108,8 @@ extension ServerPages {
             },
             { components in
                 AccountEndpoints(
-                    console: Console(components), hasher: components.hasher, users: components.users
+                    console: Console(components), hasher: components.hasher, users: components.users,
+                    secondFactors: components.secondFactors
                 ).handlers
             },
             { components in

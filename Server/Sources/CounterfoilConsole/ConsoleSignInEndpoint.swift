@@ -38,7 +38,7 @@ struct ConsoleSignInEndpoint: Sendable {
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
         let notice: SignInMessage? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
-        return page(request, path: path, notice: notice, now: now)
+        return try page(request, path: path, notice: notice, now: now)
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -47,15 +47,15 @@ struct ConsoleSignInEndpoint: Sendable {
         }
         let path = destination(submission.pendingRequest)
         switch try await form.attempt(submission) {
-        case .again(let again): return page(request, path: path, again: again, now: now)
-        case .signedIn(_, let cookies): return .seeOther(path).setting(cookies)
+        case .again(let again): return try page(request, path: path, again: again, now: now)
+        case .signedIn(_, let cookies, let codes): return .seeOther(path).showing(codes).setting(cookies)
         }
     }
 
     private func page(
         _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, again: SignInForm.Again? = nil,
         now: Date
-    ) -> Reply {
+    ) throws -> Reply {
         let content = SignInForm.Content(
             pendingRequest: path,
             // The policy of a client can block a sign-in in an embedded web view. This sign-in belongs to no client:
@@ -63,7 +63,7 @@ struct ConsoleSignInEndpoint: Sendable {
             openInBrowserLink: WebViewVerdict(on: request, under: .warn)
                 .openInBrowserLink(console.settings.issuer.origin + path),
             notice: notice.map { request.words($0) })
-        return form.page(content, again: again, on: request, now: now)
+        return try form.page(content, again: again, on: request, now: now)
     }
 
     /// Returns the path and query of the console page in `to`; the account page for any other value.

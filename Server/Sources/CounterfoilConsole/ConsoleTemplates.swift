@@ -6,6 +6,7 @@ extension ServerPages {
         "connected-application": PackageResources.connected_application_mustache,
         "sessions": PackageResources.sessions_mustache,
         "passkeys": PackageResources.passkeys_mustache,
+        "second-factor": PackageResources.second_factor_mustache,
         "password": PackageResources.password_mustache,
         "email": PackageResources.email_mustache,
         "applications": PackageResources.applications_mustache,

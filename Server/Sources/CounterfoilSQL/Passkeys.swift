@@ -145,20 +145,25 @@ extension SQLConnection {
 }
 
 extension SignInProof {
-    /// The condition on a row of `people` under which the proof holds, with ``value`` as its parameter.
+    /// The condition on a row of `people` under which the proof holds, with ``value`` as its parameter, apart from the
+    /// use of a second factor.
     var condition: String {
         switch self {
-        case .password: "password_hash = ?"
+        case .password: "password_hash = ? AND \(SecondFactor.isNone)"
+        case .twoFactors, .continued: "password_hash = ?"
         case .passkey: "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id)"
         }
     }
 
     var value: any SQLValue {
         switch self {
-        case .password(let hash): hash.exposed
+        case .password(let hash), .twoFactors(let hash, _), .continued(let hash, _): hash.exposed
         case .passkey(let use): Data(use.digest.bytes)
         }
     }
+
+    /// The second factor that is used; nil for none.
+    var secondFactor: SecondFactorUse? { if case .twoFactors(_, let use) = self { use } else { nil } }
 }
 
 extension Passkey {

@@ -19,7 +19,7 @@ extension SQLStore {
         }
     }
 
-    /// Begins a session for a user, if the password or the passkey that was verified is still theirs.
+    /// Begins a session for a user, if the password, the second factor or the passkey that was verified is still theirs.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
     /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the
@@ -30,8 +30,12 @@ extension SQLStore {
         replacing former: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
-        let endings: DeclaredEndings = former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
-        return try await commit(ending: endings, recording: events) { database in
+        try await commit(
+            ending: Self.endings(proving: proof, replacing: former), recording: events
+        ) { database in
+            if let use = proof.secondFactor, try !database.holds(use, of: session.userID) {
+                return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
+            }
             if case .passkey(let use) = proof, try database.isUsed(use.challenge) { return .challengeUsed }
             let continued = try former.flatMap { try database.session($0, of: session.userID) }
                 .flatMap(SessionIdentifier.init(_:))
@@ -59,16 +63,25 @@ extension SQLStore {
                 return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
             }
             if case .passkey(let use) = proof { try database.record(use, in: session) }
+            if let use = proof.secondFactor { try database.record(use, of: session.userID) }
             if let former {
-                _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
+                _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.lastSeenAt)
             }
             let allowed: [(any SQLValue)?] = [
                 session.userID.rawValue, Data(session.digest.bytes), Session.limitPerUser - 1,
             ]
             if try database.hasSurplusSessions(beside: allowed) {
-                _ = try database.endSessions("digest IN (\(Session.surplus))", allowed, at: session.authenticatedAt)
+                _ = try database.endSessions("digest IN (\(Session.surplus))", allowed, at: session.lastSeenAt)
             }
             return .begun(id)
+        }
+    }
+
+    private static func endings(proving proof: SignInProof, replacing former: ArtefactDigest?) -> DeclaredEndings {
+        switch proof.secondFactor {
+        case .recoveryCode: .usually(.session, .grant, .recoveryCode)
+        case .setup: .usually(.session, .grant, .secondFactor)
+        case .code, .remembered, nil: former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
         }
     }
 

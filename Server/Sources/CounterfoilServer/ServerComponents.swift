@@ -171,11 +171,22 @@ package struct ServerComponents: Sendable {
         PasskeySignIn(store: store, settings: settings, throttle: throttles.signIns)
     }
 
+    /// The verification and the setup of second factors.
+    package var secondFactors: SecondFactors {
+        SecondFactors(
+            store: store, serverKey: serverKey, attempts: attempts, issuer: settings.issuer, logger: logger,
+            random: random, wallClock: wallClock)
+    }
+
     /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
         SignInForm(
             endpoint: endpoint, purpose: purpose, settings: settings, users: users, passkeys: passkeys,
-            sessions: sessions, tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
+            secondFactors: secondFactors,
+            remembered: RememberedBrowsers(
+                keys: serverKey.rememberedBrowsers, cookies: cookies, days: settings.secondFactorMemory),
+            pendingSignIns: serverKey.pendingSignIns, sessions: sessions, tickets: tickets,
+            earlierSignIns: earlierSignIns, auditor: auditor, random: random)
     }
 
     /// The introductions of unregistered clients on the consent page.

@@ -11,8 +11,8 @@ struct PublicTypesTests {
         "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier",
         "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "OutboundFailure", "OutboundNetworks",
         "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
-        "RegistrationPolicy", "Reply", "RouteTable", "ServerPages", "ServerSettings", "SessionPersistence",
-        "SignInLimits",
+        "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",
+        "SessionPersistence", "SignInLimits",
     ]
 
     @Test func `only the server, its settings, requests and hooks are public`() throws {

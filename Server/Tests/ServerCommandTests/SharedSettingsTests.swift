@@ -25,7 +25,8 @@ struct SharedSettingsTests {
         let shared = try Self.texts()
         #expect(shared["code-lifetime"] == "1m" && shared["audit-retention"] == "400")
         #expect(shared["require-dpop-nonce"] == "false" && shared["unregistered-clients"] == "policy")
-        #expect(shared["session-persistence"] == "offered")
+        #expect(shared["session-persistence"] == "offered" && shared["second-factor"] == "offered")
+        #expect(shared["second-factor-memory"] == "30")
         let ofOneServer = Set(Settings.options.map(\.name)).subtracting(shared.keys)
         #expect(
             ofOneServer == [

@@ -10,13 +10,15 @@ struct AccountEndpoints: Sendable {
     let clients: ConnectedClients
     let browsers: SignedInBrowsers
     let passkeys: PasskeySettings
+    let secondFactor: SecondFactorSettings
     let password: PasswordChange
 
-    init(console: Console, hasher: PasswordHasher, users: SignIn) {
+    init(console: Console, hasher: PasswordHasher, users: SignIn, secondFactors: SecondFactors) {
         self.console = console
         clients = ConnectedClients(console: console)
         browsers = SignedInBrowsers(console: console)
         passkeys = PasskeySettings(console: console)
+        secondFactor = SecondFactorSettings(console: console, factors: secondFactors)
         password = PasswordChange(console: console, hasher: hasher, users: users)
     }
 
@@ -26,6 +28,7 @@ struct AccountEndpoints: Sendable {
             console.handler(.connectedClient, show: clients.show, change: clients.change),
             console.handler(.sessions, show: browsers.show, change: browsers.end),
             console.handler(.passkeys, show: passkeys.show, change: passkeys.change),
+            console.handler(.secondFactor, show: secondFactor.show, change: secondFactor.change),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.email, show: EmailForm(console: console).show, change: EmailForm(console: console).change),
             console.handler(.signOut, change: signOut),
@@ -55,10 +58,11 @@ extension Console {
     }
 
     /// Returns the paths of the account pages, with the current one marked.
-    func accountPaths(at part: AccountPaths.Part) -> AccountPaths {
+    func accountPaths(at part: AccountPaths.Part, _ exchange: Exchange) -> AccountPaths {
         AccountPaths(
             at: part, account: path(.account), sessions: path(.sessions),
-            passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys), password: path(.password))
+            passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys),
+            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password))
     }
 }
 
@@ -75,6 +79,7 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case passkeyRenamed = "account.notice.passkey-renamed"
     case passkeyRemoved = "account.notice.passkey-removed"
     case passkeyGone = "account.notice.passkey-gone"
+    case secondFactorOff = "account.notice.second-factor-off"
     case appEnded = "account.notice.app-ended"
     case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"

@@ -53,6 +53,7 @@ package struct AccountPaths: Sendable, Hashable {
         case clients
         case sessions
         case passkeys
+        case secondFactor
         case password
         /// The page of the email address, which is no tab.
         case email
@@ -62,23 +63,29 @@ package struct AccountPaths: Sendable, Hashable {
     package var sessions: String
     /// Nil if the server has no passkeys.
     package var passkeys: String?
+    /// Nil if the server offers no second factor.
+    package var secondFactor: String?
     package var password: String
     package var isAtClients: Bool
     package var isAtSessions: Bool
     package var isAtPasskeys: Bool
+    package var isAtSecondFactor: Bool
     package var isAtPassword: Bool
 
     package init(
         at part: Part, account: String = "/account", sessions: String = "/account/sessions",
-        passkeys: String? = "/account/passkeys", password: String = "/account/password"
+        passkeys: String? = "/account/passkeys", secondFactor: String? = "/account/second-factor",
+        password: String = "/account/password"
     ) {
         self.account = account
         self.sessions = sessions
         self.passkeys = passkeys
+        self.secondFactor = secondFactor
         self.password = password
         isAtClients = part == .clients
         isAtSessions = part == .sessions
         isAtPasskeys = part == .passkeys
+        isAtSecondFactor = part == .secondFactor
         isAtPassword = part == .password
     }
 }

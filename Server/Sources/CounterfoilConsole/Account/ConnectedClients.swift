@@ -28,7 +28,7 @@ struct ConnectedClients: Sendable {
                 username: user.username.rawValue, email: user.email?.rawValue,
                 verificationPath: console.verificationPath(for: user)
             ),
-            paths: console.accountPaths(at: .clients),
+            paths: console.accountPaths(at: .clients, exchange),
             clients: clients,
             offer: try await PasskeySettings(console: console).upgrade(exchange)
         )
@@ -94,7 +94,7 @@ struct ConnectedClients: Sendable {
                 sentences.append(exchange.words(LeftoverText.passkeys))
             }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
-            .passkeyRemoved, .passkeyGone:
+            .passkeyRemoved, .passkeyGone, .secondFactorOff:
             break
         }
         if let lifetime = clients.map(accessTokenLifetime).max() {
@@ -158,7 +158,7 @@ struct ConnectedClients: Sendable {
         let action = console.path(.connectedClient, of: client.id)
         return ConnectedClientPage(
             console: console.head(exchange, in: .account),
-            paths: console.accountPaths(at: .clients),
+            paths: console.accountPaths(at: .clients, exchange),
             client: await connectedClient(facts, titles, exchange),
             allowed: exchange.words.date(facts.consent.allowedAt),
             privacyURI: client.presentation.privacyURI?.rawValue,

@@ -79,7 +79,7 @@ struct EmailForm: Sendable {
     private func page(_ exchange: Console.Exchange) -> EmailPage {
         let action = console.path(.email)
         return EmailPage(
-            console: console.head(exchange, in: .account), paths: console.accountPaths(at: .email),
+            console: console.head(exchange, in: .account), paths: console.accountPaths(at: .email, exchange),
             email: exchange.user.email?.rawValue, isVerified: exchange.user.profile.isEmailVerified == true,
             action: action, ticket: console.ticket(exchange, for: action))
     }

@@ -108,7 +108,7 @@ struct PasskeySettings: Sendable {
             console: console.head(exchange, in: .account),
             notice: exchange.notice(AccountNotice.self),
             problems: problem.map { [FormProblem(exchange.words($0), field: nil)] } ?? [],
-            paths: console.accountPaths(at: .passkeys),
+            paths: console.accountPaths(at: .passkeys, exchange),
             rows: passkeys.map { row($0, exchange) },
             offer: try await offer(by: ceremonies, beside: passkeys, exchange),
             signalData: ceremonies.signalData(passkeys, of: exchange.user), domain: ceremonies.domain,

@@ -100,7 +100,7 @@ struct PasswordChange: Sendable {
         return PasswordPage(
             console: console.head(exchange, in: .account),
             problems: problems,
-            paths: console.accountPaths(at: .password),
+            paths: console.accountPaths(at: .password, exchange),
             username: exchange.user.username.rawValue,
             action: action,
             ticket: console.ticket(exchange, for: action)

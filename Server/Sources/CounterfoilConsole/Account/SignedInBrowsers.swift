@@ -29,7 +29,7 @@ struct SignedInBrowsers: Sendable {
         let page = SessionsPage(
             console: console.head(exchange, in: .account),
             notice: try await notice(exchange),
-            paths: console.accountPaths(at: .sessions),
+            paths: console.accountPaths(at: .sessions, exchange),
             rows: (current + others).map { row($0, exchange) },
             apps: try await apps.list(exchange),
             action: action,

@@ -6,7 +6,7 @@ package import CounterfoilStore
 package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
-        case session, password, passkey, userDisabled, userDeleted
+        case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDeleted
         case grant, grantScope, consent
         case client, clientChanged, clientKeys, clientRegistrationToken, clientMachineScope, clientSecret
         case registrationToken, api, apiChanged, apiSecret, scope, policyChanged, signingKey
@@ -17,6 +17,8 @@ package struct Ending: Sendable, Hashable {
             case .session: "session"
             case .password: "password"
             case .passkey: "passkey"
+            case .secondFactor: "second-factor"
+            case .recoveryCode: "recovery-code"
             case .userDisabled: "user-disabled"
             case .userDeleted: "user-deleted"
             case .grant: "grant"
@@ -53,10 +55,11 @@ package struct Ending: Sendable, Hashable {
     package let kind: String
     /// The identifier of what has ended.
     ///
-    /// For a user, it is the number in the store. For a session, a passkey, a secret or a token, it is the SHA-256
-    /// digest.
+    /// For a user, and for a second factor, it is the number of the user in the store. For a session, a passkey, a
+    /// recovery code, a secret or a token, it is the SHA-256 digest.
     package let subject: String
-    /// The scopes that a grant or a client has left, or the client of a consent.
+    /// The scopes that a grant or a client has left, the client of a consent, or the digest of a second factor that the
+    /// user has set up, which ends the sign-in without it.
     package let detail: String?
 
     package init(number: Int64, at: Int64, kind: String, subject: String, detail: String?) {

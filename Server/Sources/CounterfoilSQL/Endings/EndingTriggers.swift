@@ -23,16 +23,18 @@ package struct EndingTrigger: Sendable {
         case user(String)
         /// A column with bytes, as a hexadecimal number.
         case hexadecimal(String)
+        /// An SQL expression for both databases.
+        case expression(String)
     }
 
     private let kind: Ending.Kind
     private let table: String
     private let change: Change
     private let subject: Part
-    private let detail: String?
+    private let detail: Part?
 
     private init(
-        _ kind: Ending.Kind, _ table: String, _ change: Change, subject: Part, detail: String? = nil
+        _ kind: Ending.Kind, _ table: String, _ change: Change, subject: Part, detail: Part? = nil
     ) {
         self.kind = kind
         self.table = table
@@ -56,6 +58,9 @@ package struct EndingTrigger: Sendable {
             subject: .text("number")),
         EndingTrigger(.passkey, "passkeys", .deletion, subject: .hexadecimal("digest")),
         EndingTrigger(
+            .secondFactor, "second_factors", .insertion, subject: .user("person_id"), detail: .hexadecimal("digest")),
+        EndingTrigger(.recoveryCode, "recovery_codes", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
             .userDisabled, "people",
             .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),
             subject: .text("number")),
@@ -73,14 +78,15 @@ package struct EndingTrigger: Sendable {
                 columns: "scope, claim_scope",
                 condition: "NEW.revoked_at IS NULL AND (NEW.scope <> OLD.scope OR NEW.claim_scope <> OLD.claim_scope)"),
             // No scope contains a quotation mark (RFC 6749 §3.3).
-            subject: .text("id"), detail: "NEW.scope || '\"' || NEW.claim_scope"),
-        EndingTrigger(.consent, "consents", .deletion, subject: .user("person_id"), detail: "OLD.client_id"),
+            subject: .text("id"), detail: .expression("NEW.scope || '\"' || NEW.claim_scope")),
+        EndingTrigger(
+            .consent, "consents", .deletion, subject: .user("person_id"), detail: .expression("OLD.client_id")),
         EndingTrigger(
             .consent, "consents",
             .update(
                 columns: "remembered, remembered_at",
                 condition: lostSome("remembered", upTo: "' '") + " OR " + lostSome("remembered_at", upTo: lineFeed)),
-            subject: .user("person_id"), detail: "OLD.client_id"),
+            subject: .user("person_id"), detail: .expression("OLD.client_id")),
     ]
 
     private static let lineFeed = "'\n'"
@@ -118,7 +124,7 @@ package struct EndingTrigger: Sendable {
         EndingTrigger(
             .clientMachineScope, "clients",
             .update(columns: "machine_scope", condition: "NEW.machine_scope <> OLD.machine_scope"),
-            subject: .text("id"), detail: "NEW.machine_scope"),
+            subject: .text("id"), detail: .expression("NEW.machine_scope")),
         EndingTrigger(.clientSecret, "client_secrets", .deletion, subject: .hexadecimal("digest")),
     ]
 
@@ -153,7 +159,8 @@ package struct EndingTrigger: Sendable {
 
     private func statements(for dialect: SchemaDialect) -> [String] {
         let name = "\(table)_\(changeName)_ends_\(kind.name.replacing("-", with: "_"))"
-        let values = "'\(kind.name)', \(subjectValue(in: dialect)), \(detail ?? "NULL")"
+        let values =
+            "'\(kind.name)', \(value(of: subject, in: dialect)), \(detail.map { value(of: $0, in: dialect) } ?? "NULL")"
         switch dialect {
         case .sqlite:
             let conditions = [condition(in: dialect), isNotPruned].compactMap { $0 }
@@ -233,16 +240,17 @@ package struct EndingTrigger: Sendable {
         }
     }
 
-    private func subjectValue(in dialect: SchemaDialect) -> String {
-        switch (subject, dialect) {
+    private func value(of part: Part, in dialect: SchemaDialect) -> String {
+        switch (part, dialect) {
         case (.text(let column), .sqlite): "CAST(\(row).\(column) AS TEXT)"
         case (.text(let column), .postgreSQL): "\(row).\(column)::text"
         case (.user(let column), .sqlite):
-            "coalesce(CAST((SELECT number FROM people WHERE id = OLD.\(column)) AS TEXT), '')"
+            "coalesce(CAST((SELECT number FROM people WHERE id = \(row).\(column)) AS TEXT), '')"
         case (.user(let column), .postgreSQL):
-            "coalesce((SELECT number FROM people WHERE id = OLD.\(column))::text, '')"
-        case (.hexadecimal(let column), .sqlite): "lower(hex(OLD.\(column)))"
-        case (.hexadecimal(let column), .postgreSQL): "encode(OLD.\(column), 'hex')"
+            "coalesce((SELECT number FROM people WHERE id = \(row).\(column))::text, '')"
+        case (.hexadecimal(let column), .sqlite): "lower(hex(\(row).\(column)))"
+        case (.hexadecimal(let column), .postgreSQL): "encode(\(row).\(column), 'hex')"
+        case (.expression(let text), _): text
         }
     }
 }

@@ -8,6 +8,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var endings = 0
     /// The users whose password changed after the copy, so that they have none now.
     package var withoutPassword: [String] = []
+    /// The users whose second factor was set up or replaced after the copy, so that it is missing now.
+    package var withoutSecondFactor: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
     /// The clients that were changed after the copy and have their former registration.
@@ -236,6 +238,17 @@ package struct RestoredStore: Sendable {
             return repetitions.filter { $0.ending.kind == kind.name && seen.insert($0.ending.subject).inserted }
         }
         report.withoutPassword = try await usernames(distinct(.password))
+        if !distinct(.secondFactor).isEmpty {
+            report.withoutSecondFactor = try await store.read { connection in
+                try connection.all(
+                    """
+                    SELECT username FROM people WHERE has_second_factor = 1
+                        AND NOT EXISTS (SELECT 1 FROM second_factors WHERE person_id = people.id)
+                    ORDER BY username
+                    """
+                ) { try $0.text() }
+            }
+        }
         report.disabled = try await usernames(distinct(.userDisabled))
         let clients = distinct(.clientChanged).map(\.ending.subject)
         report.changedClients = try await store.read { connection in
@@ -309,6 +322,16 @@ extension SQLConnection {
                 """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .session: try send("DELETE FROM sessions WHERE digest = ?", try digest(subject))
         case .passkey: try send("DELETE FROM passkeys WHERE digest = ?", try digest(subject))
+        case .secondFactor:
+            try send(
+                """
+                DELETE FROM second_factors
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND digest <> ?3
+                """, repetition.user, repetition.latestUser, try digest(ending.detail ?? ""))
+            // The user cannot sign in without it, also if the copy is from before the setup.
+            try send(
+                "UPDATE people SET has_second_factor = 1 WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
+        case .recoveryCode: try send("DELETE FROM recovery_codes WHERE digest = ?", try digest(subject))
         case .password:
             try send(
                 "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", repetition.user, repetition.latestUser,

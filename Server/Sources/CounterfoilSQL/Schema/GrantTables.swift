@@ -1,5 +1,5 @@
 extension StoreSchema {
-    /// Users, sessions and passkeys.
+    /// Users, sessions, passkeys and second factors.
     static let users = """
         CREATE TABLE people (
             number INTEGER NOT NULL PRIMARY KEY,
@@ -10,6 +10,8 @@ extension StoreSchema {
             password_hash TEXT NOT NULL,
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
             profile TEXT NOT NULL,
+            -- Whether the user has a row in `second_factors`, whose loss turns nothing off.
+            has_second_factor INTEGER NOT NULL DEFAULT 0 CHECK (has_second_factor IN (0, 1)),
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             disabled_at INTEGER
@@ -67,6 +69,26 @@ extension StoreSchema {
             last_source TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX passkeys_person ON passkeys (person_id);
+
+        CREATE TABLE second_factors (
+            person_id TEXT COLLATE BINARY NOT NULL PRIMARY KEY REFERENCES people (id),
+            -- The digest of the secret.
+            digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+            sealed_secret BLOB NOT NULL,
+            -- The fingerprint of the server key that encrypted the secret.
+            sealed_by TEXT COLLATE BINARY NOT NULL,
+            created_at INTEGER NOT NULL,
+            -- The time step of the last accepted code (RFC 6238).
+            last_step INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX second_factors_sealed_by ON second_factors (sealed_by);
+
+        -- Recovery codes that are not used.
+        CREATE TABLE recovery_codes (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX recovery_codes_person ON recovery_codes (person_id);
         """
 
     /// Consents, grants, codes and refresh tokens.

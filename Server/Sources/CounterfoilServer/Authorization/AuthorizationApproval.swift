@@ -24,7 +24,7 @@ extension AuthorizationFlow {
         try checkApprover(of: exchange, session)
         guard AskedContexts(of: exchange.authorization.request).accept(session.methods) else {
             // The user signed in again with less, in another tab, while the page was open.
-            throw outdated(exchange, OAuthError(.loginRequired, "the user must confirm with a passkey"))
+            throw outdated(exchange, OAuthError(.loginRequired, "the user must confirm the sign-in"))
         }
         try await count(exchange, by: session)
         let (authorization, now) = (exchange.authorization, exchange.now)

@@ -53,9 +53,9 @@ struct AuthorizationEndpoint: Sendable {
         if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
-            return .page(pages.signIn(exchange))
-        case .stepUp(let session):
-            return .page(try await pages.stepUp(exchange, session: session))
+            return .page(try pages.signIn(exchange))
+        case .stepUp(let session, let confirmation):
+            return .page(try await pages.stepUp(exchange, session: session, with: confirmation))
         case .askConsent(let session, let earlier):
             return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):

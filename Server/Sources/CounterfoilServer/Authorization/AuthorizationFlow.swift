@@ -119,18 +119,19 @@ struct AuthorizationFlow: Sendable {
             return .refuse(
                 OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
-        var hasPasskey = false
-        if let session, PasskeyCeremonies(settings.issuer) != nil,
-            InteractionPolicy.weighsPasskeys(of: session, for: authorization.request)
-        {
-            hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
+        var means = InteractionPolicy.Means()
+        if let session, InteractionPolicy.weighsMeans(of: session, for: authorization.request) {
+            if PasskeyCeremonies(settings.issuer) != nil {
+                means.hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
+            }
+            if case .active = try await store.secondFactor(of: session.user.id) { means.hasSecondFactor = true }
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
             earlier = try await store.consent(of: session.user.id, to: authorization.client.id)
         }
         return InteractionPolicy.next(
-            for: authorization, session: session, signedInForThis: signedInForThis, hasPasskey: hasPasskey,
+            for: authorization, session: session, signedInForThis: signedInForThis, means: means,
             earlier: earlier, approvers: authorization.approvers)
     }
 

@@ -36,28 +36,39 @@ struct AuthorizationPages: Sendable {
     /// - Parameters:
     ///   - exchange: The request that the user signs in for.
     ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
-    func signIn(_ exchange: AuthorizationExchange, again: SignInForm.Again? = nil) -> Reply {
+    func signIn(_ exchange: AuthorizationExchange, again: SignInForm.Again? = nil) throws -> Reply {
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
             username: exchange.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(exchange))
-        return signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
+        return try signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 
-    /// Returns the page on which a signed-in user confirms with a passkey.
+    /// Returns the page on which a signed-in user confirms with a passkey or a code.
     ///
     /// - Parameters:
     ///   - exchange: The request that asks for the confirmation.
     ///   - session: The session of the user.
+    ///   - confirmation: The way in which the user confirms.
     ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
     func stepUp(
-        _ exchange: AuthorizationExchange, session: LiveSession, again: SignInForm.Again? = nil
+        _ exchange: AuthorizationExchange, session: LiveSession, with confirmation: InteractionPolicy.Confirmation,
+        again: SignInForm.Again? = nil
     ) async throws -> Reply {
+        let stepUp: SignInForm.Content.StepUp =
+            switch confirmation {
+            case .passkey: .passkey(of: session.user, try await store.passkeys(of: session.user.id))
+            case .code:
+                .code(
+                    SignInForm.SecondStep(
+                        of: session.user,
+                        PendingSignIn(
+                            of: session.user, at: exchange.now, staysSignedIn: session.isPersistent,
+                            sessionSince: session.authenticatedAt)))
+            }
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
-            openInBrowserLink: openInBrowserLink(exchange),
-            stepUp: SignInForm.Content.StepUp(
-                user: session.user, passkeys: try await store.passkeys(of: session.user.id)))
-        return signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
+            openInBrowserLink: openInBrowserLink(exchange), stepUp: stepUp)
+        return try signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 
     func consent(_ exchange: AuthorizationExchange, session: LiveSession, earlier: Consent?) async throws -> Reply {
@@ -129,11 +140,17 @@ struct AuthorizationPages: Sendable {
     /// Returns the redirect to the authorization endpoint, which shows the next page after the sign-in.
     ///
     /// The URL contains a ticket that proves that the user has just signed in.
-    func afterSignIn(_ exchange: AuthorizationExchange, session: LiveSession) -> Reply {
+    ///
+    /// - Parameters:
+    ///   - exchange: The request that the user signed in for.
+    ///   - session: The session.
+    ///   - lifetime: The time in seconds in which the browser requests the URL; as a rule, it does so at once.
+    func afterSignIn(_ exchange: AuthorizationExchange, session: LiveSession, within lifetime: TimeInterval = 60)
+        -> Reply
+    {
         let ticket = tickets.issue(
             .signedIn, to: session.holder, request: exchange.pendingRequest,
-            // The browser requests the URL with this ticket at once, so 60 seconds are enough.
-            interaction: InteractionIdentifier(random: random), expires: exchange.now.addingTimeInterval(60)
+            interaction: InteractionIdentifier(random: random), expires: exchange.now.addingTimeInterval(lifetime)
         )
         return .seeOther(
             settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)

@@ -9,8 +9,8 @@ enum InteractionPolicy {
     enum Step: Sendable {
         /// The sign-in page is shown: there is no session, or the session is not sufficient for the request.
         case signIn
-        /// The page is shown on which the signed-in user confirms with a passkey, because the request asks for this.
-        case stepUp(LiveSession)
+        /// The page is shown on which the signed-in user confirms, because the request asks for a stronger sign-in.
+        case stepUp(LiveSession, with: Confirmation)
         /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
         /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
@@ -29,6 +29,18 @@ enum InteractionPolicy {
             case .answer, .refuse: false
             }
         }
+    }
+
+    /// The way in which a signed-in user confirms.
+    enum Confirmation: Sendable {
+        case passkey
+        case code
+    }
+
+    /// The means of a user by which a sign-in becomes stronger.
+    struct Means: Sendable {
+        var hasPasskey = false
+        var hasSecondFactor = false
     }
 
     /// The reasons why a response needs no further interaction of the user (RFC 8252 §8.6).
@@ -76,14 +88,14 @@ enum InteractionPolicy {
     /// - Parameters:
     ///   - session: the result of ``sufficient(_:for:signedInForThis:now:)``; nil if the user must sign in.
     ///   - signedInForThis: whether the user has signed in for this request.
-    ///   - hasPasskey: whether the user has a passkey, with which a sign-in reaches the strongest context.
+    ///   - means: the means of the user by which a sign-in becomes stronger.
     ///   - earlier: the remembered consent of the user for the client.
     ///   - approvers: the users who may allow something to the client.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
         signedInForThis: Bool,
-        hasPasskey: Bool,
+        means: Means,
         earlier: Consent?,
         approvers: UnregisteredClientPolicy.Approvers
     ) -> Step {
@@ -92,7 +104,7 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
-        if let step = stepUp(session, for: authorization.request, hasPasskey: hasPasskey) { return step }
+        if let step = stepUp(session, for: authorization.request, means) { return step }
         guard mayApprove(session.user, approvers) else {
             return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
         }
@@ -112,8 +124,8 @@ enum InteractionPolicy {
     }
 
     /// Returns true if the request asks for a stronger sign-in than that of the session, so that the next step depends
-    /// on the passkeys of the user.
-    static func weighsPasskeys(of session: LiveSession, for request: AuthorizationRequest) -> Bool {
+    /// on the means of the user.
+    static func weighsMeans(of session: LiveSession, for request: AuthorizationRequest) -> Bool {
         AskedContexts(of: request).minimum.map { session.methods.context < $0 } ?? false
     }
 
@@ -123,15 +135,24 @@ enum InteractionPolicy {
     /// RFC 9470 §5, OpenID Connect Core §5.5.1.1: the user does only what is missing. A context that is required and
     /// not reached is an error, and gives no weaker token.
     private static func stepUp(
-        _ session: LiveSession, for request: AuthorizationRequest, hasPasskey: Bool
+        _ session: LiveSession, for request: AuthorizationRequest, _ means: Means
     ) -> Step? {
-        guard weighsPasskeys(of: session, for: request) else { return nil }
-        let isRequired = AskedContexts(of: request).required != nil
-        guard hasPasskey else {
-            return isRequired ? .refuse(.unmet("the user has no passkey to sign in with")) : nil
+        guard weighsMeans(of: session, for: request), let minimum = AskedContexts(of: request).minimum else {
+            return nil
         }
-        guard request.prompt.contains(.none) else { return .stepUp(session) }
-        return isRequired ? .refuse(OAuthError(.loginRequired, "the user must confirm with a passkey")) : nil
+        let isRequired = AskedContexts(of: request).required != nil
+        let confirmation: Confirmation
+        if minimum == .twoFactor, means.hasSecondFactor {
+            confirmation = .code
+        } else if means.hasPasskey {
+            confirmation = .passkey
+        } else {
+            let missing = minimum == .twoFactor ? "second factor" : "passkey"
+            return isRequired ? .refuse(.unmet("the user has no \(missing) to sign in with")) : nil
+        }
+        guard request.prompt.contains(.none) else { return .stepUp(session, with: confirmation) }
+        let words = confirmation == .code ? "a code" : "a passkey"
+        return isRequired ? .refuse(OAuthError(.loginRequired, "the user must confirm with \(words)")) : nil
     }
 
     /// Returns true if a user may allow something to a client, however often the user has done so before.

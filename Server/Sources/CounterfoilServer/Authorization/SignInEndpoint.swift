@@ -22,13 +22,20 @@ struct SignInEndpoint: Sendable {
             if let confirmed, try submission.form.value("cancel") == "true" {
                 await flow.auditor.refuse(
                     .signIn, because: .denied, request, user: confirmed.user.id, client: exchange.client.id, now: now)
-                throw OAuthError.unmet("the user did not confirm with a passkey")
+                throw OAuthError.unmet("the user did not confirm the sign-in")
             }
             switch try await pages.signInForm.attempt(submission, for: exchange.client.id) {
+            case .again(.tooLate) where confirmed != nil:
+                return .page(.seeOther(flow.settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)))
             case .again(let again):
-                guard let confirmed else { return .page(pages.signIn(exchange, again: again)) }
-                return .page(try await pages.stepUp(exchange, session: confirmed, again: again))
-            case .signedIn(let session, let cookies):
+                guard let confirmed else { return .page(try pages.signIn(exchange, again: again)) }
+                return .page(try await pages.stepUp(exchange, session: confirmed, with: .passkey, again: again))
+            case .signedIn(let session, let cookies, let codes):
+                guard codes.isEmpty else {
+                    // The user writes the codes down first.
+                    let next = pages.afterSignIn(exchange, session: session, within: PendingSignIn.lifetime)
+                    return .page(next.showing(codes).setting(cookies))
+                }
                 // Also an error is sent with the cookies: the session of the former ones has ended.
                 return await flow.outcome(at: target) { try await proceed(exchange, session: session) }
                     .setting(cookies)

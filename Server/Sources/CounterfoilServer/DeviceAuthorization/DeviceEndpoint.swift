@@ -62,7 +62,7 @@ struct DeviceEndpoint: Sendable {
         }
         guard let session = try await sessions.current(request, now: now) else {
             // The code is looked up after the sign-in only, so that every guess counts for a user.
-            return pages.signIn(DevicePages.pendingRequest(code), on: request, now: now)
+            return try pages.signIn(DevicePages.pendingRequest(code), on: request, now: now)
         }
         return try await ask(code, session: session, on: request, now: now)
     }
@@ -82,9 +82,11 @@ struct DeviceEndpoint: Sendable {
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let submission = try pages.signInForm.receive(request, now: now, at: pages.address)
         switch try await pages.signInForm.attempt(submission) {
-        case .again(let again): return pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
-        case .signedIn(let session, let cookies):
-            return pages.afterSignIn(submission.pendingRequest, session: session, now: now).setting(cookies)
+        case .again(let again): return try pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
+        case .signedIn(let session, let cookies, let codes):
+            let lifetime = codes.isEmpty ? 60 : PendingSignIn.lifetime
+            return pages.afterSignIn(submission.pendingRequest, session: session, within: lifetime, now: now)
+                .showing(codes).setting(cookies)
         }
     }
 }

@@ -61,22 +61,25 @@ struct DevicePages: Sendable {
         return reply.setting(cookie)
     }
 
-    func signIn(_ pendingRequest: String, again: SignInForm.Again? = nil, on request: IncomingRequest, now: Date)
-        -> Reply
-    {
+    func signIn(
+        _ pendingRequest: String, again: SignInForm.Again? = nil, on request: IncomingRequest, now: Date
+    ) throws -> Reply {
         let content = SignInForm.Content(
             pendingRequest: pendingRequest,
             // The client is not known before the sign-in, so this page warns but never blocks.
             openInBrowserLink: WebViewVerdict(on: request, under: .warn).openInBrowserLink(address(pendingRequest)))
-        return signInForm.page(content, again: again, on: request, now: now)
+        return try signInForm.page(content, again: again, on: request, now: now)
     }
 
     /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
-    func afterSignIn(_ pendingRequest: String, session: LiveSession, now: Date) -> Reply {
+    ///
+    /// The browser requests the URL with this ticket at once, or within `lifetime` seconds.
+    func afterSignIn(
+        _ pendingRequest: String, session: LiveSession, within lifetime: TimeInterval, now: Date
+    ) -> Reply {
         let ticket = tickets.issue(
             .deviceSignedIn, to: session.holder, request: pendingRequest,
-            // The browser requests the URL with this ticket at once, so 60 seconds are enough.
-            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60))
+            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(lifetime))
         return .seeOther(address(pendingRequest) + "&\(Self.signedInParameter)=\(ticket)")
     }
 

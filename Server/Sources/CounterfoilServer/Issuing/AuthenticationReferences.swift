@@ -15,11 +15,15 @@ extension AuthenticationContext {
 extension AuthenticationMethods {
     /// The values of `amr` (RFC 8176 §2).
     ///
+    /// A recovery code has no value of its own: `otp` is for the codes of RFC 4226 and RFC 6238, and no other value
+    /// names a code from a list. It is a second factor (`mfa`) all the same.
+    ///
     /// A passkey is the possession of a key (`pop`), a touch (`user`), and the PIN or biometrics that unlock it, so it
     /// is multi-factor authentication (`mfa`) by itself. Whether the key is in hardware is not known without an
     /// attestation, so it is neither `hwk` nor `swk`.
     package var references: [String] {
-        (all.contains(.password) ? ["pwd"] : []) + (all.contains(.passkey) ? ["pop", "user", "mfa"] : [])
+        (all.contains(.password) ? ["pwd"] : []) + (all.contains(.code) ? ["otp"] : [])
+            + (all.contains(.passkey) ? ["pop", "user"] : []) + (context > .password ? ["mfa"] : [])
     }
 }
 

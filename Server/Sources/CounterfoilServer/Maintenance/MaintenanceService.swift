@@ -118,6 +118,7 @@ public struct MaintenanceService: Sendable {
             return false
         }
         try await maintainKeys()
+        try await renewSecondFactors(steps)
         let limits = try await limits()
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
         let isMoreRemoved = try await take(steps) { try await continueRemovals() }
@@ -125,6 +126,17 @@ public struct MaintenanceService: Sendable {
         try await sealAudit()
         try await removeOldAuditEvents()
         return isMoreExpired || isMoreRemoved || sealer.hasMore
+    }
+
+    /// Encrypts the secrets of second factors with the current server key.
+    private func renewSecondFactors(_ steps: Int) async throws {
+        let sealing = SecondFactorSealing(store: store, serverKey: serverKey)
+        var last: UserIdentifier?
+        for _ in 0..<steps {
+            last = try await sealing.renew(after: last, limit: Self.batch)
+            guard last != nil else { return }
+            try await Task.sleep(for: Self.batchPause)
+        }
     }
 
     /// Takes steps until one deletes nothing; returns true if the last one deleted something.

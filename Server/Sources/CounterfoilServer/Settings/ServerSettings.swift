@@ -30,6 +30,10 @@ public struct ServerSettings: Sendable, Hashable {
     public var sessionLifetime: Int = 7 * 24 * 3600
     /// Whether users may choose on the sign-in page that the session cookie is persistent.
     public var sessionPersistence = SessionPersistence.offered
+    /// The users who must prove a second factor after the password.
+    public var secondFactor = SecondFactorPolicy.offered
+    /// The number of days for which a browser can be remembered, so that it needs no code; 0 for never.
+    public var secondFactorMemory = 30
     /// The number of seconds after a sign-in in which the user may open and submit console pages that change a
     /// registration.
     ///
@@ -144,6 +148,27 @@ public enum SessionPersistence: String, Sendable, Hashable, CaseIterable {
     case offered
     /// The sign-in page has a checkbox that is ticked.
     case ticked
+}
+
+/// The users who must prove a second factor after the password.
+public enum SecondFactorPolicy: String, Sendable, Hashable, CaseIterable {
+    /// No user can set up a second factor; one that exists is still asked for.
+    case off
+    /// Every user can set one up, which is the default.
+    case offered
+    /// Administrators must have one, and the others can.
+    case administrators
+    /// Every user must have one.
+    case everyone
+
+    /// Returns true if a user cannot sign in with the password alone.
+    package func isRequired(of user: User) -> Bool {
+        switch self {
+        case .off, .offered: false
+        case .administrators: user.isAdministrator
+        case .everyone: true
+        }
+    }
 }
 
 /// The users who may register clients on the My Apps page of the console.

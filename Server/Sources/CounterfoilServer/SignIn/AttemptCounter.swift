@@ -118,6 +118,10 @@ struct AttemptKeys: Sendable {
         case source
         /// The cookie of a browser, or the network, in which a user has signed in before.
         case earlierSignIn = "earlier sign-in"
+        case secondFactorOfUser = "second factor of a user"
+        case secondFactorInDay = "second factor of a user in a day"
+        case recoveryCodesOfUser = "recovery codes of a user"
+        case secondFactorSource = "second factor of a source"
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
         case mailAddress = "mails to an address"

@@ -87,25 +87,29 @@ package struct SessionManager: Sendable {
     ///   - user: The user who has proved who they are.
     ///   - proof: What the user has proved.
     ///   - request: The request with the proof.
+    ///   - time: The time of the sign-in, which is earlier if a sign-in only becomes stronger.
     ///   - staysSignedIn: Whether the user chose that the browser keeps the cookie when it is closed. The choice counts
     ///     only if the settings allow it, also if a session with another choice is replaced.
-    ///   - event: The event of the sign-in, which is recorded with the session.
+    ///   - events: The events of the sign-in, which are recorded with the session.
     ///   - now: The time of the request.
     package func begin(
         for user: User,
         proving proof: SignInProof,
         replacing request: IncomingRequest,
+        since time: Date,
         stayingSignedIn staysSignedIn: Bool,
-        recording event: AuditEvent,
+        recording events: [AuditEvent],
         now: Date
     ) async throws -> Beginning {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         return try await begin(
-            for: user, proving: proof, by: request, replacing: former, named: nil, stayingSignedIn: staysSignedIn,
-            recording: [event], now: now)
+            for: user, proving: proof, by: request, replacing: former, named: nil, since: time,
+            stayingSignedIn: staysSignedIn, recording: events, now: now)
     }
 
     /// Continues a session under a new token, and leaves the current token valid.
+    ///
+    /// The time and the methods of the sign-in stay: a confirmed password alone renews no code and no passkey.
     ///
     /// The browser keeps the cookie with the new token as long as that with the current one, unless the settings no
     /// longer allow it.
@@ -118,8 +122,9 @@ package struct SessionManager: Sendable {
         now: Date
     ) async throws -> Beginning {
         try await begin(
-            for: user, proving: .password(user.passwordHash), by: request, replacing: nil, named: session.id,
-            stayingSignedIn: session.isPersistent, recording: [], now: now)
+            for: user, proving: .continued(user.passwordHash, session.methods), by: request,
+            replacing: nil, named: session.id, since: session.authenticatedAt, stayingSignedIn: session.isPersistent,
+            recording: [], now: now)
     }
 
     private func begin(
@@ -128,6 +133,7 @@ package struct SessionManager: Sendable {
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
         named id: SessionIdentifier?,
+        since time: Date,
         stayingSignedIn staysSignedIn: Bool,
         recording events: [AuditEvent],
         now: Date
@@ -137,7 +143,7 @@ package struct SessionManager: Sendable {
             digest: ArtefactDigest(of: token),
             id: id ?? SessionIdentifier(random: random),
             userID: user.id,
-            authenticatedAt: now,
+            authenticatedAt: time,
             methods: proof.methods,
             lastSeenAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
@@ -191,6 +197,7 @@ struct Cookies: Sendable {
     let sessionName: String
     let browserName: String
     let earlierName: String
+    let rememberedName: String
     private let attributes: String
 
     init(issuer: Issuer) {
@@ -199,6 +206,7 @@ struct Cookies: Sendable {
         sessionName = prefix + "counterfoil-session" + suffix
         browserName = prefix + "counterfoil-browser" + suffix
         earlierName = prefix + "counterfoil-earlier" + suffix
+        rememberedName = prefix + "counterfoil-remembered" + suffix
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
     }
 
@@ -223,6 +231,11 @@ struct Cookies: Sendable {
     /// The expired cookie that deletes the remembered user from the browser.
     var noEarlierUser: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
+    /// The cookie of a browser that is remembered for a second factor for `age` seconds; `value` is encrypted.
+    func remembered(_ value: String, for age: Int) -> String {
+        "\(rememberedName)=\(value); Max-Age=\(age)\(attributes)"
+    }
+
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
     func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
 }
@@ -245,7 +258,10 @@ extension SignInProof {
     /// The methods of a sign-in with this proof.
     fileprivate var methods: AuthenticationMethods {
         switch self {
-        case .password: [.password]
+        case .password, .twoFactors(_, .remembered): [.password]
+        case .twoFactors(_, .code), .twoFactors(_, .setup): [.password, .code]
+        case .twoFactors(_, .recoveryCode): [.password, .recoveryCode]
+        case .continued(_, let methods): methods
         case .passkey: [.passkey]
         }
     }

@@ -16,6 +16,10 @@ package struct SignInForm: Sendable {
     let settings: ServerSettings
     let users: SignIn
     let passkeys: PasskeySignIn
+    let secondFactors: SecondFactors
+    let remembered: RememberedBrowsers
+    /// The keys that encrypt a sign-in that waits for the second factor.
+    let pendingSignIns: DerivedKeys
     let sessions: SessionManager
     let tickets: TicketAuthority
     let earlierSignIns: EarlierSignIns
@@ -27,15 +31,15 @@ package struct SignInForm: Sendable {
         let form: PageForm
         /// The value of the hidden field `request`; the ticket is valid only together with this value.
         package let pendingRequest: String
-        fileprivate let request: IncomingRequest
-        fileprivate let now: Date
+        let request: IncomingRequest
+        let now: Date
     }
 
     package enum Outcome: Sendable {
         /// The page is shown again, for the given reason.
         case again(Again)
-        /// The user is signed in; the response must set the cookies.
-        case signedIn(LiveSession, cookies: [String])
+        /// The user is signed in; the response must set the cookies, and show the codes if there are any.
+        case signedIn(LiveSession, cookies: [String], recoveryCodes: [RecoveryCode])
     }
 
     /// The reason why the page is shown again.
@@ -50,6 +54,35 @@ package struct SignInForm: Sendable {
         /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
         /// seconds.
         case tooEarly(Typed, retryAfter: Int)
+        /// The password is right, and the second factor is missing.
+        case secondStep(SecondStep)
+        /// The password is right, but the policy requires more, and the user has a passkey.
+        case passkeyNeeded(Typed)
+        /// The password is right, but the second factor of the user is lost.
+        case secondFactorLost(Typed)
+        /// The page after the password was open for too long, or the account has changed meanwhile.
+        case tooLate
+    }
+
+    /// The proof with which a session begins, and what belongs to the commit and to its response.
+    struct Proof: Sendable {
+        let proof: SignInProof
+        let staysSignedIn: Bool
+        /// The detail of the sign-in for the audit log.
+        var note: String?
+        /// The time of the sign-in if it only becomes stronger; nil for a new one.
+        var sessionSince: Date?
+        /// Further events of the commit.
+        var events: [AuditEvent] = []
+        /// Further cookies of the response.
+        var cookies: [String] = []
+        var recoveryCodes: [RecoveryCode] = []
+
+        init(_ proof: SignInProof, staysSignedIn: Bool, note: String? = nil) {
+            self.proof = proof
+            self.staysSignedIn = staysSignedIn
+            self.note = note
+        }
     }
 
     /// The values that the user entered, which the page keeps when it is shown again; the password is not kept.
@@ -70,12 +103,14 @@ package struct SignInForm: Sendable {
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
-        /// The signed-in user who must confirm with a passkey, and the passkeys; nil for a sign-in.
+        /// The page on which a signed-in user confirms; nil for a sign-in.
         let stepUp: StepUp?
 
-        struct StepUp: Sendable {
-            let user: User
-            let passkeys: [Passkey]
+        enum StepUp: Sendable {
+            /// With one of the passkeys of the user.
+            case passkey(of: User, [Passkey])
+            /// With a code of the second factor.
+            case code(SecondStep)
         }
 
         package init(
@@ -103,7 +138,7 @@ package struct SignInForm: Sendable {
     /// The field in which the script of the page posts the answer of the browser
     /// (WebAuthn §5.1, `AuthenticationResponseJSON`).
     static let passkeyField = "passkey"
-    /// The hidden field of the page on which a signed-in user confirms with a passkey; its value is `true`.
+    /// The hidden field of the page on which a signed-in user confirms; its value is `true`.
     static let stepUpField = "step_up"
     /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
     static let stayField = "stay_signed_in"
@@ -115,7 +150,10 @@ package struct SignInForm: Sendable {
     ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
     ///   - request: The HTTP request that the page is the response to.
     ///   - now: The time of the request.
-    package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
+    package func page(
+        _ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date
+    ) throws -> Reply {
+        if let step = again?.secondStep ?? content.secondStep { return try page(step, content, on: request, now: now) }
         let (browser, cookie) = browserToken(of: request)
         let isForgotten = again?.isForgotten ?? false
         let earlier = isForgotten ? nil : earlierSignIns.of(request)
@@ -137,10 +175,10 @@ package struct SignInForm: Sendable {
             retryAfterSeconds: again?.retryAfter,
             passkeys: PasskeyCeremonies(settings.issuer).map { ceremonies in
                 SignInPage.Passkeys(
-                    options: ceremonies.requestOptions(answering: ticket, of: content.stepUp?.passkeys ?? []),
+                    options: ceremonies.requestOptions(answering: ticket, of: content.confirming?.passkeys ?? []),
                     domain: ceremonies.domain, unknown: again?.unknownPasskey)
             },
-            confirming: content.stepUp.map { DisplayName(of: $0.user) },
+            confirming: content.confirming.map { DisplayName(of: $0.user) },
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
             notice: content.notice
@@ -183,6 +221,8 @@ package struct SignInForm: Sendable {
     package func attempt(_ submission: Submission, for client: ClientIdentifier? = nil) async throws -> Outcome {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         if try form.value("forget") == "true" { return .again(.forgotten) }
+        let pending = try form.value(Self.pendingField)
+        guard pending.isEmpty else { return try await continueSignIn(submission, field: pending, at: client) }
         let typed = Typed(
             name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true")
         let answer = try form.value(Self.passkeyField)
@@ -199,9 +239,7 @@ package struct SignInForm: Sendable {
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return .again(.tooEarly(typed, retryAfter: seconds))
         case .signedIn(let user):
-            return try await begin(
-                submission, for: user, proving: .password(user.passwordHash), typed: typed, at: client,
-                else: .wrong(typed))
+            return try await continueAfterPassword(submission, of: user, typed: typed, at: client)
         }
     }
 
@@ -229,37 +267,38 @@ package struct SignInForm: Sendable {
             // The page of a confirmation has no box, so the session keeps its cookie.
             if let confirming, confirming.user.id == user.id { typed.staysSignedIn = confirming.isPersistent }
             return try await begin(
-                submission, for: user, proving: .passkey(use), note: note, typed: typed, at: client,
-                else: .wrongPasskey(typed, unknown: nil))
+                submission, for: user, by: Proof(.passkey(use), staysSignedIn: typed.staysSignedIn, note: note),
+                at: client, else: .wrongPasskey(typed, unknown: nil))
         }
     }
 
-    /// Returns the session that the form confirms with a passkey; nil for a form that signs in.
+    /// Returns the session that the form confirms; nil for a form that signs in.
     func confirmed(_ submission: Submission) async throws -> LiveSession? {
         guard try submission.form.value(Self.stepUpField) == "true" else { return nil }
         return try await sessions.current(submission.request, now: submission.now)
     }
 
     /// Begins a session; returns `again` if the account has changed since the proof was verified.
-    private func begin(
-        _ submission: Submission, for user: User, proving proof: SignInProof, note: String? = nil, typed: Typed,
-        at client: ClientIdentifier?, else again: Again
+    func begin(
+        _ submission: Submission, for user: User, by proof: Proof, at client: ClientIdentifier?, else again: Again,
+        because reason: AuditEvent.Reason? = nil
     ) async throws -> Outcome {
         let (request, now) = (submission.request, submission.now)
-        let event = auditor.event(.signIn, by: request, user: user.id, client: client, detail: note, now: now)
+        let event = auditor.event(.signIn, by: request, user: user.id, client: client, detail: proof.note, now: now)
         let begun = try await sessions.begin(
-            for: user, proving: proof, replacing: request, stayingSignedIn: typed.staysSignedIn, recording: event,
-            now: now)
+            for: user, proving: proof.proof, replacing: request, since: proof.sessionSince ?? now,
+            stayingSignedIn: proof.staysSignedIn, recording: [event] + proof.events, now: now)
         let (session, cookie): (LiveSession, String)
         switch begun {
         case .begun(let live, let value): (session, cookie) = (live, value)
-        case .refused(let reason, let detail):
+        case .refused(let general, let detail):
             await auditor.refuse(
-                .signIn, because: reason, request, user: user.id, client: client, detail: detail, now: now)
+                .signIn, because: reason ?? general, request, user: user.id, client: client, detail: detail, now: now)
             return .again(again)
         }
         let remembered = await users.remember(session, in: request, now: now)
-        return .signedIn(session, cookies: [cookie, remembered].compactMap(\.self))
+        let cookies = [cookie, remembered].compactMap(\.self) + proof.cookies
+        return .signedIn(session, cookies: cookies, recoveryCodes: proof.recoveryCodes)
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.
@@ -275,26 +314,47 @@ package struct SignInForm: Sendable {
     }
 }
 
+extension SignInForm.Content {
+    /// The signed-in user who confirms with a passkey.
+    fileprivate var confirming: (user: User, passkeys: [Passkey])? {
+        if case .passkey(let user, let passkeys) = stepUp { (user, passkeys) } else { nil }
+    }
+
+    fileprivate var secondStep: SignInForm.SecondStep? { if case .code(let step) = stepUp { step } else { nil } }
+}
+
 extension SignInForm.Again {
     fileprivate var isForgotten: Bool { if case .forgotten = self { true } else { false } }
 
     fileprivate var typed: SignInForm.Typed? {
         switch self {
-        case .forgotten: nil
-        case .wrong(let typed), .wrongPasskey(let typed, _), .tooEarly(let typed, _): typed
+        case .forgotten, .secondStep, .tooLate: nil
+        case .wrong(let typed), .wrongPasskey(let typed, _), .tooEarly(let typed, _), .passkeyNeeded(let typed),
+            .secondFactorLost(let typed):
+            typed
         }
     }
+
+    fileprivate var secondStep: SignInForm.SecondStep? { if case .secondStep(let step) = self { step } else { nil } }
 
     fileprivate func problem(confirming isConfirmation: Bool) -> SignInMessage? {
         switch self {
-        case .forgotten: nil
+        case .forgotten, .secondStep: nil
         case .wrong: .wrong
         case .wrongPasskey: isConfirmation ? .wrongPasskeyToConfirm : .wrongPasskey
         case .tooEarly: .tooManyAttempts
+        case .passkeyNeeded: .passkeyNeeded
+        case .secondFactorLost: .secondFactorLost
+        case .tooLate: .tooLate
         }
     }
 
-    fileprivate var isPasskeyWrong: Bool { if case .wrongPasskey = self { true } else { false } }
+    fileprivate var isPasskeyWrong: Bool {
+        switch self {
+        case .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: true
+        case .forgotten, .wrong, .tooEarly, .secondStep: false
+        }
+    }
 
     fileprivate var unknownPasskey: String? { if case .wrongPasskey(_, let id) = self { id } else { nil } }
 
@@ -302,8 +362,8 @@ extension SignInForm.Again {
 
     fileprivate var status: HTTPResponse.Status {
         switch self {
-        case .forgotten: .ok
-        case .wrong, .wrongPasskey: .badRequest
+        case .forgotten, .secondStep: .ok
+        case .wrong, .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: .badRequest
         case .tooEarly: .tooManyRequests
         }
     }

@@ -19,7 +19,7 @@ package struct SignInPage: Sendable, Hashable {
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.
     package var problem: String?
-    /// Whether ``problem`` is about a passkey, and not about what was typed.
+    /// Whether ``problem`` is about a passkey or a second factor, and not about what was typed.
     package var isPasskeyWrong: Bool
     /// The number of seconds to wait before the next attempt, if there were too many failures.
     package var retryAfterSeconds: Int?
@@ -104,6 +104,12 @@ package enum SignInMessage: String, LocalizationKey {
     case wrongPasskey = "sign-in.wrong-passkey"
     /// The passkey does not confirm the sign-in.
     case wrongPasskeyToConfirm = "sign-in.confirm-wrong"
+    /// The password is right, but does not suffice, and the user has a passkey.
+    case passkeyNeeded = "sign-in.passkey-needed"
+    /// The password is right, but the second factor of the user is lost.
+    case secondFactorLost = "second-factor.unavailable"
+    /// The page for the code was open for too long, or the account has changed meanwhile.
+    case tooLate = "second-factor.too-late"
     /// Too many attempts failed, so the server did not verify the password.
     case tooManyAttempts = "sign-in.too-many-attempts"
     /// The session had ended when the user submitted another form, so that form was not processed.

@@ -29,6 +29,22 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the passkeys of a user", as: PasskeysPage.self) }
     }
 
+    package var secondFactorPage: SecondFactorPage {
+        get throws(UnexpectedReply) { try page("the second factor of a user", as: SecondFactorPage.self) }
+    }
+
+    package var codePage: CodePage {
+        get throws(UnexpectedReply) { try page("the page that asks for a code", as: CodePage.self) }
+    }
+
+    package var codeSetupPage: CodeSetupPage {
+        get throws(UnexpectedReply) { try page("the setup of the second factor", as: CodeSetupPage.self) }
+    }
+
+    package var recoveryCodesPage: RecoveryCodesPage {
+        get throws(UnexpectedReply) { try page("the recovery codes", as: RecoveryCodesPage.self) }
+    }
+
     package var policyPage: PolicyPage {
         get throws(UnexpectedReply) { try page("the policy of a client", as: PolicyPage.self) }
     }

@@ -119,6 +119,15 @@ extension PasswordHash {
     package static let other = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdB$b3RoZXI")
 }
 
+extension SecondFactor {
+    /// A second factor with a random digest.
+    package static func example(of user: User) -> SecondFactor {
+        SecondFactor(
+            userID: user.id, digest: ArtefactDigest(of: SessionToken()), sealedSecret: [1, 2, 3], keyName: "0a0a0a0a",
+            createdAt: World.now, lastStep: 60_000_000)
+    }
+}
+
 extension SignInProof {
     package static let example = password(.example)
     package static let other = password(.other)

@@ -30,6 +30,8 @@ public struct AuditEvent: Sendable, Hashable {
         public static let passwordChange = Kind(rawValue: "password-change")
         /// A user added, renamed or deleted a passkey, or a command deleted passkeys.
         public static let passkey = Kind(rawValue: "passkey")
+        /// A user set up, changed or turned off the second factor, or a command removed it.
+        public static let secondFactor = Kind(rawValue: "second-factor")
         /// A user allowed or refused the request of a client.
         public static let consent = Kind(rawValue: "consent")
         /// A client got an authorization code without an S256 challenge, under an exception of its policy.
@@ -71,8 +73,8 @@ public struct AuditEvent: Sendable, Hashable {
 
         /// Every kind that this version records.
         public static let allCases: [Kind] = [
-            .signIn, .signOut, .passwordChange, .passkey, .consent, .browserRequest, .clientRequest, .pkceException,
-            .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
+            .signIn, .signOut, .passwordChange, .passkey, .secondFactor, .consent, .browserRequest, .clientRequest,
+            .pkceException, .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
             .clientAuthentication, .throttled, .client, .machineAccess, .clientSecret, .account,
             .signingKey, .setting, .auditRemoval,
         ]

@@ -21,6 +21,9 @@ extension AuditEvent {
         public static let unknownUser = Reason(rawValue: "unknown_user")
         /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
         public static let passkey = Reason(rawValue: "passkey")
+        /// The password is right, and the code of the second factor is missing, wrong, was used before, or cannot be
+        /// verified.
+        public static let secondFactor = Reason(rawValue: "second_factor")
         /// The password is right, but the account is disabled.
         public static let disabled = Reason(rawValue: "disabled")
         /// The account was disabled or deleted, or its password changed, while the request was processed.
@@ -81,8 +84,9 @@ extension AuditEvent {
         /// Every reason that this version records.
         public static let allCases: [Reason] =
             [
-                .wrongPassword, .unknownUser, .passkey, .disabled, .accountChanged, .throttledUser, .throttledSource,
-                .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm, .unreadable,
+                .wrongPassword, .unknownUser, .passkey, .secondFactor, .disabled, .accountChanged, .throttledUser,
+                .throttledSource, .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm,
+                .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,
                 .setupLink, .codeReplay, .codeVerifier, .refreshReuse,

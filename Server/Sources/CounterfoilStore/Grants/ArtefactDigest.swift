@@ -77,6 +77,16 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the secret in a link to an email address (``EmailVerification/digest``).
     package init(of secret: MailLinkSecret) { self.init(kind: "mail link", text: secret.exposed) }
 
+    /// Creates the digest of the random secret of a second factor (``SecondFactor/digest``).
+    package init(ofSecondFactor secret: [UInt8]) {
+        self.init(kind: "second factor", text: Base64URL.encode(secret))
+    }
+
+    /// Creates the digest of a recovery code from a message authentication code.
+    ///
+    /// A code that people type is short, so a plain digest would reveal it to a reader of the store.
+    package init(ofRecoveryCode code: HMAC<SHA256>.MAC) { bytes = code.copiedBytes }
+
     /// Creates the digest under which attempts are counted, from a message authentication code.
     ///
     /// The names that users type are easy to guess, so a plain digest would reveal them to a reader of the store.

@@ -32,8 +32,8 @@ public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore 
     & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MailStore & MaintenanceStore
     & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
-    & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock & UnregisteredClientStore
-    & UnregisteredClientUseStore
+    & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock
+    & UnregisteredClientStore & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -31,6 +31,16 @@ extension AddPasskeyOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension AddSecondFactorOutcome: CommitOutcome {
+    /// Whether the second factor was added.
+    public var isCommitted: Bool { self == .added }
+}
+
+extension ChangeSecondFactorOutcome: CommitOutcome {
+    /// Whether the change was made.
+    public var isCommitted: Bool { self == .changed }
+}
+
 extension AddResourceOutcome: CommitOutcome {
     /// Whether the API was added.
     public var isCommitted: Bool { self == .added }

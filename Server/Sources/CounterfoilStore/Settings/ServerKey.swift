@@ -69,6 +69,28 @@ public struct ServerKey: Sendable {
     /// The keys that encrypt the cookie in which the browser remembers the user who last signed in.
     package var earlierSignIns: DerivedKeys { derived("counterfoil earlier sign-ins") }
 
+    /// The keys that encrypt the hidden field of a sign-in that waits for the second factor.
+    package var pendingSignIns: DerivedKeys { derived("counterfoil pending sign-ins") }
+
+    /// The keys that encrypt the cookie of a browser that is remembered for a second factor.
+    package var rememberedBrowsers: DerivedKeys { derived("counterfoil remembered browsers") }
+
+    /// The keys that encrypt the secret of a second factor that is being set up, in a hidden field.
+    package var secondFactorSetups: DerivedKeys { derived("counterfoil second factor setups") }
+
+    /// The keys that encrypt the secrets of second factors in the store.
+    private var secondFactors: DerivedKeys { derived("counterfoil second factors") }
+
+    /// Encrypts the secret of a second factor for the store, and binds the result to its user.
+    package func seal(secondFactor secret: [UInt8], of user: UserIdentifier) throws -> [UInt8] {
+        try secondFactors.seal(secret, authenticating: Array(user.rawValue.utf8))
+    }
+
+    /// Decrypts the output of ``seal(secondFactor:of:)`` with the server key that encrypted it.
+    package func open(secondFactor sealed: [UInt8], of user: UserIdentifier) throws -> [UInt8] {
+        try secondFactors.open(sealed, authenticating: Array(user.rawValue.utf8)).bytes
+    }
+
     /// The HMAC keys of refresh tokens.
     package var refreshTokens: DerivedKeys { derived("counterfoil refresh tokens") }
 

@@ -2,6 +2,10 @@
 public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
     /// A username or email address and a password.
     case password
+    /// A code of an authenticator app (RFC 6238).
+    case code
+    /// A recovery code, which replaces that of the app once.
+    case recoveryCode = "recovery-code"
     /// A passkey that has verified the user (WebAuthn §4, user verification).
     case passkey
 }
@@ -31,13 +35,18 @@ public struct AuthenticationMethods: Sendable, Hashable, ExpressibleByArrayLiter
     }
 
     /// The strongest context in which this sign-in counts.
-    public var context: AuthenticationContext { all.contains(.passkey) ? .passkey : .password }
+    public var context: AuthenticationContext {
+        if all.contains(.passkey) { return .passkey }
+        return all.contains(.password) && !all.isDisjoint(with: [.code, .recoveryCode]) ? .twoFactor : .password
+    }
 }
 
 /// The authentication context class of a sign-in (OpenID Connect Core §2, `acr`), from the weakest to the strongest.
 public enum AuthenticationContext: String, Sendable, Hashable, CaseIterable, Comparable {
     /// A password.
     case password
+    /// A password, and a code of an authenticator app or a recovery code.
+    case twoFactor = "two-factor"
     /// A passkey, which no page of another site can ask for.
     case passkey
 
@@ -47,7 +56,8 @@ public enum AuthenticationContext: String, Sendable, Hashable, CaseIterable, Com
     private var strength: Int {
         switch self {
         case .password: 0
-        case .passkey: 1
+        case .twoFactor: 1
+        case .passkey: 2
         }
     }
 }

@@ -123,8 +123,14 @@ public struct SessionFacts: Sendable, Hashable {
 
 /// The proof of a user at a sign-in, which must still hold when the session begins.
 public enum SignInProof: Sendable, Hashable {
-    /// The password with this hash.
+    /// The password with this hash, of a user without a second factor.
     case password(PasswordHash)
+    /// The password with this hash, and a second factor.
+    case twoFactors(PasswordHash, SecondFactorUse)
+    /// The password with this hash, in a session that continues and that the user began by these methods.
+    ///
+    /// The code of a second factor is not asked for again.
+    case continued(PasswordHash, AuthenticationMethods)
     /// A passkey.
     case passkey(PasskeyUse)
 }
@@ -135,7 +141,8 @@ public enum BeginSessionOutcome: Sendable, Hashable {
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
-    /// The password was changed, or the passkey deleted, after the server had verified it; nothing was written.
+    /// The password was changed, the passkey deleted, or the code used, after the server had verified it, or the user
+    /// got a second factor; nothing was written.
     case proofOutdated
     /// The challenge of the passkey has begun a session before; nothing was written.
     case challengeUsed
@@ -156,8 +163,9 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey until it is deleted. The use of a passkey is recorded,
-    /// and its challenge begins no other session.
+    /// A password holds while its hash is stored, and a passkey until it is deleted. A password alone holds while the
+    /// user has no second factor. The use of a passkey or of a second factor is recorded, and the challenge of a
+    /// passkey begins no other session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
     /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the

@@ -16,7 +16,9 @@ struct ReplayedEndings: Sendable {
     /// The accounts that an administrator has to look at.
     private var accounts: [(username: String, detail: String)] {
         report.withoutPassword.map { ($0, "the password had been changed, so the account has none now") }
-            + report.disabled.map { ($0, "the account had been disabled, and is so again") }
+            + report.withoutSecondFactor.map {
+                ($0, "the second factor had been set up or replaced, so it is missing now")
+            } + report.disabled.map { ($0, "the account had been disabled, and is so again") }
             + report.keptAdministrators.map { ($0, "the last administrator had been deleted, and is disabled now") }
     }
 

@@ -90,6 +90,10 @@ extension RestoreReport {
         list(
             withoutPassword,
             "The password of these users changed after the copy. Set a new one with \"user password\":")
+        list(
+            withoutSecondFactor,
+            "These users set up or replaced their second factor after the copy, so they cannot sign in with the password. "
+                + "Remove it with \"user reset-second-factor\":")
         list(disabled, "These users were disabled after the copy:")
         list(
             keptAdministrators,

@@ -14,6 +14,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         case certificateAccount = "certificate-account"
         case certificate
         case identifierKeys = "identifier-keys"
+        case secondFactors = "second-factors"
         /// Forms on pages that are open, and logout notifications of deleted users that wait.
         case forms
     }
@@ -51,6 +52,8 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
                 + (lastUsed.map { "; the last time was \(Moment.text($0))" } ?? "")
         case .certificateAccount: "the account at the certificate authority, until its next order: certificate renew"
         case .certificate: "the key of the certificate, until a server starts"
+        case .secondFactors:
+            counted("second factor") + ", until a server has encrypted the secrets again, a minute or more"
         case .identifierKeys: "the keys of pairwise identifiers, until a server starts"
         case .forms: "forms on open pages, and queued logout notifications" + limit
         }
@@ -147,15 +150,22 @@ extension ServerKeyState {
     ) async throws -> [ServerKeyState] {
         let fingerprints = installation.serverKey.fingerprints
         let idle = try await longestIdleLifetime(of: installation)
-        var keys: [ServerKeyState] = []
+        var needs: [String: [ServerKeyNeed]] = [:]
         for use in uses
         where !fingerprints.contains(use.fingerprint) && now < (use.keptTokenUse ?? use.end) + idle {
             let tokens = try await refreshTokens(of: use, in: installation, at: now)
-            guard !tokens.isEmpty else { continue }
-            keys.append(
-                ServerKeyState(fingerprint: use.fingerprint, state: .missing, firstUntil: use.end, needs: tokens))
+            if !tokens.isEmpty { needs[use.fingerprint] = tokens }
         }
-        return keys
+        for (fingerprint, count) in try await installation.store.secondFactorKeys()
+        where !fingerprints.contains(fingerprint) {
+            needs[fingerprint, default: []].append(ServerKeyNeed(kind: .secondFactors, count: count, until: nil))
+        }
+        return needs.sorted { $0.key < $1.key }.map { fingerprint, needs in
+            ServerKeyState(
+                fingerprint: fingerprint, state: .missing,
+                firstUntil: uses.first { $0.fingerprint == fingerprint }?.end,
+                needs: needs)
+        }
     }
 
     /// Counts the refresh tokens that were last used before a key ceased to be the first one, and adds those that
@@ -189,6 +199,7 @@ extension ServerKeyState {
         let identifiers = try await store.identifierKeys()
         let accounts = try await store.accountKeys()
         let certificate = try await store.issuedCertificate()
+        let secondFactors = try await store.secondFactorKeys()
         var needs: [String: [ServerKeyNeed]] = [:]
         for (fingerprint, key) in zip(installation.serverKey.fingerprints, installation.serverKey.single) {
             var found: [ServerKeyNeed] = []
@@ -198,6 +209,9 @@ extension ServerKeyState {
             }
             if !ends.isEmpty {
                 found.append(ServerKeyNeed(kind: .signingKeys, count: ends.count, until: ends.max()))
+            }
+            if let count = secondFactors[fingerprint] {
+                found.append(ServerKeyNeed(kind: .secondFactors, count: count, until: nil))
             }
             if let identifiers, key.opens(identifierKeys: identifiers) {
                 found.append(ServerKeyNeed(kind: .identifierKeys, count: nil, until: nil))

@@ -63,6 +63,9 @@ struct UserExport: AsyncParsableCommand {
         if let account = user.user { try json.member("account", UserDocument(account)) }
         try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
         try json.member("passkeys", try await store.passkeys(of: user.id).map(UserPasskeyDocument.init))
+        if let factor = UserSecondFactorDocument(try await store.secondFactor(of: user.id)) {
+            try json.member("second_factor", factor)
+        }
         try await json.array("grants") { (last: Grant?) in
             let page = try await store.grants(of: user.id, after: last, limit: Self.page)
             return (page.map(UserGrantDocument.init), page.last?.grant)

@@ -68,6 +68,29 @@ struct UserPasskeyDocument: Encodable {
     }
 }
 
+/// A second factor in the export of a user, without its secret.
+struct UserSecondFactorDocument: Encodable {
+    private let createdAt: String?
+    private let recoveryCodes: Int?
+    private let isMissing: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case createdAt = "created_at"
+        case recoveryCodes = "unused_recovery_codes"
+        case isMissing = "missing"
+    }
+
+    /// Creates the document; nil if the user has no second factor.
+    init?(_ state: SecondFactorState) {
+        switch state {
+        case .none: return nil
+        case .lost: (createdAt, recoveryCodes, isMissing) = (nil, nil, true)
+        case .active(let factor, let codes):
+            (createdAt, recoveryCodes, isMissing) = (Moment.text(factor.createdAt), codes, false)
+        }
+    }
+}
+
 /// A grant in the export of a user, with the times of its refresh tokens but without a token or a digest.
 struct UserGrantDocument: Encodable {
     private let grantID: String

@@ -4,6 +4,7 @@ import CounterfoilStore
 /// A page without its contents, by the name of its template.
 enum PageKind: String, CaseIterable, Sendable {
     case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
+    case code, codeSetup = "code-setup", recoveryCodes = "recovery-codes"
     case deviceCode = "device-code", deviceDone = "device-done"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
@@ -12,7 +13,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
-    case account, connectedClient = "connected-application", sessions, passkeys, password, email
+    case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
+        password, email
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -21,13 +23,13 @@ enum PageKind: String, CaseIterable, Sendable {
     var isOfConsole: Bool {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
-            .setupDone, .deviceCode, .deviceDone:
+            .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .passkeys, .password, .email:
+            .passkeys, .secondFactor, .password, .email:
             true
         }
     }

@@ -14,6 +14,12 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-in-web-view", page: signInWebView),
         SamplePage(name: "sign-in-passkey-again", page: signInPasskeyAgain),
         SamplePage(name: "sign-in-confirming", page: signInConfirming),
+        SamplePage(name: "code", page: code),
+        SamplePage(name: "code-again", page: codeAgain),
+        SamplePage(name: "code-setup", page: codeSetup),
+        SamplePage(
+            name: "recovery-codes",
+            page: RecoveryCodesPage(codes: ["abcde-fghij", "klmno-pqrst", "uvwxy-z2345"], next: "/account")),
         SamplePage(name: "consent", page: consent),
         SamplePage(name: "consent-by-name", page: consentByName),
         SamplePage(name: "consent-development", page: consentInDevelopment),
@@ -83,6 +89,22 @@ struct SamplePage: Sendable {
         page.confirming = "Alice Andersen"
         return page
     }
+
+    static let code = CodePage(
+        userDisplayName: "Alice Andersen", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
+        pending: "pending", memory: "Ask for no code on this device for 30 days")
+
+    static var codeAgain: CodePage {
+        var page = code
+        (page.problem, page.retryAfterSeconds, page.isConfirming) = ("Too many attempts.", 720, true)
+        return page
+    }
+
+    static let codeSetup = CodeSetupPage(
+        userDisplayName: "Alice Andersen", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
+        pending: "pending", problem: "This is not the code that belongs to the key.",
+        offer: AuthenticatorOffer(
+            AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"))
 
     static var signInWebView: SignInPage {
         var page = signIn

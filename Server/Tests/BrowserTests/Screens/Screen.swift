@@ -41,6 +41,12 @@ enum Screen: String, CaseIterable, Sendable {
     case consoleSignInWebView = "console-sign-in-web-view"
     case consoleSignInAgain = "console-sign-in-again"
 
+    // The second factor.
+    case codeSetup = "code-setup"
+    case recoveryCodes = "recovery-codes"
+    case code
+    case secondFactor = "account-second-factor"
+
     // Developer pages.
     case clientsNone = "apps-none"
     case clientTypes = "app-types"
@@ -98,6 +104,7 @@ enum Screen: String, CaseIterable, Sendable {
             .deviceConsentUnverified, .deviceApproved, .deviceDenied, .deviceOver:
             .device
         case .setup, .setupAgain, .setupDone: .firstStart
+        case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
@@ -132,6 +139,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .problem, .problemForDeveloper, .notFound: .problem
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone
+        case .codeSetup: .codeSetup
+        case .recoveryCodes: .recoveryCodes
+        case .code: .code
+        case .secondFactor: .secondFactor
         case .clientsNone, .clients: .clients
         case .clientTypes: .clientTypes
         case .newClient, .newClientProblems, .editClient: .clientForm

@@ -10,6 +10,8 @@ enum Walk: CaseIterable, Sendable {
     case device
     /// The first start of a server.
     case firstStart
+    /// Setting up a second factor that is required, and signing in with it.
+    case secondStep
     /// Signing in to the console.
     case door
     case developer

@@ -71,6 +71,25 @@ struct ServerKeyTests {
         #expect(try await refresh(token, at: changed).status == .ok)
     }
 
+    @Test func `secrets of second factors move to the new key`() async throws {
+        let store = TestStore()
+        let before = try await TestServer(store: store, serverKey: try Self.key(Self.former))
+        var browser = before.browser()
+        try await browser.signInToConsole(username: "alice")
+        let app = try await before.setUpSecondFactor(in: &browser).app
+        let keys = try Self.key(Self.current, Self.former)
+        #expect(try await store.secondFactorKeys() == [keys.fingerprints[1]: 1])
+        let changed = try await TestServer(store: store, serverKey: keys)
+        _ = try await changed.server.maintenance.runRound()
+        #expect(try await store.secondFactorKeys() == [keys.fingerprints[0]: 1])
+        guard case .active(let factor, _) = try await store.secondFactor(of: before.alice.id) else {
+            Issue.record("the second factor is missing")
+            return
+        }
+        let secret = try Self.key(Self.current).open(secondFactor: factor.sealedSecret, of: before.alice.id)
+        #expect(secret == app.secret.bytes)
+    }
+
     private static func subject(in store: TestStore, with key: ServerKey) async throws -> String {
         let test = try await TestServer(store: store, serverKey: key)
         var policy = ClientPolicy.standard(for: .native)

@@ -181,6 +181,30 @@ struct AuditedCommitContractTests {
             #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event])
             return { try await world.store.removeResource(api.resource, recording: $0) }
         },
+        Step("set up a second factor") { world async throws in
+            let factor = SecondFactor.example(of: world.user)
+            return {
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: $0)
+                    .isCommitted
+            }
+        },
+        Step("change a second factor") { world async throws in
+            let factor = SecondFactor.example(of: world.user)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
+            let use = SecondFactorUse.code(factor.digest, step: factor.lastStep + 1)
+            return {
+                try await world.store.changeSecondFactor(
+                    of: world.user.id, to: .recoveryCodes([]), proving: use, recording: $0
+                ).isCommitted
+            }
+        },
+        Step("reset a second factor") { world async throws in
+            let factor = SecondFactor.example(of: world.user)
+            #expect(
+                try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
+            return { try await world.store.resetSecondFactor(of: world.user.id, recording: $0) }
+        },
         Step("add the first signing key") { world async throws in
             { try await world.store.addFirstSigningKey(key, recording: $0).isCommitted }
         },

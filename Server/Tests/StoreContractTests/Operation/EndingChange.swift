@@ -85,6 +85,72 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 isValid: { try await $0.store.passkey(passkey(1).digest) != nil },
                 isLeft: { try await $0.store.passkey(passkey(2).digest) != nil })
         },
+        EndingChange("a used recovery code", [.recoveryCode]) { world async throws in
+            let (used, left) = (ArtefactDigest(of: SessionToken()), ArtefactDigest(of: SessionToken()))
+            let (factor, session) = (SecondFactor.example(of: world.user), Session.lasting(of: world.user))
+            return Steps(
+                prepare: { world async throws in
+                    let added = try await world.store.addSecondFactor(
+                        factor, recoveryCodes: [used, left], keeping: nil, recording: [])
+                    #expect(added == .added)
+                },
+                end: { world async throws in
+                    let begun = try await world.store.beginSession(
+                        session, proving: .twoFactors(.example, .recoveryCode(used)), replacing: nil, recording: [])
+                    #expect(begun == .begun(session.id))
+                },
+                isValid: { try await $0.store.hasRecoveryCode(used, of: $0.user.id) },
+                isLeft: { world async throws in
+                    let state = try await world.store.secondFactor(of: world.user.id)
+                    return try await world.store.hasRecoveryCode(left, of: world.user.id)
+                        && state == .active(factor, recoveryCodes: 1)
+                })
+        },
+        EndingChange("a second factor that was set up", [.secondFactor, .session]) { world async throws in
+            var report = RestoreReport()
+            report.withoutSecondFactor = [world.user.username.rawValue]
+            return Steps(
+                end: { world async throws in
+                    let added = try await world.store.addSecondFactor(
+                        .example(of: world.user), recoveryCodes: [], keeping: nil, recording: [])
+                    #expect(added == .added)
+                },
+                isValid: { world async throws in
+                    let session = Session.lasting(of: world.user)
+                    let outcome = try await world.store.beginSession(
+                        session, proving: .example, replacing: nil, recording: [])
+                    return outcome == .begun(session.id)
+                },
+                isLeft: { try await $0.store.secondFactor(of: $0.user.id) == .lost },
+                report: report)
+        },
+        EndingChange("a replaced second factor", [.secondFactor, .recoveryCode]) { world async throws in
+            let (former, new) = (SecondFactor.example(of: world.user), SecondFactor.example(of: world.user))
+            let code = ArtefactDigest(of: SessionToken())
+            var report = RestoreReport()
+            report.withoutSecondFactor = [world.user.username.rawValue]
+            return Steps(
+                prepare: { world async throws in
+                    let added = try await world.store.addSecondFactor(
+                        former, recoveryCodes: [code], keeping: nil, recording: [])
+                    #expect(added == .added)
+                },
+                end: { world async throws in
+                    let changed = try await world.store.changeSecondFactor(
+                        of: world.user.id, to: .replacement(new, recoveryCodes: [], keeping: nil),
+                        proving: .code(former.digest, step: former.lastStep + 1), recording: [])
+                    #expect(changed == .changed)
+                },
+                isValid: { world async throws in
+                    guard case .active(let factor, _) = try await world.store.secondFactor(of: world.user.id) else {
+                        return false
+                    }
+                    return factor.digest == former.digest
+                },
+                // The new one is not in the copy, and the user does not get in without it.
+                isLeft: { try await $0.store.secondFactor(of: $0.user.id) == .lost },
+                report: report)
+        },
         EndingChange("a disabled user", [.userDisabled, .session]) { world async throws in
             var report = RestoreReport()
             report.disabled = [world.user.username.rawValue]

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import QRCode
+@_spi(Counterfoil) import QRCode
 
 /// The messages with which the user signs in on another device: a URL, a code and a QR code.
 struct DeviceInstructions: Sendable {

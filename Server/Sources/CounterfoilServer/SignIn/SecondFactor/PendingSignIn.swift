@@ -1,0 +1,135 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
+import Crypto
+import Foundation
+
+/// A sign-in whose password was verified, and which waits for the second factor.
+///
+/// The server stores nothing about it. The page for the code has it in an encrypted hidden field.
+package struct PendingSignIn: Sendable, Hashable {
+    /// The time in seconds for which the page can be answered.
+    static let lifetime: TimeInterval = 10 * 60
+
+    let user: UserIdentifier
+    /// A digest of the hash of the verified password.
+    let passwordMark: String
+    /// The time of the verification of the password, or of the page on which a signed-in user confirms.
+    let startedAt: Date
+    /// Whether the box "Keep me signed in on this device" was ticked.
+    let staysSignedIn: Bool
+    /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
+    let sessionSince: Date?
+    /// Whether the user sets up the second factor on the page; no form can choose that.
+    let isSetup: Bool
+
+    private struct Content: Codable {
+        let user: String
+        let passwordMark: String
+        let startedAt: Double
+        let staysSignedIn: Bool
+        let sessionSince: Double?
+        let isSetup: Bool
+    }
+
+    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, isSetup: Bool = false) {
+        self.user = user.id
+        passwordMark = user.passwordHash.mark
+        startedAt = now
+        self.staysSignedIn = staysSignedIn
+        self.sessionSince = sessionSince
+        self.isSetup = isSetup
+    }
+
+    /// Decrypts a hidden field; nil if it is not of this context, or too old.
+    init?(field: String, of context: [UInt8], keys: DerivedKeys, now: Date) {
+        guard field.utf8.count <= 1024, let sealed = Base64URL.decode(field),
+            let bytes = try? keys.open(sealed, authenticating: context).bytes,
+            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
+            let user = UserIdentifier(content.user),
+            now.isWithin(Self.lifetime, after: content.startedAt)
+        else { return nil }
+        self.user = user
+        passwordMark = content.passwordMark
+        startedAt = Date(timeIntervalSince1970: content.startedAt)
+        staysSignedIn = content.staysSignedIn
+        sessionSince = content.sessionSince.map { Date(timeIntervalSince1970: $0) }
+        isSetup = content.isSetup
+    }
+
+    /// Returns the value of the hidden field.
+    ///
+    /// - Parameters:
+    ///   - context: The browser and the request of the page, without which the field is worth nothing.
+    ///   - keys: The keys of these fields.
+    func field(of context: [UInt8], keys: DerivedKeys) throws -> String {
+        let content = Content(
+            user: user.rawValue, passwordMark: passwordMark, startedAt: startedAt.timeIntervalSince1970,
+            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970, isSetup: isSetup)
+        return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
+    }
+
+    /// Returns true if the user can still finish the sign-in: the account is enabled and has the same password.
+    func holds(for current: User) -> Bool {
+        user == current.id && current.disabledAt == nil && passwordMark == current.passwordHash.mark
+    }
+}
+
+extension Date {
+    /// Returns true if this time is within a lifetime after another one, in seconds since 1970.
+    ///
+    /// A time more than a minute ahead counts as none, because a clock was wrong: it would be valid for too long.
+    func isWithin(_ lifetime: TimeInterval, after time: Double) -> Bool {
+        (-60..<lifetime).contains(timeIntervalSince1970 - time)
+    }
+}
+
+extension PasswordHash {
+    /// A digest by which a value outside the store shows that the password is still the same.
+    var mark: String { Base64URL.encode(SHA256.hash(data: Array("counterfoil password mark\0\(exposed)".utf8))) }
+}
+
+/// The browsers in which users asked to enter no code for some days.
+///
+/// The value of the cookie is encrypted. It is bound to the user, the password and the second factor, so it ends when
+/// one of these changes.
+struct RememberedBrowsers: Sendable {
+    let keys: DerivedKeys
+    let cookies: Cookies
+    /// The number of days; 0 if no browser is remembered.
+    let days: Int
+
+    private struct Content: Codable {
+        let user: String
+        let passwordMark: String
+        let factor: String
+        let since: Double
+    }
+
+    /// The label of the box on the page for the code; nil if no browser is remembered.
+    var label: LocalizedText? {
+        days > 0 ? LocalizedText("second-factor.remember", ["count": .number(days)]) : nil
+    }
+
+    /// Returns the second factor for which the browser of a request is remembered; nil if it is not.
+    func factor(in request: IncomingRequest, of user: User, now: Date) -> ArtefactDigest? {
+        guard days > 0, let value = request.cookie(cookies.rememberedName), value.utf8.count <= 1024,
+            let sealed = Base64URL.decode(value),
+            let bytes = try? keys.open(sealed).bytes,
+            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
+            content.user == user.id.rawValue, content.passwordMark == user.passwordHash.mark,
+            now.isWithin(TimeInterval(days * 86_400), after: content.since)
+        else { return nil }
+        return Base64URL.decode(content.factor).flatMap(ArtefactDigest.init(stored:))
+    }
+
+    /// Returns the cookie that remembers a browser; nil if no browser is remembered, or the encryption fails.
+    func remember(_ user: User, with factor: ArtefactDigest, now: Date) -> String? {
+        let content = Content(
+            user: user.id.rawValue, passwordMark: user.passwordHash.mark, factor: Base64URL.encode(factor.bytes),
+            since: now.timeIntervalSince1970)
+        guard days > 0, let bytes = try? JSONEncoder().encode(content), let sealed = try? keys.seal(Array(bytes)) else {
+            return nil
+        }
+        return cookies.remembered(Base64URL.encode(sealed), for: days * 86_400)
+    }
+}

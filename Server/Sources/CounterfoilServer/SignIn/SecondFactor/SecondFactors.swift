@@ -1,0 +1,211 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
+package import Foundation
+import Logging
+
+/// The verification and the setup of second factors.
+package struct SecondFactors: Sendable {
+    /// The maximum number of wrong codes of the app of one user within the window.
+    static let failuresPerUser = 5
+    /// The maximum number of wrong codes of the app of one user within a day.
+    ///
+    /// A right code clears the other limit of the user, and not this one.
+    static let failuresPerDay = 30
+    /// The maximum number of wrong recovery codes of one user within the window.
+    static let recoveryFailuresPerUser = 10
+    /// The maximum number of wrong codes from one IP address within the window.
+    static let failuresPerSource = 50
+    /// The length of the sliding window, in seconds.
+    static let window: TimeInterval = 15 * 60
+
+    package let store: any SecondFactorStore
+    let serverKey: ServerKey
+    let attempts: AttemptCounter
+    let issuer: Issuer
+    let logger: Logger
+    let random: RandomBytes
+    let wallClock: @Sendable () -> Date
+
+    /// The outcome of a verification.
+    package enum Outcome: Sendable {
+        /// The code is right; the commit that uses it decides whether it counts.
+        case proved(SecondFactorUse, of: SecondFactor)
+        /// The code is wrong, was used before, or cannot be verified.
+        case refused(SignIn.Cause, CodeMessage)
+        /// There were too many wrong codes, and this one was not verified; `retryAfter` is in seconds.
+        case tooEarly(retryAfter: Int, SignIn.Cause)
+    }
+
+    /// Verifies a code that a user has typed, within the limits of wrong codes.
+    package func verify(_ typed: String, of user: User, in request: IncomingRequest, now: Date) async throws -> Outcome
+    {
+        let answer = SecondFactorAnswer(typed: typed)
+        let attempt = attempt(answer, user.id, request.countedSource(issuer))
+        if case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) {
+            let isOfUser = keys(for: answer, of: user.id).contains { $0.digest == key }
+            let reason: AuditEvent.Reason = isOfUser ? .throttledUser : .throttledSource
+            return .tooEarly(
+                retryAfter: seconds, SignIn.Cause(reason: reason, user: user.id, detail: "codes of the second factor"))
+        }
+        let outcome: Outcome
+        do { outcome = try await judge(answer, of: user) } catch {
+            await attempts.withdraw(attempt.keys, admittedAt: now)
+            throw error
+        }
+        if case .proved = outcome {
+            await attempts.succeed(
+                clearing: attempt.keys.prefix(1).map(\.digest), withdrawing: attempt.keys.dropFirst().map(\.digest),
+                admittedAt: now)
+        }
+        return outcome
+    }
+
+    private func judge(_ answer: SecondFactorAnswer, of user: User) async throws -> Outcome {
+        let factor: SecondFactor
+        switch try await store.secondFactor(of: user.id) {
+        case .active(let present, _): factor = present
+        case .none: return refused(user, "the second factor was turned off", .changed)
+        case .lost:
+            reportLoss(of: user)
+            return refused(user, "the record of the second factor is missing", .unavailable)
+        }
+        guard let secret = secret(of: factor) else {
+            logger.error(
+                "failed to decrypt the secret of a second factor",
+                metadata: ["user": "\(user.id)", "server_key": "\(factor.keyName)"])
+            return refused(user, "no server key decrypts the secret", .unavailable)
+        }
+        switch answer {
+        case .recoveryCode(let code):
+            let digest = code.digest(with: secret)
+            guard try await store.hasRecoveryCode(digest, of: user.id) else { return refused(user, nil, .wrong) }
+            return .proved(.recoveryCode(digest), of: factor)
+        case .code(let code):
+            switch secret.judge(code, after: factor.lastStep, at: wallClock()) {
+            case .right(let step): return .proved(.code(factor.digest, step: step), of: factor)
+            case .used: return refused(user, "the code was used before", .used)
+            case .wrong: return refused(user, nil, .wrong)
+            }
+        }
+    }
+
+    private func refused(_ user: User, _ detail: String?, _ message: CodeMessage) -> Outcome {
+        .refused(SignIn.Cause(reason: .secondFactor, user: user.id, detail: detail), message)
+    }
+
+    private func secret(of factor: SecondFactor) -> AuthenticatorSecret? {
+        (try? serverKey.open(secondFactor: factor.sealedSecret, of: factor.userID))
+            .flatMap(AuthenticatorSecret.init(bytes:))
+    }
+
+    /// Reports to the operator that the second factor of a user is lost.
+    package func reportLoss(of user: User) {
+        logger.error("the second factor of a user is missing", metadata: ["user": "\(user.id)"])
+    }
+
+    /// Returns the keys of a user, the one that a success clears first.
+    ///
+    /// Recovery codes have one of their own, so that an attacker who types codes of the app does not block them.
+    private func keys(for answer: SecondFactorAnswer, of user: UserIdentifier) -> [CountedKey] {
+        func key(_ kind: AttemptKeys.Kind, _ failures: Int, in window: TimeInterval) -> CountedKey {
+            CountedKey(
+                attempts.keys.digest(of: user.rawValue, as: kind),
+                limit: AttemptLimit(failures: failures, window: window))
+        }
+        return switch answer {
+        case .code:
+            [
+                key(.secondFactorOfUser, Self.failuresPerUser, in: Self.window),
+                key(.secondFactorInDay, Self.failuresPerDay, in: 86_400),
+            ]
+        case .recoveryCode: [key(.recoveryCodesOfUser, Self.recoveryFailuresPerUser, in: Self.window)]
+        }
+    }
+
+    private func attempt(
+        _ answer: SecondFactorAnswer, _ user: UserIdentifier, _ source: CountedSource?
+    ) -> CountedAttempt {
+        let ofSource = (source?.networks ?? []).map { network in
+            CountedKey(
+                attempts.keys.digest(of: network.name, as: .secondFactorSource),
+                limit: AttemptLimit(failures: network.limit(Self.failuresPerSource), window: Self.window))
+        }
+        return CountedAttempt(keys(for: answer, of: user) + ofSource)
+    }
+}
+
+// MARK: - Setup
+
+extension SecondFactors {
+    /// The time in seconds for which the secret on a page can be confirmed.
+    private static let setupLifetime: TimeInterval = 60 * 60
+
+    /// A second factor that its user has confirmed by a code, and the recovery codes, which are shown once.
+    package struct Setup: Sendable {
+        package let factor: SecondFactor
+        package let recoveryCodes: [RecoveryCode]
+        /// The digests of the recovery codes.
+        package let digests: [ArtefactDigest]
+    }
+
+    /// Returns a new secret, which the store does not have before it is confirmed.
+    package func newSecret() -> AuthenticatorSecret { AuthenticatorSecret(random: random) }
+
+    /// Encrypts a secret that is not confirmed yet, for a hidden field of the page.
+    package func seal(_ secret: AuthenticatorSecret, for user: User, now: Date) throws -> String {
+        let time = withUnsafeBytes(of: Int64(now.timeIntervalSince1970).bigEndian) { Array($0) }
+        return Base64URL.encode(
+            try serverKey.secondFactorSetups.seal(
+                secret.bytes + time, authenticating: Array(user.id.rawValue.utf8)))
+    }
+
+    /// Decrypts the hidden field; nil if it is not of this user, or too old.
+    package func secret(on page: String, of user: User, now: Date) -> AuthenticatorSecret? {
+        guard page.utf8.count <= 256, let sealed = Base64URL.decode(page),
+            let bytes = try? serverKey.secondFactorSetups.open(
+                sealed, authenticating: Array(user.id.rawValue.utf8)
+            ).bytes,
+            let secret = AuthenticatorSecret(bytes: Array(bytes.prefix(AuthenticatorSecret.byteCount)))
+        else { return nil }
+        let time = bytes.dropFirst(AuthenticatorSecret.byteCount).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return now.isWithin(Self.setupLifetime, after: Double(time)) ? secret : nil
+    }
+
+    /// Creates the second factor with a secret that the user confirms by a code; nil if the code is wrong.
+    package func confirm(_ secret: AuthenticatorSecret, by typed: String, of user: User, now: Date) throws -> Setup? {
+        guard case .code(let code) = SecondFactorAnswer(typed: typed),
+            case .right(let step) = secret.judge(code, after: 0, at: wallClock())
+        else { return nil }
+        let codes = newRecoveryCodes()
+        let factor = SecondFactor(
+            userID: user.id, digest: secret.digest,
+            sealedSecret: try serverKey.seal(secondFactor: secret.bytes, of: user.id),
+            keyName: serverKey.fingerprints[0], createdAt: now, lastStep: step)
+        return Setup(factor: factor, recoveryCodes: codes, digests: codes.map { $0.digest(with: secret) })
+    }
+
+    /// Creates other recovery codes for a second factor; nil if its secret cannot be decrypted.
+    package func otherRecoveryCodes(of factor: SecondFactor) -> (codes: [RecoveryCode], digests: [ArtefactDigest])? {
+        guard let secret = secret(of: factor) else { return nil }
+        let codes = newRecoveryCodes()
+        return (codes, codes.map { $0.digest(with: secret) })
+    }
+
+    private func newRecoveryCodes() -> [RecoveryCode] {
+        (0..<RecoveryCode.count).map { _ in RecoveryCode(random: random) }
+    }
+}
+
+/// The messages about a typed code.
+package enum CodeMessage: String, LocalizationKey {
+    case wrong = "second-factor.wrong"
+    /// The code counts once, and it was accepted before.
+    case used = "second-factor.used"
+    /// The code does not confirm the setup.
+    case unconfirmed = "second-factor.unconfirmed"
+    /// The server cannot verify any code of the user.
+    case unavailable = "second-factor.unavailable"
+    /// The user has turned off the second factor meanwhile.
+    case changed = "second-factor.too-late"
+    case tooMany = "sign-in.too-many-attempts"
+}

@@ -1,0 +1,215 @@
+import CounterfoilProtocol
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+extension SignInForm {
+    /// The encrypted sign-in that waits for the second factor.
+    static let pendingField = "pending"
+    /// The typed code.
+    static let codeField = "code"
+
+    /// The page after the right password, which has no field for a name or a password.
+    package struct SecondStep: Sendable {
+        let user: User
+        let pending: PendingSignIn
+        /// The secret that the user sets up; nil if the page asks for a code of the present one.
+        let setup: AuthenticatorSecret?
+        var problem: CodeMessage?
+        var retryAfter: Int?
+
+        init(of user: User, _ pending: PendingSignIn, settingUp setup: AuthenticatorSecret? = nil) {
+            self.user = user
+            self.pending = pending
+            self.setup = setup
+        }
+
+        /// Returns the page with a problem.
+        func again(_ problem: CodeMessage, retryAfter: Int? = nil) -> Outcome {
+            var step = self
+            (step.problem, step.retryAfter) = (problem, retryAfter)
+            return .again(.secondStep(step))
+        }
+    }
+
+    /// Decides how a sign-in continues after the right password.
+    func continueAfterPassword(
+        _ submission: Submission, of user: User, typed: Typed, at client: ClientIdentifier?
+    ) async throws -> Outcome {
+        let state = try await secondFactors.store.secondFactor(of: user.id)
+        let isRequired = settings.secondFactor.isRequired(of: user)
+        let hasPasskey = state == .none && isRequired ? try await hasPasskey(user) : false
+        let step = StepAfterPassword(
+            state, remembered: remembered.factor(in: submission.request, of: user, now: submission.now),
+            isRequired: isRequired, hasPasskey: hasPasskey)
+        let pending = PendingSignIn(
+            of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, isSetup: step == .setup)
+        switch step {
+        case .session:
+            let proof = Proof(.password(user.passwordHash), staysSignedIn: typed.staysSignedIn)
+            return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
+        case .rememberedSession(let factor):
+            let use = SecondFactorUse.remembered(factor)
+            let proof = Proof(
+                .twoFactors(user.passwordHash, use), staysSignedIn: typed.staysSignedIn, note: use.note)
+            return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
+        case .code:
+            await refuse(submission, user, "password accepted, code asked", at: client)
+            return .again(.secondStep(SecondStep(of: user, pending)))
+        case .setup:
+            await refuse(submission, user, "password accepted, setup asked", at: client)
+            return .again(.secondStep(SecondStep(of: user, pending, settingUp: secondFactors.newSecret())))
+        case .passkey:
+            await refuse(submission, user, "a password without a second factor", at: client)
+            return .again(.passkeyNeeded(typed))
+        case .refusal:
+            secondFactors.reportLoss(of: user)
+            await refuse(submission, user, "the record of the second factor is missing", at: client)
+            return .again(.secondFactorLost(typed))
+        }
+    }
+
+    private func hasPasskey(_ user: User) async throws -> Bool {
+        guard PasskeyCeremonies(settings.issuer) != nil else { return false }
+        return try await !passkeys.store.passkeys(of: user.id).isEmpty
+    }
+
+    private func refuse(
+        _ submission: Submission, _ user: User, _ detail: String, at client: ClientIdentifier?
+    ) async {
+        await auditor.refuse(
+            .signIn, because: .secondFactor, submission.request, user: user.id, client: client, detail: detail,
+            now: submission.now)
+    }
+
+    /// Verifies the code that was typed on the page after the password, and begins the session.
+    func continueSignIn(
+        _ submission: Submission, field: String, at client: ClientIdentifier?
+    ) async throws -> Outcome {
+        let (form, request, now) = (submission.form, submission.request, submission.now)
+        let context = pendingContext(of: submission.pendingRequest, in: browser(of: request))
+        guard let pending = PendingSignIn(field: field, of: context, keys: pendingSignIns, now: now),
+            let user = try await users.store.user(pending.user), pending.holds(for: user),
+            try await isSessionLeft(of: pending, in: request, now: now)
+        else { return .again(.tooLate) }
+        let code = try form.value(Self.codeField)
+        let setup = try form.value("setup")
+        guard setup.isEmpty != pending.isSetup else { return .again(.tooLate) }
+        guard setup.isEmpty else {
+            guard let secret = secondFactors.secret(on: setup, of: user, now: now) else { return .again(.tooLate) }
+            return try await setUp(SecondStep(of: user, pending, settingUp: secret), by: code, submission, at: client)
+        }
+        let step = SecondStep(of: user, pending)
+        switch try await secondFactors.verify(code, of: user, in: request, now: now) {
+        case .refused(let cause, let message):
+            await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
+            return step.again(message)
+        case .tooEarly(let seconds, let cause):
+            await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
+            return step.again(.tooMany, retryAfter: seconds)
+        case .proved(let use, let factor):
+            var proof = Proof(.twoFactors(user.passwordHash, use), staysSignedIn: pending.staysSignedIn)
+            proof.note = use.note
+            proof.sessionSince = pending.sessionSince
+            if try form.value("remember") == "true" {
+                proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
+            }
+            var again = step
+            // The code was used in another tab.
+            again.problem = .used
+            return try await begin(
+                submission, for: user, by: proof, at: client, else: .secondStep(again), because: .secondFactor)
+        }
+    }
+
+    private func setUp(
+        _ step: SecondStep, by code: String, _ submission: Submission, at client: ClientIdentifier?
+    ) async throws -> Outcome {
+        let (user, now) = (step.user, submission.now)
+        // The policy, or the user elsewhere, may have changed this since the password.
+        guard settings.secondFactor.isRequired(of: user), try await !hasPasskey(user) else { return .again(.tooLate) }
+        guard let secret = step.setup, let setup = try secondFactors.confirm(secret, by: code, of: user, now: now)
+        else {
+            return step.again(.unconfirmed)
+        }
+        let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests)
+        var proof = Proof(.twoFactors(user.passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
+        proof.note = use.note
+        proof.sessionSince = step.pending.sessionSince
+        proof.events = [
+            auditor.event(.secondFactor, by: submission.request, user: user.id, detail: "set up", now: now)
+        ]
+        proof.recoveryCodes = setup.recoveryCodes
+        return try await begin(submission, for: user, by: proof, at: client, else: .tooLate)
+    }
+
+    /// Returns true unless a signed-in user was to confirm, and has signed out meanwhile.
+    private func isSessionLeft(
+        of pending: PendingSignIn, in request: IncomingRequest, now: Date
+    ) async throws -> Bool {
+        guard pending.sessionSince != nil else { return true }
+        return try await sessions.current(request, now: now)?.user.id == pending.user
+    }
+
+    /// The browser and the request to which a pending sign-in is bound.
+    private func pendingContext(of pendingRequest: String, in browser: BrowserToken?) -> [UInt8] {
+        Array("\(purpose.rawValue)\0\(browser?.exposed ?? "")\0\(pendingRequest)".utf8)
+    }
+
+    /// Returns the page that asks for a code, or on which the second factor is set up.
+    func page(_ step: SecondStep, _ content: Content, on request: IncomingRequest, now: Date) throws -> Reply {
+        let (browser, cookie) = browserToken(of: request)
+        let pending = try step.pending.field(
+            of: pendingContext(of: content.pendingRequest, in: browser), keys: pendingSignIns)
+        let ticket = tickets.issue(
+            purpose, to: browser.exposed, request: content.pendingRequest,
+            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
+        let status: HTTPResponse.Status =
+            step.problem == nil ? .ok : step.retryAfter == nil ? .badRequest : .tooManyRequests
+        let problem = step.problem.map { request.words($0) }
+        let action = settings.issuer.path + endpoint.path
+        var reply: Reply
+        if let secret = step.setup {
+            let offer = AuthenticatorOffer(
+                secret, issuer: settings.siteName, name: step.user.username.rawValue,
+                setup: try secondFactors.seal(secret, for: step.user, now: now))
+            reply = Reply(
+                status,
+                .page(
+                    CodeSetupPage(
+                        userDisplayName: DisplayName(of: step.user), action: action, request: content.pendingRequest,
+                        ticket: ticket, pending: pending, problem: problem, offer: offer)))
+        } else {
+            reply = Reply(
+                status,
+                .page(
+                    CodePage(
+                        userDisplayName: DisplayName(of: step.user), action: action, request: content.pendingRequest,
+                        ticket: ticket, pending: pending, problem: problem, retryAfterSeconds: step.retryAfter,
+                        memory: remembered.label.map { request.words($0) },
+                        isConfirming: step.pending.sessionSince != nil)))
+        }
+        if let retryAfter = step.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
+        return reply.setting(cookie)
+    }
+}
+
+extension Reply {
+    /// Returns the page with new recovery codes that leads to the target of this redirect; without codes, the redirect.
+    package func showing(_ codes: [RecoveryCode]) -> Reply {
+        guard !codes.isEmpty, let next = fields[.location] else { return self }
+        return Reply(.ok, .page(RecoveryCodesPage(codes: codes.map(\.exposed), next: next)))
+    }
+}
+
+extension SecondFactorUse {
+    /// The detail of a sign-in for the audit log.
+    fileprivate var note: String {
+        switch self {
+        case .code: "second factor: code"
+        case .recoveryCode: "second factor: recovery code"
+        case .remembered: "second factor: remembered browser"
+        case .setup: "second factor: set up"
+        }
+    }
+}
