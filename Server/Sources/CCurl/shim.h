@@ -1,4 +1,4 @@
-// Calls of the two functions of libcurl that take a variable number of arguments, which Swift cannot call.
+// Calls of the function of libcurl that takes a variable number of arguments, which Swift cannot call.
 //
 // The library is loaded at run time, so nothing here needs its header or links it.
 
@@ -10,8 +10,4 @@ static inline int counterfoil_curl_set_number(void *setopt, void *handle, int op
 
 static inline int counterfoil_curl_set_pointer(void *setopt, void *handle, int option, const void *value) {
     return ((counterfoil_curl_call)setopt)(handle, option, value);
-}
-
-static inline int counterfoil_curl_get_number(void *getinfo, void *handle, int info, long *value) {
-    return ((counterfoil_curl_call)getinfo)(handle, info, value);
 }

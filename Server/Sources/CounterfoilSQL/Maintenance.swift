@@ -93,6 +93,7 @@ private enum Expiration: Sendable, CaseIterable {
     case attempts
     case earlierNetworks
     case emailVerifications
+    case mails
     case endings
     case unusedClients
 
@@ -120,6 +121,7 @@ extension SQLConnection {
         case .earlierNetworks:
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
+        case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -149,7 +151,7 @@ extension SQLConnection {
 
 /// A table, and the indexed timestamp column that decides when its rows are deleted.
 ///
-/// The primary key of the table is a digest, except where it is a number.
+/// The primary key of the table is a digest, except where it is a number or an identifier.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
@@ -176,10 +178,11 @@ struct TimedRows: Sendable, CaseIterable {
     static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
     static let emailVerifications = TimedRows(
         table: "email_verifications", moment: "expires_at", key: "person_id")
+    static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, earlierNetworks, emailVerifications, endings,
+        attempts, earlierNetworks, emailVerifications, mails, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

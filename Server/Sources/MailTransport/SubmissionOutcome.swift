@@ -4,7 +4,8 @@ package enum SubmissionOutcome: Sendable, Hashable {
     case accepted
     /// The attempt failed, and a later one can succeed.
     case failed(SubmissionFailure)
-    /// The mail server refused this mail or its recipient for good (RFC 5321 §4.2.1).
+    /// The mail server refused this mail or its recipient for good (RFC 5321 §4.2.1), by a reply to RCPT or to the
+    /// message.
     case refused(SMTPReply)
     /// The caller cancelled the attempt before the mail was handed over.
     case cancelled
@@ -80,6 +81,8 @@ package enum SubmissionFailure: Error, Sendable, Hashable, CustomStringConvertib
     case cutOff
     /// The mail server refused the mail for now (RFC 5321 §4.2.1).
     case postponed(SMTPReply)
+    /// The mail server refused the connection, a command or the sender, and so each mail.
+    case sessionRefused(SMTPReply)
     /// The program could not be started.
     case programMissing
     /// The program ended with an error (`sysexits.h`).
@@ -103,6 +106,9 @@ package enum SubmissionFailure: Error, Sendable, Hashable, CustomStringConvertib
         case .loginRefused: "the mail server did not accept the credentials; check the credentials file"
         case .cutOff: "the mail server closed the connection before it had accepted the mail"
         case .postponed(let reply): "the mail server refused the mail for now (\(reply))"
+        case .sessionRefused(let reply):
+            "the mail server refused the connection or the sender (\(reply)); check the sender address, and whether "
+                + "the mail server accepts mails from this machine"
         case .programMissing: "the sendmail program could not be started; check its path and its permissions"
         case .programFailed(let status):
             "the sendmail program ended with status \(status); see the log of the mail system"

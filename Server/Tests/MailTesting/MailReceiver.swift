@@ -10,8 +10,14 @@ package final class MailReceiver: Sendable {
         case accept
         /// It never answers the end of a message.
         case slow
+        /// It answers the end of a message after four seconds.
+        case late
         /// It refuses each recipient with 550.
         case refuse
+        /// It refuses each sender with 550.
+        case refuseSender = "refuse-sender"
+        /// It refuses each message with 554.
+        case refuseMessage = "refuse-message"
         /// It refuses each recipient with 451.
         case postpone
         /// It cuts the connection after the message.

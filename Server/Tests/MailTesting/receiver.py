@@ -12,15 +12,32 @@ import sys
 
 from aiosmtpd.smtp import SMTP, AuthResult
 
-BEHAVIOURS = ("accept", "slow", "refuse", "postpone", "cut", "greylist")
+BEHAVIOURS = (
+    "accept",
+    "slow",
+    "late",
+    "refuse",
+    "refuse-sender",
+    "refuse-message",
+    "postpone",
+    "cut",
+    "greylist",
+)
 
 
 class Receiver:
-    """Answers the commands RCPT and DATA."""
+    """Answers the commands MAIL, RCPT and DATA."""
 
     def __init__(self, behaviour):
         self.behaviour = behaviour
         self.attempts = 0
+
+    async def handle_MAIL(self, server, session, envelope, address, options):
+        if self.behaviour == "refuse-sender":
+            return f"550 5.7.1 <{address}>: not a sender of yours"
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return "250 OK"
 
     async def handle_RCPT(self, server, session, envelope, address, options):
         self.attempts += 1
@@ -34,6 +51,10 @@ class Receiver:
     async def handle_DATA(self, server, session, envelope):
         if self.behaviour == "slow":
             await asyncio.sleep(600)
+        if self.behaviour == "late":
+            await asyncio.sleep(4)
+        if self.behaviour == "refuse-message":
+            return "554 5.6.0 this is spam"
         if self.behaviour == "cut":
             server.transport.abort()
             return "250 OK"

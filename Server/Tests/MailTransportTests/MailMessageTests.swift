@@ -82,6 +82,9 @@ struct MailMessageTests {
         let lines = Self.lines(try Self.message(plain: plain))
         #expect(lines.allSatisfy { $0.utf8.count <= 76 && $0.utf8.allSatisfy { (0x20...0x7E).contains($0) } })
         #expect(!lines.contains { $0.hasPrefix(".") || $0.hasSuffix(" ") })
+        // A dot that begins a line after a soft line break.
+        let broken = Self.lines(try Self.message(plain: String(repeating: "x", count: 75) + "."))
+        #expect(broken.contains(String(repeating: "x", count: 75) + "=") && broken.contains("=2E"))
         #expect(lines.contains("=2Edot") && lines.contains("ends with a space=20"))
     }
 

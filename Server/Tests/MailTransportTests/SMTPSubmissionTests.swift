@@ -27,12 +27,13 @@ struct SMTPSubmissionTests {
 
     private func submission(
         to receiver: MailReceiver, _ security: SMTPServer.Security = .startTLS, host: String = "localhost",
-        login: String? = nil, trusting: Bool = true, patience: Duration = .seconds(20)
+        login: String? = nil, trusting: Bool = true, session: Duration = .seconds(20), reply: Duration = .seconds(20),
+        stop: Duration = .seconds(5)
     ) -> SMTPSubmission {
         SMTPSubmission(
             SMTPServer(security, host: host, port: receiver.port),
             credentials: login.flatMap { SMTPCredentials(file: $0.replacing(":", with: "\n")) },
-            limits: .init(connect: patience, whole: patience),
+            limits: .init(connect: session, session: session, reply: reply, stop: stop),
             authorityFile: trusting ? folder.path("authority.pem") : nil)
     }
 
@@ -112,12 +113,52 @@ struct SMTPSubmissionTests {
         #expect(await submission(to: cutting, .insecureWithoutTLS).submit(try Self.message()) == .failed(.cutOff))
         let slow = try await MailReceiver(.slow)
         let began = ContinuousClock.now
-        let late = submission(to: slow, .insecureWithoutTLS, patience: .seconds(2))
+        let late = submission(to: slow, .insecureWithoutTLS, reply: .seconds(2))
         #expect(await late.submit(try Self.message()) == .failed(.timedOut))
         #expect(ContinuousClock.now - began < .seconds(30))
         let gone = SMTPServer(.insecureWithoutTLS, host: "127.0.0.1", port: try ReservedPort().number)
         let nowhere = await SMTPSubmission(gone, credentials: nil).submit(try Self.message())
         #expect(nowhere == .failed(.notReached))
+    }
+
+    // RFC 5321 §4.2.1
+    @Test func `only a reply to the recipient or to the message refuses the mail`() async throws {
+        let ofMessage = try await MailReceiver(.refuseMessage)
+        let refused = await submission(to: ofMessage, .insecureWithoutTLS).submit(try Self.message())
+        guard case .refused(let reply) = refused else {
+            Issue.record("expected a refusal, got \(refused)")
+            return
+        }
+        #expect("\(reply)" == "554 5.6.0")
+        let ofSender = try await MailReceiver(.refuseSender)
+        let failed = await submission(to: ofSender, .insecureWithoutTLS).submit(try Self.message())
+        guard case .failed(.sessionRefused(let cause)) = failed else {
+            Issue.record("expected a failure, got \(failed)")
+            return
+        }
+        #expect("\(cause)" == "550 5.7.1" && "\(failed)".contains("check the sender address"))
+    }
+
+    // RFC 5321 §4.5.3.2.6
+    @Test func `the reply to the mail has a limit of its own`() async throws {
+        let late = try await MailReceiver(.late)
+        let patient = submission(to: late, .insecureWithoutTLS, session: .seconds(3), reply: .seconds(60))
+        #expect(await patient.submit(try Self.message()) == .accepted)
+        #expect(late.mails.count == 1)
+    }
+
+    @Test func `a cancelled attempt that has handed over the mail waits a little for the reply`() async throws {
+        func cancelled(_ receiver: MailReceiver, stop: Duration) async throws -> SubmissionOutcome {
+            let (submission, message) = (
+                submission(to: receiver, .insecureWithoutTLS, reply: .seconds(120), stop: stop), try Self.message()
+            )
+            let attempt = Task { await submission.submit(message) }
+            try await Task.sleep(for: .seconds(2))
+            attempt.cancel()
+            return await attempt.value
+        }
+        #expect(try await cancelled(try await MailReceiver(.late), stop: .seconds(30)) == .accepted)
+        #expect(try await cancelled(try await MailReceiver(.slow), stop: .zero) == .failed(.timedOut))
     }
 
     @Test func `without libcurl, an attempt fails and names the package`() async throws {

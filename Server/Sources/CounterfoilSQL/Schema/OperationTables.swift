@@ -42,6 +42,7 @@ extension StoreSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX mails_due ON mails (due_at, id);
         CREATE INDEX mails_person ON mails (person_id);
+        CREATE INDEX mails_expiry ON mails (expires_at);
 
         -- The newest link that was sent to the address of a user.
         CREATE TABLE email_verifications (

@@ -6,13 +6,14 @@ import Logging
 /// The service that sends the queued mails.
 ///
 /// If several processes share one store, each mail is sent by only one of them at a time. A mail is sent a second time
-/// only if the process ends between the answer of the mail server and the note in the store. It then has the same
-/// `Message-ID`.
+/// only if the process does not get the answer of the mail server, or ends before it notes the answer in the store. It
+/// then has the same `Message-ID`.
 public struct MailDelivery: Sendable {
     /// The maximum number of mails that are sent at once.
     private static let width = 4
-    /// The number of seconds for which only the process that has taken a mail may send it; an attempt takes less.
-    private static let lease: TimeInterval = 120
+    /// The number of seconds for which only the process that has taken a mail may send it; an attempt takes less,
+    /// although a mail server has 10 minutes for its answer.
+    package static let lease: TimeInterval = 900
     /// The interval between two checks for due mails.
     private static let rest = Duration.seconds(2)
 
@@ -26,28 +27,40 @@ public struct MailDelivery: Sendable {
     let clock: @Sendable () -> Date
 
     /// Sends mails until its task is cancelled.
+    ///
+    /// A mail for which the mail server takes long delays no other one, until ``width`` of them do.
     public func run() async {
-        while !Task.isCancelled {
-            // More mails may be due than are sent at once.
-            while await deliverDue() == Self.width, !Task.isCancelled {}
-            try? await Task.sleep(for: Self.rest)
+        await withTaskGroup(of: Void.self) { group in
+            // It counts those that have ended until the group has returned them.
+            var running = 0
+            while !Task.isCancelled {
+                let due = await take(atMost: Self.width - running)
+                for mail in due { group.addTask { await deliver(mail) } }
+                running += due.count
+                if running == Self.width {
+                    await group.next()
+                    running -= 1
+                } else {
+                    try? await Task.sleep(for: Self.rest)
+                }
+            }
         }
     }
 
     /// Sends the due mails, as many as are sent at once; returns their number.
     @discardableResult
     package func deliverDue() async -> Int {
-        let due = await take()
+        let due = await take(atMost: Self.width)
         await withDiscardingTaskGroup { group in
             for mail in due { group.addTask { await deliver(mail) } }
         }
         return due.count
     }
 
-    private func take() async -> [QueuedMail] {
+    private func take(atMost limit: Int) async -> [QueuedMail] {
         let now = clock()
         do {
-            return try await store.takeMails(dueAt: now, until: now.addingTimeInterval(Self.lease), limit: Self.width)
+            return try await store.takeMails(dueAt: now, until: now.addingTimeInterval(Self.lease), limit: limit)
         } catch {
             logger.error("failed to read queued mails", metadata: ["error": "\(error)"])
             return []
@@ -56,13 +69,7 @@ public struct MailDelivery: Sendable {
 
     private func deliver(_ queued: QueuedMail) async {
         do {
-            guard let mail = try await written(queued.mail) else {
-                try await store.settleMail(queued, .done)
-                metrics.count(.mailGivenUp)
-                return logger.error("failed to decrypt a mail, giving up", metadata: ["mail": "\(queued.mail.id)"])
-            }
-            let isExpired = clock() >= queued.mail.expires
-            let outcome = isExpired ? .failed("the mail has expired") : await sender.send(mail)
+            let outcome = try await attempt(queued.mail)
             let settlement = MailRetries.settlement(of: queued, after: outcome, now: clock())
             note(outcome, of: queued, isGivenUp: settlement == nil)
             try await store.settleMail(queued, settlement ?? .done)
@@ -70,6 +77,18 @@ public struct MailDelivery: Sendable {
             logger.error(
                 "failed to process a queued mail", metadata: ["mail": "\(queued.mail.id)", "error": "\(error)"])
         }
+    }
+
+    /// Sends a mail once.
+    ///
+    /// A mail that this server cannot read is kept until it expires: another server can have the key or the version.
+    private func attempt(_ mail: NewMail) async throws(StoreFault) -> MailOutcome {
+        guard clock() < mail.expires else { return .failed("the mail has expired") }
+        guard let written = try await written(mail) else {
+            return .failed(
+                "the mail cannot be read; it needs a server key that is not listed, or a newer version of the server")
+        }
+        return await sender.send(written)
     }
 
     /// Writes a mail with the branding of now; nil if its contents cannot be read.

@@ -26,7 +26,12 @@ public struct MailIdentifier: Sendable, Hashable, CustomStringConvertible {
 /// A mail to a user that is to be sent.
 public struct NewMail: Sendable, Hashable {
     /// The maximum number of mails that wait in a store.
+    ///
+    /// Only mails that users ask for count; a notice is queued also above it.
     public static let queueLimit = 10_000
+    /// The time in seconds for which an expired mail is stored, so that a server that sends mails gives it up and logs
+    /// that.
+    package static let expiredRetention: TimeInterval = 3600
 
     /// The identifier, unique in the store.
     public let id: MailIdentifier

@@ -17,11 +17,12 @@ enum QuotedPrintable {
         var length = 0
         for (index, byte) in line.enumerated() {
             let isLast = index == line.count - 1
-            let unit = unit(byte, isFirst: length == 0, isLast: isLast)
+            var unit = unit(byte, isFirst: length == 0, isLast: isLast)
             // One place stays free for the `=` of a soft line break.
             if length + unit.count > lineLimit - 1 {
                 encoded += [UInt8(ascii: "="), 0x0D, 0x0A]
                 length = 0
+                unit = Self.unit(byte, isFirst: true, isLast: isLast)
             }
             encoded += unit
             length += unit.count

@@ -47,7 +47,6 @@ struct CurlLibrary: @unchecked Sendable {
     private let listAppend: ListAppend
     private let listFree: ListFree
     private let setOption: UnsafeMutableRawPointer
-    private let getInfo: UnsafeMutableRawPointer
 
     /// The argument of `curl_global_init` that sets up everything (`CURL_GLOBAL_DEFAULT`).
     private static let everything: CLong = 3
@@ -61,7 +60,7 @@ struct CurlLibrary: @unchecked Sendable {
                 let easyCleanup = dlsym(library, "curl_easy_cleanup"),
                 let listAppend = dlsym(library, "curl_slist_append"),
                 let listFree = dlsym(library, "curl_slist_free_all"),
-                let setOption = dlsym(library, "curl_easy_setopt"), let getInfo = dlsym(library, "curl_easy_getinfo"),
+                let setOption = dlsym(library, "curl_easy_setopt"),
                 unsafeBitCast(initialize, to: GlobalInit.self)(Self.everything) == 0
             else {
                 dlclose(library)
@@ -73,7 +72,6 @@ struct CurlLibrary: @unchecked Sendable {
             self.listAppend = unsafeBitCast(listAppend, to: ListAppend.self)
             self.listFree = unsafeBitCast(listFree, to: ListFree.self)
             self.setOption = setOption
-            self.getInfo = getInfo
             return
         }
         return nil
@@ -84,6 +82,8 @@ struct CurlLibrary: @unchecked Sendable {
         private let library: CurlLibrary
         private let handle: UnsafeMutableRawPointer
         private var recipients: UnsafeMutableRawPointer?
+        /// The object that the functions of the transfer use, also while the handle is freed.
+        private var context: AnyObject?
         /// The first option that the library did not know or accept.
         private(set) var refusedOption: CInt?
 
@@ -111,20 +111,20 @@ struct CurlLibrary: @unchecked Sendable {
         /// Sets a function or its context, which must live as long as the transfer.
         func setPointer(_ option: CurlOption, _ value: UnsafeRawPointer) { note(set(option, value), of: option) }
 
+        /// Sets the contexts of functions, and keeps the object until the handle is freed.
+        func setContext(_ object: AnyObject, of options: [CurlOption]) {
+            context = object
+            for option in options { setPointer(option, UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())) }
+        }
+
         func setRecipient(_ address: MailAddress) {
             recipients = library.listAppend(nil, address.rawValue)
             guard let recipients else { return refusedOption = refusedOption ?? CurlOption.mailRecipients.rawValue }
             setPointer(.mailRecipients, recipients)
         }
 
-        /// Runs the transfer, and returns the result and the code of the last reply of the server; 0 if there was none.
-        func perform() -> (result: CurlResult, replyCode: Int) {
-            let result = CurlResult(rawValue: library.easyPerform(handle))
-            var code = 0
-            // CURLINFO_RESPONSE_CODE
-            let isKnown = counterfoil_curl_get_number(library.getInfo, handle, 0x20_0002, &code) == 0
-            return (result, isKnown ? code : 0)
-        }
+        /// Runs the transfer, and returns its result.
+        func perform() -> CurlResult { CurlResult(rawValue: library.easyPerform(handle)) }
 
         private func set(_ option: CurlOption, _ value: UnsafeRawPointer) -> CInt {
             counterfoil_curl_set_pointer(library.setOption, handle, option.rawValue, value)
@@ -139,10 +139,12 @@ struct CurlLibrary: @unchecked Sendable {
 /// The options of a transfer (`CURLOPT_…`), whose numbers never change.
 enum CurlOption: CInt {
     case sslVersion = 32
+    case verbose = 41
     case noProgress = 43
     case upload = 46
     case followLocation = 52
     case verifyPeer = 64
+    case forbidReuse = 75
     case verifyHost = 81
     case noSignal = 99
     case responseTimeoutSeconds = 112
@@ -157,12 +159,15 @@ enum CurlOption: CInt {
     case headerData = 10029
     case transferInfoData = 10057
     case authorityFile = 10065
+    case debugData = 10095
     case username = 10173
     case password = 10174
     case mailFrom = 10186
     case mailRecipients = 10187
+    case loginOptions = 10224
     case readFunction = 20012
     case headerFunction = 20079
+    case debugFunction = 20094
     case transferInfoFunction = 20219
 }
 

@@ -6,17 +6,26 @@ import Foundation
 package struct SMTPSubmission: MailSubmission {
     /// The times that an attempt may take.
     package struct Limits: Sendable, Hashable {
+        /// The time until the connection is open.
         package var connect: Duration
-        package var whole: Duration
+        /// The time from the start until the mail server has the whole mail.
+        package var session: Duration
+        /// The time for the reply to the mail, for which RFC 5321 §4.5.3.2.6 requires 10 minutes: a mail server that
+        /// accepts a mail after its sender has left delivers it, and the sender sends it again.
+        package var reply: Duration
+        /// The time for the same reply after the caller has cancelled.
+        package var stop: Duration
 
-        package init(connect: Duration = .seconds(15), whole: Duration = .seconds(45)) {
+        package init(
+            connect: Duration = .seconds(15), session: Duration = .seconds(45), reply: Duration = .seconds(600),
+            stop: Duration = .seconds(5)
+        ) {
             self.connect = connect
-            self.whole = whole
+            self.session = session
+            self.reply = reply
+            self.stop = stop
         }
     }
-
-    /// The time for which libcurl waits for one reply.
-    private static let replyLimit = Duration.seconds(20)
 
     private let server: SMTPServer
     private let credentials: SMTPCredentials?
@@ -52,7 +61,7 @@ package struct SMTPSubmission: MailSubmission {
         guard let library = libraryNames.map({ CurlLibrary(anyOf: $0) }) ?? CurlLibrary.system else {
             return .failed(.libraryMissing)
         }
-        let progress = TransferProgress(message.bytes)
+        let progress = TransferProgress(message.bytes, limits: limits)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let thread = Thread {
@@ -80,12 +89,9 @@ package struct SMTPSubmission: MailSubmission {
     ) -> SubmissionOutcome {
         guard let transfer = CurlLibrary.Transfer(library) else { return .failed(.libraryUnable(code: 2)) }
         configure(transfer, for: message)
-        let end = withExtendedLifetime(progress) {
-            progress.connect(to: transfer)
-            // An option that is not set can be one that protects the mail.
-            return transfer.refusedOption == nil ? transfer.perform() : (.unknownOption, 0)
-        }
-        return outcome(of: end.result, code: end.replyCode, progress)
+        progress.connect(to: transfer)
+        // An option that is not set can be one that protects the mail.
+        return outcome(of: transfer.refusedOption == nil ? transfer.perform() : .unknownOption, progress)
     }
 
     private func configure(_ transfer: CurlLibrary.Transfer, for message: MailMessage) {
@@ -107,21 +113,26 @@ package struct SMTPSubmission: MailSubmission {
         if let credentials {
             transfer.set(.username, credentials.username)
             transfer.set(.password, credentials.password)
+            // libcurl tries only the strongest mechanism that the server offers. With GSSAPI or NTLM, for which there
+            // are no credentials, it would not come to the password.
+            transfer.set(.loginOptions, "AUTH=PLAIN;AUTH=LOGIN")
         }
         transfer.set(.noSignal, 1)
         transfer.set(.connectTimeoutMilliseconds, limits.connect.milliseconds)
-        transfer.set(.timeoutMilliseconds, limits.whole.milliseconds)
-        // It also bounds the wait for the reply to QUIT, for which the other limits do not count.
-        transfer.set(.responseTimeoutSeconds, max(1, Int(min(limits.whole, Self.replyLimit).components.seconds)))
+        // `TransferProgress` ends each phase in its time. These limits are the bound for all of them, and for a reply.
+        transfer.set(.timeoutMilliseconds, (limits.session + limits.reply).milliseconds)
+        transfer.set(.responseTimeoutSeconds, max(1, Int(max(limits.session, limits.reply).components.seconds)))
+        // The connection is closed within the transfer, so that its limits count for QUIT.
+        transfer.set(.forbidReuse, 1)
         transfer.set(.upload, 1)
         transfer.set(.mailFrom, "<\(message.sender)>")
         transfer.setRecipient(message.recipient)
     }
 
-    private func outcome(of result: CurlResult, code: Int, _ progress: TransferProgress) -> SubmissionOutcome {
+    private func outcome(of result: CurlResult, _ progress: TransferProgress) -> SubmissionOutcome {
         switch result {
         case .ok: .accepted
-        case .aborted: .cancelled
+        case .aborted: progress.isLate ? .failed(.timedOut) : .cancelled
         case .hostNotFound: .failed(.hostNotFound)
         case .notConnected: .failed(.notReached)
         case .timedOut: .failed(.timedOut)
@@ -131,18 +142,17 @@ package struct SMTPSubmission: MailSubmission {
         case .loginDenied: .failed(.loginRefused)
         case .unsupportedProtocol, .failedInit, .notBuiltIn, .outOfMemory, .unknownOption:
             .failed(.libraryUnable(code: Int(result.rawValue)))
-        default: outcome(of: SMTPReply(code: code, line: progress.lastRefusal))
+        default: progress.refusal.map(outcome) ?? .failed(.cutOff)
         }
     }
 
     /// Judges the reply after which the transfer ended (RFC 5321 §4.2.1).
-    private func outcome(of reply: SMTPReply) -> SubmissionOutcome {
-        switch reply.code {
+    private func outcome(of refusal: TransferProgress.Refusal) -> SubmissionOutcome {
+        switch refusal.reply.code {
         // The server wants a login (RFC 4954 §6), which is a matter of the settings and not of the mail.
         case 530, 535: .failed(.loginRefused)
-        case 400...499: .failed(.postponed(reply))
-        case 500...599: .refused(reply)
-        default: .failed(.cutOff)
+        case ...499: .failed(.postponed(refusal.reply))
+        default: refusal.isAboutMail ? .refused(refusal.reply) : .failed(.sessionRefused(refusal.reply))
         }
     }
 }

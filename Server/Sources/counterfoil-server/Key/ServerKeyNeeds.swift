@@ -15,7 +15,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         case certificate
         case identifierKeys = "identifier-keys"
         case secondFactors = "second-factors"
-        /// Forms on pages that are open, and logout notifications of deleted users that wait.
+        /// Forms on pages that are open, and mails and logout notifications of deleted users that wait.
         case forms
     }
 
@@ -55,7 +55,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         case .secondFactors:
             counted("second factor") + ", until a server has encrypted the secrets again, a minute or more"
         case .identifierKeys: "the keys of pairwise identifiers, until a server starts"
-        case .forms: "forms on open pages, and queued logout notifications" + limit
+        case .forms: "forms on open pages, and queued mails and logout notifications" + limit
         }
     }
 }
@@ -110,7 +110,7 @@ struct ServerKeyState: Sendable, Hashable, Encodable {
 }
 
 extension ServerKeyState {
-    /// The longest lifetime of a form, and the time for which a logout notification waits, in seconds.
+    /// The longest lifetime of a form, and the time for which a mail and a logout notification wait, in seconds.
     private static let day: TimeInterval = 86_400
     /// The time in seconds for which one of several servers can use a key after it has noted that.
     private static let margin: TimeInterval = 60

@@ -22,7 +22,8 @@ extension Settings {
         "mail-program",
         .text(.text("^/")) { $0.hasPrefix("/") ? nil : .text($0, "must be an absolute path") },
         value: "path", example: "/usr/sbin/sendmail",
-        "A program with the options of sendmail that takes mails, instead of --mail-server. (default: none)")
+        "A program with the options of sendmail that takes mails, instead of --mail-server. It must work without "
+            + "setuid and setgid in the packaged service. (default: none)")
     static let mailSender = Setting<String?>(
         "mail-sender",
         .text(.text("^[^@]+@[^@]+$")) { text in
@@ -105,15 +106,21 @@ extension ServeConfiguration {
                 let name = words("\(Settings.mailProgram)")
                 throw .refused("\(name): this user cannot run \(path); check its path and permissions")
             }
-            return MailPost(from: sender, by: SendmailProgram(path: path))
+            return MailPost(from: sender, by: SendmailProgram(path: path, limits: .init(stop: stopLimit)))
         }
         guard var server = self[Settings.mailServer] else { return nil }
         if self[Settings.mailTLS] == .never { server.security = .insecureWithoutTLS }
         do { try SMTPSubmission.requireLibrary() } catch {
             throw .refused("\(words("\(Settings.mailServer)")): \(error)")
         }
-        return MailPost(from: sender, by: SMTPSubmission(server, credentials: try mailCredentials()))
+        return MailPost(
+            from: sender,
+            by: SMTPSubmission(server, credentials: try mailCredentials(), limits: .init(stop: stopLimit)))
     }
+
+    /// The time for which a server that stops waits for the answer of the mail server: less than the time for the last
+    /// requests, which are answered after it.
+    private var stopLimit: Duration { .seconds(min(self[Settings.stopTimeout] / 2, 5)) }
 
     private func mailCredentials() throws(CommandFailure) -> SMTPCredentials? {
         guard let path = self[Settings.mailCredentialsFile] else { return nil }

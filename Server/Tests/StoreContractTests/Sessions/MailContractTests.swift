@@ -172,6 +172,22 @@ struct MailContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a mail that no server sends is deleted after its expiry`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let sender = try await Sender(store)
+            try await sender.queue()
+            // A server that sends mails gives it up within an hour.
+            for (seconds, count) in [(86_400.0 + 3600, 1), (86_400 + 3601, 0)] {
+                let limits = ExpirationLimits(
+                    now: World.now + seconds, codesBefore: .distantPast, sessionsIdleBefore: .distantPast,
+                    refreshIdleBefore: .distantPast, grantsBefore: .distantPast)
+                _ = try await store.deleteExpired(limits, atMost: 100)
+                #expect(try await store.mailBacklog().count == count)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `the mails and links of a deleted user are deleted, and expired links, too`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let sender = try await Sender(store)
