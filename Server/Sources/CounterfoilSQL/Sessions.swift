@@ -19,8 +19,7 @@ extension SQLStore {
         }
     }
 
-    /// Begins a session for a user, if the password, the second factor or the passkey that was verified is still
-    /// theirs.
+    /// Begins a session for a user, if the password, the second factor or the passkey that was verified still holds.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
     /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the

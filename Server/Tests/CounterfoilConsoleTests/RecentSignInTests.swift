@@ -107,6 +107,19 @@ struct RecentSignInTests {
         }
     }
 
+    // The password alone is half of a sign-in.
+    @Test func `a late form of a user with a second factor leads to a new sign-in`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        try await developer.test.setUpSecondFactor(in: &developer.browser)
+        let (ticket, submit) = try await Self.open(.change, &developer, client.id)
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
+        let reply = try await submit(&developer, ticket, TestServer.password)
+        #expect(reply.status == .seeOther && reply.location?.contains("/sign-in?") == true)
+        #expect(try await developer.test.store.client(client.id) == client)
+    }
+
     private static func shown(_ form: TypedForm, on reply: Reply) throws -> Shown {
         switch form {
         case .registration, .change:

@@ -52,6 +52,17 @@ struct AccountSecondFactorTests {
         #expect(try await Self.events(test).map(\.detail) == ["set up"])
     }
 
+    @Test func `a setup ends the other sessions, and the page says so`() async throws {
+        let test = try await TestServer()
+        var (browser, other) = (try await Self.signedIn(test), try await Self.signedIn(test))
+        let offer = try #require(try await browser.open(Self.path).secondFactorPage.offer)
+        let code = test.code(of: try TestAuthenticator(offer))
+        let done = try await Self.send(["decision": "set-up", "setup": offer.setup, "code": code], in: &browser)
+        #expect(try done.secondFactorPage.notice?.hasPrefix("You are signed out in all other browsers") == true)
+        #expect(try await other.open("/account").page is SignInPage)
+        #expect(try await browser.open("/account").page is AccountPage)
+    }
+
     @Test func `nothing counts before a code of the new app`() async throws {
         let test = try await TestServer()
         var browser = try await Self.signedIn(test)
@@ -164,8 +175,9 @@ struct AccountSecondFactorTests {
         var settings = test.server.settings
         settings.secondFactor = .off
         test.server.replaceSettings(by: settings)
-        #expect(try await !browser.open("/account").html().contains(Self.path))
+        #expect(try await browser.open("/account").html().contains(Self.path))
         _ = try await Self.send(["decision": "remove", "current": test.code(of: app)], in: &browser)
+        #expect(try await !browser.open("/account").html().contains(Self.path))
         let page = try await browser.open(Self.path).secondFactorPage
         #expect(page.isOff && page.offer == nil)
     }

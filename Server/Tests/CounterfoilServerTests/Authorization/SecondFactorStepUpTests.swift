@@ -26,6 +26,7 @@ struct SecondFactorStepUpTests {
     }
 
     private struct Scene {
+        let store = TestStore()
         let test: TestServer
         let app: TestAuthenticator
         let recoveryCodes: [String]
@@ -33,7 +34,7 @@ struct SecondFactorStepUpTests {
         var browser: ScriptedUserAgent
 
         init() async throws {
-            test = try await TestServer()
+            test = try await TestServer(store: store)
             browser = test.browser()
             try await browser.signInToConsole(username: "alice")
             (app, recoveryCodes) = try await test.setUpSecondFactor(in: &browser)
@@ -149,6 +150,14 @@ struct SecondFactorStepUpTests {
         // The client finds the value for which it asked.
         let stronger = try await Self.contexts(required, after: confirmed, in: &browser, test)
         #expect(stronger.context == Self.twoFactor && stronger.methods == ["pop", "user", "mfa"])
+    }
+
+    @Test func `a lost second factor confirms nothing`() async throws {
+        var scene = try await Scene()
+        try await scene.store.database.engine.commit(ending: .none) { try $0.send("DELETE FROM second_factors") }
+        let refused = try await scene.browser.open(Wish.required.asks(scene.test).url)
+        #expect(try refused.redirectedError.code == .unmetAuthenticationRequirements)
+        _ = try await scene.browser.open(Wish.preferred.asks(scene.test).url).consentPage
     }
 
     @Test func `two factors are not a passkey`() async throws {

@@ -16,8 +16,8 @@ struct SecondFactorSignInTests {
         let app: TestAuthenticator
         let recoveryCodes: [String]
 
-        init(configure: (inout ServerSettings) -> Void = { _ in }) async throws {
-            test = try await TestServer(store: store, configure: configure)
+        init() async throws {
+            test = try await TestServer(store: store)
             var browser = test.browser(source: "198.51.100.1")
             try await browser.signInToConsole(username: "alice")
             (app, recoveryCodes) = try await test.setUpSecondFactor(in: &browser)
@@ -34,6 +34,13 @@ struct SecondFactorSignInTests {
 
         func lastSignIn() async throws -> AuditEvent {
             try #require(try await store.audit(AuditQuery(kind: .signIn, limit: 1)).first?.event)
+        }
+
+        /// Changes the policy, so that every user must have a second factor.
+        func requireOfEveryone() {
+            var settings = test.server.settings
+            settings.secondFactor = .everyone
+            test.server.replaceSettings(by: settings)
         }
 
         func sessions() async throws -> [Session] { try await store.sessions(of: test.alice.id) }
@@ -171,22 +178,82 @@ struct SecondFactorSignInTests {
             reply = try await browser.enter(scene.app.wrongCode(at: scene.test.clock.wall), on: reply)
             #expect(reply.status == .badRequest)
         }
-        // From another address, too, and with a recovery code.
+        // From another address, too.
         var other = scene.test.browser(source: "203.0.113.9")
-        for code in [scene.code, scene.recoveryCodes[0]] {
-            let refused = try await other.enter(code, on: try await scene.enterPassword(in: &other))
-            #expect(refused.status == .tooManyRequests && refused.fields[.retryAfter] != nil)
-            #expect(try refused.codePage.retryAfterSeconds != nil)
-        }
+        let refused = try await other.enter(scene.code, on: try await scene.enterPassword(in: &other))
+        #expect(refused.status == .tooManyRequests && refused.fields[.retryAfter] != nil)
+        #expect(try refused.codePage.retryAfterSeconds != nil)
         let throttled = try await scene.store.audit(AuditQuery(kind: .throttled, limit: 1)).first?.event
         #expect(throttled?.reason == .throttledUser && throttled?.userID == scene.test.alice.id)
         scene.test.clock.advance(by: 15 * 60 + 1)
         _ = try await browser.enter(scene.code, on: try await scene.enterPassword(in: &browser)).consentPage
     }
 
+    // The user gets in while an attacker types codes.
+    @Test func `recovery codes have a limit of their own`() async throws {
+        let scene = try await Scene()
+        var attacker = scene.test.browser(source: "203.0.113.9")
+        var reply = try await scene.enterPassword(in: &attacker)
+        for _ in 0..<6 { reply = try await attacker.enter(scene.app.wrongCode(at: scene.test.clock.wall), on: reply) }
+        #expect(reply.status == .tooManyRequests)
+        var browser = scene.test.browser()
+        let asked = try await scene.enterPassword(in: &browser)
+        _ = try await browser.enter(scene.recoveryCodes[0], on: asked).consentPage
+        for _ in 0..<10 { reply = try await attacker.enter("abcde-fghij", on: reply) }
+        #expect(reply.status == .badRequest)
+        #expect(try await attacker.enter("abcde-fghij", on: reply).status == .tooManyRequests)
+    }
+
+    @Test func `thirty wrong codes of a user in a day block further ones, also after a right one`() async throws {
+        let scene = try await Scene()
+        var browser = scene.test.browser()
+        for round in 1...10 {
+            var reply = try await scene.enterPassword(in: &browser)
+            for _ in 0..<3 {
+                reply = try await browser.enter(scene.app.wrongCode(at: scene.test.clock.wall), on: reply)
+                #expect(reply.status == .badRequest)
+            }
+            scene.test.clock.advance(by: 1000)
+            let after = try await browser.enter(scene.code, on: try await scene.enterPassword(in: &browser))
+            #expect(after.page is ConsentPage == (round < 10))
+        }
+        let blocked = try await browser.enter(scene.code, on: try await scene.enterPassword(in: &browser))
+        #expect(blocked.status == .tooManyRequests)
+        scene.test.clock.advance(by: 86_400)
+        _ = try await browser.enter(scene.code, on: try await scene.enterPassword(in: &browser)).consentPage
+    }
+
+    @Test func `a password that stops at the code is in the audit log`() async throws {
+        let scene = try await Scene()
+        var browser = scene.test.browser()
+        _ = try await scene.enterPassword(in: &browser).codePage
+        let event = try await scene.lastSignIn()
+        #expect(event.reason == .secondFactor && event.outcome == .refused && event.userID == scene.test.alice.id)
+        #expect(event.explanation == "password accepted, code asked")
+    }
+
+    // The password was verified for the page with the code.
+    @Test func `no form sets up another app in place of the code`() async throws {
+        let scene = try await Scene()
+        scene.requireOfEveryone()
+        let (store, alice) = (scene.store, scene.test.alice.id)
+        var (own, browser) = (scene.test.browser(), scene.test.browser())
+        let signIn = try await own.signIn(
+            on: try await own.open("/sign-in"), username: "alice", password: TestServer.password)
+        _ = try await own.enter(scene.code, on: signIn)
+        let offer = try #require(try await own.open("/account/second-factor").secondFactorPage.offer)
+        let page = try await scene.enterPassword(in: &browser).codePage
+        #expect(try await store.resetSecondFactor(of: alice, recording: []))
+        var form = page.form(scene.test.code(of: try TestAuthenticator(offer)))
+        form.append("setup", offer.setup)
+        let refused = try await browser.submit(form, to: page.action)
+        #expect(refused.status == .badRequest && refused.page is SignInPage)
+        #expect(try await store.secondFactor(of: alice) == .none)
+    }
+
     /// A way in which the page for the code becomes worthless.
     enum Change: CaseIterable {
-        case otherBrowser, otherRequest, time, password, disabled
+        case otherBrowser, otherRequest, time, earlierTime, password, disabled
 
         fileprivate func make(in scene: Scene, _ browser: inout ScriptedUserAgent, _ page: inout CodePage) async throws
         {
@@ -201,6 +268,7 @@ struct SecondFactorSignInTests {
                 let own = try await scene.enterPassword(in: &browser, other).codePage
                 (page.ticket, page.request) = (own.ticket, own.request)
             case .time: clock.advance(by: 601)
+            case .earlierTime: clock.advance(by: -120)
             case .password:
                 _ = try await store.changePassword(
                     of: alice.id, from: alice.passwordHash, to: .other, keeping: nil, at: clock.now, recording: [])
@@ -256,7 +324,8 @@ struct SecondFactorSignInTests {
     }
 
     @Test func `a passkey needs no code`() async throws {
-        let scene = try await Scene { $0.secondFactor = .everyone }
+        let scene = try await Scene()
+        scene.requireOfEveryone()
         var browser = scene.test.browser()
         let page = try await browser.open("/sign-in")
         _ = try await browser.enter(
