@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilStore
-import Foundation
+package import Foundation
 import Logging
 
 /// The service that sends the queued mails.
