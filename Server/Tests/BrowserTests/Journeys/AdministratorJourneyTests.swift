@@ -98,11 +98,13 @@ struct AdministratorJourneyTests {
                 const broken = [];
                 for (const cell of document.querySelectorAll('.log th, .log td')) {
                   const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-                  while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+                  // An identifier is longer, and can break anywhere, also beside a hyphen in it.
+                  const words = () => [...texts.currentNode.data.matchAll(/\\S+/g)].filter(word => word[0].length < 20);
+                  while (texts.nextNode()) for (const word of words()) for (const part of word[0].matchAll(/[^-]+/g)) {
                     const range = document.createRange();
-                    range.setStart(texts.currentNode, word.index);
-                    range.setEnd(texts.currentNode, word.index + word[0].length);
-                    if (word[0].length < 14 && range.getClientRects().length > 1) broken.push(word[0]);
+                    range.setStart(texts.currentNode, word.index + part.index);
+                    range.setEnd(texts.currentNode, word.index + part.index + part[0].length);
+                    if (part[0].length < 14 && range.getClientRects().length > 1) broken.push(part[0]);
                   }
                 }
                 return broken;

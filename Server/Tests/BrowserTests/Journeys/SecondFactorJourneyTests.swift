@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The second factor in a browser without JavaScript, on a server that requires one.
+/// The second factor in a browser, on a server that requires one.
 extension EveryPageTests {
     /// Returns the secret that a page shows, as an app would read it.
     private func secret(_ shown: String) throws -> AuthenticatorSecret {
@@ -31,7 +31,6 @@ extension EveryPageTests {
                     let browser = other.browser
                     let stage = Stage(site: site, browser: browser, lightbox: "")
                     try await stage.walk(.secondStep) { judge in
-                        try await browser.allowScripts(false)
                         try await stage.open("/account")
                         try await stage.signIn(as: .alice)
                         _ = try await browser.waitForElement("input[name=code]")
