@@ -224,7 +224,9 @@ struct SessionContractTests {
 
         /// Returns the sessions whose end is queued for notification.
         func told() async throws -> [SessionIdentifier] {
-            try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 10).map(\.sessionID)
+            // After the beginning of every session of the tests.
+            let end = World.now + TimeInterval(Session.limitPerUser)
+            return try await store.takeLogoutDeliveries(dueAt: end, until: end, limit: 10).map(\.sessionID)
         }
     }
 
