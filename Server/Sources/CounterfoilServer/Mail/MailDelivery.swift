@@ -28,7 +28,7 @@ public struct MailDelivery: Sendable {
 
     /// Sends mails until its task is cancelled.
     ///
-    /// A mail for which the mail server takes long delays no other one, until ``width`` of them do.
+    /// A mail for which the mail server takes long delays no other one, until as many of them do as it sends at once.
     public func run() async {
         await withTaskGroup(of: Void.self) { group in
             // It counts those that have ended until the group has returned them.
