@@ -154,7 +154,7 @@ def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> 
         login.end()
     expect(person.agreed, "the person was not asked")
     client.wait_for_refresh(client.token())
-    claims = {"sub": DWHO, "name": "Doctor Who", "email": "dwho@badwolf.org"}
+    claims = {"sub": DWHO, "name": "Doctor Who", "email": "dwho@badwolf.org", "acr": "loa-1"}
     expect(client.claims() == claims, f"the server says {client.claims()}")
     expect(client.logout()["revoked"] is False, "it was told to revoke, which it cannot")
 

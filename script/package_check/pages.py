@@ -44,6 +44,7 @@ NOT_HERE = {
     "apt-get purge": "the check purges the package as its last step",
     "certbot ": "needs an authority that reaches port 80; Interop/certificates runs it",
     "lego --path": "needs an authority that reaches port 80; Interop/certificates runs it",
+    "mail test": "needs a mail server; MailTests has one",
     "iostat": "is a package that CI would install for one line",
     "sudo dmesg": "the kernel of CI can deny it to the system",
     "counterfoil-server serve ": "runs until it is stopped",
