@@ -39,9 +39,9 @@ package struct ServerComponents: Sendable {
     private(set) var proofs: DPoPProofs
     let throttles: RequestThrottles
     private(set) var redemptions: RedemptionLedger
-    private let assertions: ClientAssertionVerifier
-    private let knownAccessTokens: VerifiedTokenCache
-    private var metadata = MetadataCache()
+    let assertions: ClientAssertionVerifier
+    let knownAccessTokens: VerifiedTokenCache
+    private(set) var metadata = MetadataCache()
     let previousKeyTokens: PreviousKeyTokenUses
     let lifetime = ServerLifetime()
     let condition = StoreCondition()
@@ -190,7 +190,7 @@ package struct ServerComponents: Sendable {
     }
 
     /// The introductions of unregistered clients on the consent page.
-    private var introductions: UnregisteredClientIntroductions {
+    var introductions: UnregisteredClientIntroductions {
         UnregisteredClientIntroductions(store: store, logos: publishedLogos, suffixes: .system)
     }
 
@@ -234,170 +234,5 @@ package struct ServerComponents: Sendable {
         LogoutNotifier(
             settings: settings, store: store, directory: directory, keys: keys, subjects: subjects, sender: sender,
             random: random, metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
-    }
-}
-
-// MARK: - Endpoints
-
-extension ServerComponents {
-    /// The parts of the server with the endpoints of the protocol.
-    static func protocolParts(pages: ServerPages) -> [EndpointPart] {
-        [
-            { $0.health(pages.linked).handlers },
-            { $0.metadataEndpoint.handlers },
-            { AuthorizationEndpoint(flow: $0.flow, pages: $0.authorizationPages, sessions: $0.sessions).handlers },
-            { SignInEndpoint(flow: $0.flow, pages: $0.authorizationPages).handlers },
-            { $0.consent(.consent).handlers },
-            { $0.consent(.confirmation).handlers },
-            { DeviceEndpoint(flow: $0.deviceFlow, pages: $0.devicePages, sessions: $0.sessions).handlers },
-            { DeviceConsentEndpoint(flow: $0.deviceFlow, pages: $0.devicePages, sessions: $0.sessions).handlers },
-            { $0.registration.handlers },
-            { $0.registeredClient.handlers },
-            {
-                PushedAuthorizationEndpoint(authenticator: $0.authenticator, flow: $0.flow, proofs: $0.proofs).handlers
-            },
-            { $0.token.handlers },
-            { $0.deviceAuthorization.handlers },
-            { $0.revocation.handlers },
-            { $0.introspection.handlers },
-            { $0.userInfo.handlers },
-            { $0.logout(pages.linked).handlers },
-            { $0.setup(pages.linked).handlers },
-            { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
-            { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
-            { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
-        ]
-    }
-
-    private func health(_ pages: LinkedPages) -> HealthEndpoints {
-        HealthEndpoints(
-            settings: settings, readiness: readiness, pages: pages, addresses: AddressCheck(tickets: tickets))
-    }
-
-    private var metadataEndpoint: MetadataEndpoint {
-        MetadataEndpoint(
-            settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil,
-            cache: metadata)
-    }
-
-    private var hints: IDTokenHints { IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects) }
-
-    /// The steps that the authorization endpoint and its pages share.
-    private var flow: AuthorizationFlow {
-        AuthorizationFlow(
-            settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
-            logger: logger, auditor: auditor, approvals: throttles.approvals, audiences: audiences)
-    }
-
-    private var authorizationPages: AuthorizationPages {
-        AuthorizationPages(
-            settings: settings, registry: registry, store: store, tickets: tickets, cookies: cookies,
-            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions,
-            formats: formats)
-    }
-
-    private func consent(_ question: AuthorizationQuestion) -> ConsentEndpoint {
-        ConsentEndpoint(question: question, flow: flow, pages: authorizationPages, sessions: sessions)
-    }
-
-    private var deviceFlow: DeviceFlow {
-        DeviceFlow(
-            settings: settings, registry: registry, store: store, directory: directory,
-            guesses: UserCodeThrottle(attempts: attempts),
-            approvals: throttles.approvals, auditor: auditor, random: random)
-    }
-
-    private var devicePages: DevicePages {
-        DevicePages(
-            settings: settings, registry: registry, store: store, tickets: tickets,
-            signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random,
-            introductions: introductions, formats: formats)
-    }
-
-    private var registrationLimits: RegistrationLimits {
-        RegistrationLimits(
-            settings: settings, throttle: throttles.registrations, forgeries: throttles.clients, auditor: auditor)
-    }
-
-    private var sectors: SectorIdentifier { SectorIdentifier(files: directory.files, request: request) }
-
-    private var registration: RegistrationEndpoint {
-        RegistrationEndpoint(
-            settings: settings, registry: registry, store: store, sectors: sectors, limits: registrationLimits,
-            auditor: auditor, random: random)
-    }
-
-    private var registeredClient: RegisteredClientEndpoint {
-        RegisteredClientEndpoint(
-            settings: settings, registry: registry, store: store, sectors: sectors, limits: registrationLimits,
-            auditor: auditor)
-    }
-
-    private var authenticator: ClientAuthenticator {
-        ClientAuthenticator(
-            issuer: settings.issuer, registry: registry, store: store, directory: directory, assertions: assertions,
-            used: throttles.assertions, throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
-    }
-
-    /// The `aud` values that a client assertion may have: the issuer, every URL of the token endpoint (RFC 7523 §3),
-    /// and the URL of the pushed authorization request endpoint (RFC 9126 §2).
-    private static func assertionAudiences(of settings: ServerSettings) -> Set<String> {
-        let paths =
-            [Endpoint.token.path, Endpoint.pushedAuthorization.path] + settings.endpointAliases.paths(of: .token)
-        return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })
-    }
-
-    private var refreshTokens: RefreshTokenCodec { RefreshTokenCodec(keys: serverKey.refreshTokens) }
-
-    private var token: TokenEndpoint {
-        let issuer = TokenIssuer(
-            settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock,
-            span: request?.span)
-        return TokenEndpoint(
-            authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs,
-            context: GrantContext(
-                settings: settings, registry: registry, store: store, keys: keys, issuer: issuer,
-                refreshTokens: refreshTokens, previousKeyTokens: previousKeyTokens, challenges: challenges,
-                proofs: proofs,
-                auditor: auditor, redemptions: redemptions))
-    }
-
-    private var deviceAuthorization: DeviceAuthorizationEndpoint {
-        DeviceAuthorizationEndpoint(
-            settings: settings, authenticator: authenticator, registry: registry, store: store, audiences: audiences,
-            auditor: auditor, random: random)
-    }
-
-    private var revocation: RevocationEndpoint {
-        RevocationEndpoint(
-            authenticator: authenticator, store: store, refreshTokens: refreshTokens,
-            accessTokens: IssuedAccessTokenVerifier(issuer: settings.issuer), keys: keys, auditor: auditor)
-    }
-
-    private var introspection: IntrospectionEndpoint {
-        IntrospectionEndpoint(
-            issuer: settings.issuer,
-            callers: IntrospectionAuthenticator(clients: authenticator, registry: registry), registry: registry,
-            store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock)
-    }
-
-    private var userInfo: UserInfoEndpoint {
-        UserInfoEndpoint(
-            settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
-            throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
-    }
-
-    private func logout(_ pages: LinkedPages) -> LogoutEndpoint {
-        LogoutEndpoint(
-            settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
-            auditor: auditor, random: random, pages: pages, logger: logger,
-            noticedRefusals: throttles.refusedLogoutRedirects)
-    }
-
-    private func setup(_ pages: LinkedPages) -> SetupEndpoint {
-        SetupEndpoint(
-            settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
-            signInPath: settings.issuer.path + pages.signIn.path,
-            firstStepsPath: settings.issuer.path + pages.firstSteps.path)
     }
 }
