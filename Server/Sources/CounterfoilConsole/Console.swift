@@ -221,8 +221,9 @@ struct Console: Sendable {
     func check(_ form: PageForm, of exchange: Exchange) async throws -> (ticket: Ticket, delay: FormDelay?) {
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: exchange)
         if exchange.isRecent { return (ticket, isLate ? .expired : nil) }
-        // The password alone is half of a sign-in.
-        if try await store.secondFactor(of: exchange.user.id) != .none {
+        // The password alone is half of a sign-in, or the user has none.
+        let hasPassword = exchange.user.passwordHash != nil
+        guard hasPassword, try await store.secondFactor(of: exchange.user.id) == .none else {
             throw SignInNeeded(path: Self.target(of: exchange.request), losesForm: true)
         }
         let password = try form.value(PasswordPage.currentField)

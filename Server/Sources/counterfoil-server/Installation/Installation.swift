@@ -1,5 +1,5 @@
 import CounterfoilPostgreSQL
-@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilStore
@@ -97,12 +97,9 @@ extension Installation {
     ///   fault of the store. A database is not refused for that: other servers use it, and each restart would become an
     ///   outage.
     func endAgain(_ journal: EndingsJournal) async throws -> ReplayedEndings? {
-        guard let lost = try await journal.lostEndings(),
-            let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32)))
-        else { return nil }
+        guard let lost = try await journal.lostEndings() else { return nil }
         guard database != nil || !lost.canLackOthers else { throw JournalFailure.aheadOfStore(path: journal.path) }
-        let hash = try await PasswordHasher(cores: 1).hash(password)
-        let restored = RestoredStore(store, serverKey: serverKey, unusable: hash)
+        let restored = RestoredStore(store, serverKey: serverKey)
         let ended = ReplayedEndings(
             report: try await restored.endAgain(lost.endings), canLackOthers: lost.canLackOthers, path: journal.path)
         try await restored.endRequests(recording: ended.events(in: store))
