@@ -95,6 +95,11 @@ struct Console: Sendable {
             now: time ?? exchange.now)
     }
 
+    /// Creates the event of a change of the ways in of a signed-in user, with the notice to the user.
+    func event(of change: AccountChange, by exchange: Exchange) async throws -> AuditEvent {
+        try await auditor.event(of: change, to: exchange.user, by: exchange.request, now: exchange.now)
+    }
+
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
     /// requests without a user.
     func events(

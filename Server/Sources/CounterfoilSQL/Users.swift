@@ -62,7 +62,6 @@ extension SQLStore {
         to new: PasswordHash?,
         keeping session: ArtefactDigest?,
         at time: Date,
-        sending notice: NewMail?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
@@ -85,7 +84,6 @@ extension SQLStore {
                 """,
                 user.rawValue
             )
-            if let notice { try database.queue(notice) }
             return .changed
         }
     }

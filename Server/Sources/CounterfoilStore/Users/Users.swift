@@ -141,7 +141,7 @@ public enum AddUserOutcome: Sendable, Hashable {
     case administratorExists
 }
 
-/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:sending:recording:)``.
+/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:recording:)``.
 public enum ChangePasswordOutcome: Sendable, Hashable {
     /// The password was changed, added or removed.
     ///
@@ -222,7 +222,6 @@ public protocol UserStore: Sendable {
     ///   - new: The hash of the new password; nil to remove the password.
     ///   - session: The digest of the session to keep; nil to end all sessions.
     ///   - time: The time of the change.
-    ///   - notice: A mail about the change, which is queued with it; nil for none.
     ///   - events: The events that describe the commit, which the store appends with it.
     func changePassword(
         of user: UserIdentifier,
@@ -230,7 +229,6 @@ public protocol UserStore: Sendable {
         to new: PasswordHash?,
         keeping session: ArtefactDigest?,
         at time: Date,
-        sending notice: NewMail?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
     /// Replaces the hash of a password that stays the same, if the stored hash still equals `former`; returns false if
@@ -271,19 +269,4 @@ public protocol UserStore: Sendable {
     ///
     /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
     func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int
-}
-
-extension UserStore {
-    /// Changes a password as ``changePassword(of:from:to:keeping:at:sending:recording:)`` does, without a mail.
-    public func changePassword(
-        of user: UserIdentifier,
-        from former: PasswordHash?,
-        to new: PasswordHash?,
-        keeping session: ArtefactDigest?,
-        at time: Date,
-        recording events: [AuditEvent]
-    ) async throws(StoreFault) -> ChangePasswordOutcome {
-        try await changePassword(
-            of: user, from: former, to: new, keeping: session, at: time, sending: nil, recording: events)
-    }
 }

@@ -29,6 +29,18 @@ struct Installation {
             at: store.now(), kind, userID: user, clientID: client, detail: "at the command line: " + detail)
     }
 
+    /// Creates the event of a change of the ways in of a user, with the notice to the user.
+    ///
+    /// The mail is queued unless the server that last ran on the store has no mail. A server sends it within a day, and
+    /// it is deleted after that.
+    func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
+        let event = event(change.kind, user: user.id, detail: change.detail)
+        guard let issuer, recorded.sendsMail != false else { return event }
+        let mails = MailQueue(of: store, issuer: issuer, serverKey: serverKey)
+        return event.notifying(
+            by: try await mails.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
+    }
+
     /// The issuer of the server that last ran on the store; nil if none has run.
     ///
     /// Commands need it to refuse redirect URIs that belong to the server itself.

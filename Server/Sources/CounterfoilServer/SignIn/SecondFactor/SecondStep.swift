@@ -111,6 +111,7 @@ extension SignInForm {
         case .proved(let use, let factor):
             var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn)
             proof.note = use.note
+            if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
             if try form.value("remember") == "true" {
                 proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
@@ -139,7 +140,7 @@ extension SignInForm {
         proof.note = use.note
         proof.sessionSince = step.pending.sessionSince
         proof.events = [
-            auditor.event(.secondFactor, by: submission.request, user: user.id, detail: "set up", now: now)
+            try await auditor.event(of: .secondFactorSetUp, to: user, by: submission.request, now: now)
         ]
         proof.recoveryCodes = setup.recoveryCodes
         return try await begin(submission, for: user, by: proof, at: client, else: .tooLate)
@@ -209,7 +210,7 @@ extension SecondFactorUse {
     fileprivate var note: String {
         switch self {
         case .code: "second factor: code"
-        case .recoveryCode: "second factor: recovery code"
+        case .recoveryCode: AccountChange.recoveryCodeUsed.detail
         case .remembered: "second factor: remembered browser"
         case .setup: "second factor: set up"
         }
