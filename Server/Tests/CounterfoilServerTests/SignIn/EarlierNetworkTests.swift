@@ -68,7 +68,8 @@ struct EarlierNetworkTests {
     @Test func `a network of an earlier sign-in has ten guesses of its own`() async throws {
         let judged = Mutex<[PasswordHash]>([])
         let test = try await TestServer(hasher: PasswordHasher { hash in judged.withLock { $0.append(hash) } })
-        #expect(try await Self.signIn(test, from: Self.home) == .ok)
+        let other = "198.51.100.7"
+        for home in [Self.home, other] { #expect(try await Self.signIn(test, from: home) == .ok) }
         judged.withLock { $0 = [] }
         for number in 0..<60 {
             let name = number.isMultiple(of: 2) ? "alice" : "alice@example.com"
@@ -78,10 +79,30 @@ struct EarlierNetworkTests {
         let hashes = judged.withLock { $0 }
         #expect(hashes.count { $0 == test.alice.passwordHash } == 10)
         #expect(try await Self.signIn(test, from: Self.home) != .ok)
-        // They count nowhere else.
-        #expect(try await Self.signIn(test, from: Self.stranger) == .ok)
+        // They lock the user out nowhere else.
+        for place in [other, Self.stranger] { #expect(try await Self.signIn(test, from: place) == .ok) }
         test.clock.advance(by: 900)
         #expect(try await Self.signIn(test, from: Self.home) == .ok)
+    }
+
+    // Otherwise an attacker in eight networks of the user would have eighty.
+    @Test func `all networks of earlier sign-ins have twenty guesses together`() async throws {
+        let judged = Mutex<[PasswordHash]>([])
+        let test = try await TestServer(hasher: PasswordHasher { hash in judged.withLock { $0.append(hash) } })
+        let homes = (0..<EarlierNetwork.limit).map { "198.51.100.\($0)" }
+        for home in homes { #expect(try await Self.signIn(test, from: home) == .ok) }
+        judged.withLock { $0 = [] }
+        for round in 0..<40 {
+            let name = round.isMultiple(of: 2) ? "alice" : "alice@example.com"
+            for source in homes + [Self.stranger] {
+                _ = try await Self.signIn(test, from: source, as: name, password: "wrong")
+            }
+            test.clock.advance(by: 20)
+        }
+        let hashes = judged.withLock { $0 }
+        #expect(hashes.count { $0 == test.alice.passwordHash } == 30)
+        test.clock.advance(by: 900)
+        #expect(try await Self.signIn(test, from: homes[0]) == .ok)
     }
 
     // As in any other network.
