@@ -21,8 +21,8 @@ extension Endpoint {
     package static let secondFactor = form("secondFactor", "/account/second-factor").signedIn.recent
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
-    /// The email address, and the forms that verify it.
-    package static let email = form("email", "/account/email").signedIn
+    /// The email address, and the forms that verify and change it.
+    package static let email = form("email", "/account/email").signedIn.recent
     /// The sign-out, which ends the session of this browser.
     package static let signOut = posting("signOut", "/account/sign-out").signedIn
 

@@ -50,6 +50,9 @@ extension Console {
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 
+    /// The path of the page of the email address; nil if no mail is set up.
+    var emailPath: String? { mails.map { _ in path(.email) } }
+
     /// Returns the path of the page on which a user verifies the email address; nil if there is nothing to verify, or
     /// if no mail is set up.
     func verificationPath(for user: User) -> String? {

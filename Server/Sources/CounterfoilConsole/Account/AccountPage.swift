@@ -37,13 +37,19 @@ package struct AccountHolder: Sendable, Hashable {
     package var email: String?
     /// The path of the page that verifies the address; nil if it is verified, or if no mail is set up.
     package var verificationPath: String?
+    /// The path of the page that changes the address; nil if ``verificationPath`` leads there, or if no mail is set up.
+    package var emailPath: String?
 
-    package init(name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil) {
+    package init(
+        name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil,
+        emailPath: String? = nil
+    ) {
         self.name = name
         initials = name.initials
         self.username = username
         self.email = email
         self.verificationPath = verificationPath
+        self.emailPath = verificationPath == nil ? emailPath : nil
     }
 }
 

@@ -126,8 +126,7 @@ public struct AuditEvent: Sendable, Hashable {
     ///
     /// The detail of a refusal begins with its ``reason``, followed by a colon and the ``explanation``, if any.
     public let detail: String?
-    /// The mail that tells the user of the event, which a store queues in the transaction that appends the event; nil for
-    /// none.
+    /// The mail that notifies the user, which a store queues in the transaction that appends the event; nil for none.
     ///
     /// It is no part of the log: an event that was read from it has none, and equals the one that was appended.
     package private(set) var notice: NewMail?
