@@ -31,6 +31,7 @@ struct AccountEndpoints: Sendable {
             console.handler(.secondFactor, show: secondFactor.show, change: secondFactor.change),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.email, show: EmailForm(console: console).show, change: EmailForm(console: console).change),
+            console.handler(.activity, show: AccountActivity(console: console).show),
             console.handler(.signOut, change: signOut),
         ]
     }
@@ -65,7 +66,8 @@ extension Console {
         AccountPaths(
             at: part, account: path(.account), sessions: path(.sessions),
             passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys),
-            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password))
+            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password),
+            activity: path(.activity))
     }
 }
 

@@ -63,6 +63,8 @@ package struct AccountPaths: Sendable, Hashable {
         case password
         /// The page of the email address, which is no tab.
         case email
+        /// The page of the events, which is no tab.
+        case activity
     }
 
     package var account: String
@@ -72,6 +74,7 @@ package struct AccountPaths: Sendable, Hashable {
     /// Nil if the server offers no second factor.
     package var secondFactor: String?
     package var password: String
+    package var activity: String
     package var isAtClients: Bool
     package var isAtSessions: Bool
     package var isAtPasskeys: Bool
@@ -81,13 +84,14 @@ package struct AccountPaths: Sendable, Hashable {
     package init(
         at part: Part, account: String = "/account", sessions: String = "/account/sessions",
         passkeys: String? = "/account/passkeys", secondFactor: String? = "/account/second-factor",
-        password: String = "/account/password"
+        password: String = "/account/password", activity: String = "/account/activity"
     ) {
         self.account = account
         self.sessions = sessions
         self.passkeys = passkeys
         self.secondFactor = secondFactor
         self.password = password
+        self.activity = activity
         isAtClients = part == .clients
         isAtSessions = part == .sessions
         isAtPasskeys = part == .passkeys

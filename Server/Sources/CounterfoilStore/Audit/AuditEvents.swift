@@ -274,6 +274,8 @@ public struct AuditEntry: Sendable, Hashable {
 public struct AuditQuery: Sendable, Hashable {
     /// The kind of the events; nil for events of every kind.
     public var kind: AuditEvent.Kind?
+    /// The kinds of which the events have one; empty for events of every kind.
+    public var kinds: [AuditEvent.Kind] = []
     /// The user of the events; nil for all events, with or without a user.
     public var userID: UserIdentifier?
     /// The client of the events, as ``AuditEvent/clientID`` has it; nil for all events, with or without a client.

@@ -109,7 +109,7 @@ package struct MailLinkSecret: Secret {
     }
 }
 
-/// A link that was sent to an email address, and proves that its reader has the address, which becomes that of the user.
+/// A link that was sent to an email address; its reader proves to have the address, which becomes that of the user.
 public struct EmailVerification: Sendable, Hashable {
     /// The user who asked for the link.
     public let userID: UserIdentifier
