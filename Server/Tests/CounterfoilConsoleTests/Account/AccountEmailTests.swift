@@ -187,9 +187,9 @@ struct AccountEmailTests {
         var visit = try await Visit()
         let bob = try await visit.test.addUser("bob", email: "bob@example.com")
         let former = try await visit.ask()
-        let (free, taken) = (
-            try await visit.change(to: "free@example.com"), try await visit.change(to: "bob@example.com")
-        )
+        let free = try await visit.change(to: "free@example.com")
+        #expect(try await visit.newestMail().recipient.rawValue == "free@example.com")
+        let taken = try await visit.change(to: "bob@example.com")
         #expect(free.status == taken.status)
         #expect(try free.emailPage.notice == taken.emailPage.notice)
         #expect(try taken.emailPage.problems.isEmpty)
@@ -232,7 +232,7 @@ struct AccountEmailTests {
         visit.test.clock.advance(by: Double(visit.test.server.settings.recentSignInAge))
         let late = try await visit.browser.send(
             .post, to: page.action, form: page.form("change", email: "new@example.com"))
-        #expect(late.status == .seeOther && late.location?.hasPrefix("https://id.example.com/sign-in") == true)
+        #expect(late.status == .seeOther && late.location?.contains("/sign-in?") == true)
         #expect(try await visit.test.store.mailBacklog().count == 0)
     }
 
