@@ -12,6 +12,10 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case secondFactorRemoval = "second-factor-removal"
     case recoveryCodes = "recovery-codes"
     case recoveryCodeUse = "recovery-code-use"
+    /// The link by which a user changes the address, to the new one.
+    case newAddress = "new-address"
+    /// The notice to a user whose address another user has typed.
+    case addressTaken = "address-taken"
     /// The notice to the former address.
     case emailChange = "email-change"
     /// The mail that an operator sends to see that mail works.
@@ -49,6 +53,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesSubject
         case .recoveryCodeUse: .recoveryCodeUseSubject
         case .emailChange: .emailChangeSubject
+        case .newAddress: .newAddressSubject
+        case .addressTaken: .addressTakenSubject
         case .test: .testSubject
         }
     }
@@ -67,16 +73,25 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesOpening
         case .recoveryCodeUse: .recoveryCodeUseOpening
         case .emailChange: .emailChangeOpening
+        case .newAddress: .newAddressOpening
+        case .addressTaken: .addressTakenOpening
         case .test: .testOpening
         }
     }
 
     /// The text of the link; nil for a mail without one.
-    var button: MailText? { self == .verification ? .verificationButton : nil }
+    var button: MailText? {
+        switch self {
+        case .verification: .verificationButton
+        case .newAddress: .newAddressButton
+        default: nil
+        }
+    }
 
     var closing: MailText {
         switch self {
-        case .verification: .verificationClosing
+        case .verification, .newAddress: .verificationClosing
+        case .addressTaken: .addressTakenClosing
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
         case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
@@ -85,8 +100,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// Whether the mail tells of a change, and thus says who made it.
-    var isNotice: Bool { self != .verification && self != .test }
+    /// Whether the mail is about a change, and thus says who made it.
+    var isNotice: Bool { ![.verification, .newAddress, .addressTaken, .test].contains(self) }
 }
 
 /// The texts of the mails.
@@ -117,6 +132,12 @@ enum MailText: String, LocalizationKey {
     case recoveryCodesOpening = "mail.recovery-codes.opening"
     case recoveryCodeUseSubject = "mail.recovery-code-used.subject"
     case recoveryCodeUseOpening = "mail.recovery-code-used.opening"
+    case newAddressSubject = "mail.new-address.subject"
+    case newAddressOpening = "mail.new-address.opening"
+    case newAddressButton = "mail.new-address.button"
+    case addressTakenSubject = "mail.address-taken.subject"
+    case addressTakenOpening = "mail.address-taken.opening"
+    case addressTakenClosing = "mail.address-taken.closing"
     case emailChangeSubject = "mail.email-changed.subject"
     case emailChangeOpening = "mail.email-changed.opening"
     case emailChangeClosing = "mail.email-changed.closing"
