@@ -122,6 +122,7 @@ struct DeviceFlow: Sendable {
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.user.passwordHash,
             basis: .answer, newClient: access.client.storedOnApproval,
             events: [
+                auditor.signInToClient(exchange.request, under: grant, now: now),
                 auditor.event(
                     .consent, by: exchange.request, user: session.user.id, client: access.client.id, grant: grant.id,
                     detail: "device: \(granted)", now: now)
