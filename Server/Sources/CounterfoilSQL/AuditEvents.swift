@@ -8,7 +8,7 @@ extension SQLStore {
         try await commit { database in try database.append(event) }
     }
 
-    /// Reads at most `AuditQuery.limit` events that match a query, and examines at most `AuditSearch.examined`.
+    /// Reads at most `AuditQuery.limit` events that match a query, and examines at most 10,000.
     public func searchAudit(_ query: AuditQuery) async throws(StoreFault) -> AuditSearch {
         try await read { database in
             var (query, end) = (query, AuditPosition?.none)
@@ -166,7 +166,7 @@ extension AuditQuery {
 
     /// The parameters of ``lastExamined``.
     fileprivate var valuesOfLast: [any SQLValue] {
-        (leading + range).flatMap(\.values) + [AuditSearch.examined - 1]
+        (leading + range).flatMap(\.values) + [examined - 1]
     }
 
     /// Makes the event at a position the last one that can match.

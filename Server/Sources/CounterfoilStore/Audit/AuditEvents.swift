@@ -273,6 +273,8 @@ public struct AuditQuery: Sendable, Hashable {
     public var order: Order
     /// The maximum number of events to return, 1 to 1000.
     public var limit: Int
+    /// The maximum number of events that one search examines.
+    package var examined = 10_000
 
     /// An order of events, by their positions.
     public enum Order: Sendable, Hashable {
@@ -316,12 +318,6 @@ public struct AuditQuery: Sendable, Hashable {
 
 /// The result of a search in the audit log.
 public struct AuditSearch: Sendable, Hashable {
-    /// The number of events, 10,000, that one search examines at most.
-    ///
-    /// An index leads to the events with one condition of a query. Those that a search examines for its other
-    /// conditions are as many.
-    public static let examined = 10_000
-
     /// The events that match, in the order of the query.
     public let entries: [AuditEntry]
     /// The position of the last examined event, behind which further events can match; nil if none can.
@@ -350,8 +346,8 @@ public protocol AuditStore: Sendable {
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
     /// Reads the events that match a query, in its order, at most ``AuditQuery/limit``.
     ///
-    /// It examines at most ``AuditSearch/examined`` events. To read on, call ``AuditQuery/proceed(from:)`` with
-    /// ``AuditSearch/rest``.
+    /// An index leads to the events with one condition of the query. A search examines at most 10,000 of them for its
+    /// other conditions. To read on, call ``AuditQuery/proceed(from:)`` with ``AuditSearch/rest``.
     func searchAudit(_ query: AuditQuery) async throws(StoreFault) -> AuditSearch
     /// Reads the events after a position, oldest first by their positions.
     ///

@@ -51,7 +51,6 @@ struct AuditExport: AsyncParsableCommand {
             var query = try await filter.query(in: installation)
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
             let settled = AuditPosition.lastSettled(at: installation.store.now())
-            let isLimited = query.until.map { $0 <= settled.time } ?? false
             query.order = .oldestFirst
             query.before = settled
             query.limit = 1000
@@ -75,7 +74,8 @@ struct AuditExport: AsyncParsableCommand {
                 query.proceed(from: rest)
             }
             try file.finish()
-            let leftOut = isLimited ? "" : " Events of the last 10 minutes are left out."
+            let endsLater = query.until.map { $0 > settled.time } ?? false
+            let leftOut = endsLater ? " Events of the last 10 minutes are left out." : ""
             let period = Moment.period(since: query.since, before: query.until ?? (count == 0 ? settled.time : nil))
             let place = (filter.conditions(of: query) + [period].compactMap(\.self)).joined(separator: ", ")
             guard let last, count > 0 else { return Output.note("There are no events \(place).\(leftOut)") }
