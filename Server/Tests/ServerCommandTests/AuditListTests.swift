@@ -89,7 +89,8 @@ struct AuditListTests {
             #expect(empty.status == 64 && empty.errors.contains("--until must be a later time than --since."))
             for text in ["tomorrow", "2 h", "h", "-2h", "2w", "1234567h", "٢h"] {
                 let refused = try await list("--since=\(text)")
-                #expect(refused.status == 64 && refused.errors.contains("--since must be today, yesterday"), "\(refused)")
+                #expect(
+                    refused.status == 64 && refused.errors.contains("--since must be today, yesterday"), "\(refused)")
             }
         }
     }

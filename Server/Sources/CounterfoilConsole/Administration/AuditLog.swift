@@ -301,6 +301,17 @@ struct AuditLog: Sendable {
     }
 }
 
+extension Console {
+    /// Returns the URL of the audit log with the sign-ins to a client.
+    func signIns(to client: ClientIdentifier) -> String {
+        let query = FormParameters([
+            AuditFilter.Field.kind.rawValue: AuditEvent.Kind.signIn.rawValue,
+            AuditFilter.Field.client.rawValue: client.rawValue,
+        ])
+        return path(.audit) + "?" + query.encoded
+    }
+}
+
 /// The labels and errors of the audit log page.
 private enum AuditMessage: String, LocalizationKey {
     case everyKind = "audit.every-kind"

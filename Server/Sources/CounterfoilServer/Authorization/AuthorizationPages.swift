@@ -87,7 +87,7 @@ struct AuthorizationPages: Sendable {
             words: exchange.request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.consent.path,
-            request: exchange.pendingRequest, 
+            request: exchange.pendingRequest,
             ticket: ticket(.consent, exchange, session: session, signedInForThis: signedInForThis))
         page.openInBrowserLink = openInBrowserLink(exchange)
         var reply = Reply(.ok, .page(page))

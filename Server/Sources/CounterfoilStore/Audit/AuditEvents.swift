@@ -22,8 +22,8 @@ public struct AuditEvent: Sendable, Hashable {
             self = kind
         }
 
-        /// A user signed in, or failed to; or an app got an authorization code in an existing session, which is a sign-in
-        /// to the app.
+        /// A user signed in, or failed to; or an app got an authorization code in an existing session, which is a
+        /// sign-in to the app.
         public static let signIn = Kind(rawValue: "sign-in")
         /// A session ended: by its user, by an administrator, or because the password changed.
         public static let signOut = Kind(rawValue: "sign-out")
@@ -372,7 +372,8 @@ public protocol AuditStore: Sendable {
 }
 
 extension AuditStore {
-    /// Reads the events that match a query, in its order, at most ``AuditQuery/limit``, in as many searches as it needs.
+    /// Reads the events that match a query, in its order, at most ``AuditQuery/limit``, in as many searches as it
+    /// needs.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         var (query, found) = (query, [AuditEntry]())
         let limit = query.limit

@@ -19,7 +19,8 @@ struct AuditExport: AsyncParsableCommand {
 
             Examples:
               counterfoil-server audit export --until 2027-01-01 --data-dir ./data
-              counterfoil-server audit export --since yesterday --format csv --data-dir ./data
+              counterfoil-server audit export --since yesterday --format csv \\
+                --data-dir ./data
             """
     )
 

@@ -137,6 +137,16 @@ struct AuditPageTests {
         #expect(second.older == nil)
     }
 
+    @Test mutating func `the page of an app leads administrators to the sign-ins to it`() async throws {
+        _ = try await Attempt(test).authorize()
+        let url = try #require(try await administrator.browser.open("/apps/app_lightbox").clientPage.paths.signIns)
+        let rows = try await administrator.browser.open(url).auditPage.rows
+        #expect(rows.map(\.user?.description) == ["alice"] && rows.map(\.clientID) == ["app_lightbox"])
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        #expect(try await owner.browser.open("/apps/\(client.id)").clientPage.paths.signIns == nil)
+    }
+
     @Test mutating func `a filter stays on the next page, with its time zone`() async throws {
         for number in 0..<60 {
             try await test.store.appendAudit(

@@ -100,7 +100,8 @@ struct OperatorTests {
     private static func period(since start: String? = nil, before end: String? = nil) throws -> String {
         try #require(
             Moment.period(
-                since: start.flatMap { Moment.parse($0, at: Date()) }, before: end.flatMap { Moment.parse($0, at: Date()) }))
+                since: start.flatMap { Moment.parse($0, at: Date()) },
+                before: end.flatMap { Moment.parse($0, at: Date()) }))
     }
 
     @Test func `the audit log is exported completely, and exported events can be deleted`() async throws {
