@@ -76,8 +76,8 @@ extension Endpoint {
         .administrators.recent
     /// The mails that the server sends, for administrators.
     package static let mailPreview = page("mailPreview", "/admin/mail").administrators
-    /// The audit log, for administrators.
-    package static let audit = page("audit", "/admin/audit").administrators
+    /// The audit log, and the form that exports events of it.
+    package static let audit = form("audit", "/admin/audit").administrators
 
     private var signedIn: Endpoint { with { $0.audience = .signedIn } }
     private var administrators: Endpoint { with { $0.audience = .administrators } }

@@ -8,10 +8,17 @@ extension SQLStore {
         try await commit { database in try database.append(event) }
     }
 
-    /// Reads at most `AuditQuery.limit` events that match a query, newest first.
-    public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
+    /// Reads at most `AuditQuery.limit` events that match a query, and examines at most 10,000.
+    public func searchAudit(_ query: AuditQuery) async throws(StoreFault) -> AuditSearch {
         try await read { database in
-            try database.all(query.statement, values: query.values, read: AuditEntry.init(_:))
+            var (query, end) = (query, AuditPosition?.none)
+            if let last = query.lastExamined {
+                end = try database.first(last, values: query.valuesOfLast, read: AuditPosition.init(_:))
+                if let end { query.stop(at: end) }
+            }
+            let entries = try database.all(query.statement, values: query.values, read: AuditEntry.init(_:))
+            return AuditSearch(
+                entries: entries, rest: entries.count == query.limit ? entries.last?.position : end)
         }
     }
 
@@ -39,10 +46,7 @@ extension SQLStore {
             var last = min(position, .lastSettled(at: time))
             // If there are more events, the deletion ends with the last one that it may delete.
             let final = try database.first(
-                AuditEntry.limit, last.microseconds, last.number, max(0, rows - 1)
-            ) { columns in
-                AuditPosition(microseconds: try columns.integer(), number: Int(try columns.integer()))
-            }
+                AuditEntry.limit, last.microseconds, last.number, max(0, rows - 1), read: AuditPosition.init(_:))
             if let final { last = final }
             // The events show which seals belong to them.
             try database.removeSeals(through: last, with: keys)
@@ -104,40 +108,87 @@ extension SQLConnection {
 }
 
 extension AuditQuery {
-    /// The conditions that are set, each with its values.
-    ///
-    /// With only these conditions, the database can use the index of a user, a client or a kind.
-    private var conditions: [(sql: String, values: [any SQLValue])] {
-        var conditions: [(sql: String, values: [any SQLValue])] = []
-        if let kind { conditions.append(("kind = ?", [kind.rawValue])) }
-        if !kinds.isEmpty {
-            // An expression, so that the database uses the index of the user and not that of the kinds.
-            let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
-            conditions.append(("kind || '' IN (\(marks))", kinds.map(\.rawValue)))
-        }
-        if let userID { conditions.append(("person_id = ?", [userID.rawValue])) }
-        if let clientID { conditions.append(("client_id = ?", [clientID.rawValue])) }
-        if let outcome { conditions.append(("outcome = ?", [outcome.rawValue])) }
-        if let source { conditions.append(("source = ?", [source])) }
-        if let requestID { conditions.append(("request_id = ?", [requestID])) }
-        if let since { conditions.append(("at >= ?", [since.microseconds])) }
-        if let until { conditions.append(("at < ?", [until.microseconds])) }
-        if let before { conditions.append(("(at, number) < (?, ?)", [before.microseconds, before.number])) }
-        return conditions
+    /// Conditions with the values of their parameters.
+    private typealias Conditions = [(sql: String, values: [any SQLValue])]
+
+    /// The conditions by which an index leads to events, the one with the fewest events first.
+    private var indexed: [(column: String, value: String)] {
+        let columns = [
+            ("request_id", requestID), ("source", source), ("person_id", userID?.rawValue),
+            ("client_id", clientID?.rawValue), ("outcome", outcome == .refused ? outcome?.rawValue : nil),
+            ("kind", kind?.rawValue),
+        ]
+        return columns.compactMap { column, value in value.map { (column, $0) } }
     }
 
-    /// The SQL of the query.
-    var statement: String {
-        let conditions = conditions.map(\.sql)
+    /// The condition of the index that the database is to use; empty for the index of the time.
+    private var leading: Conditions {
+        guard let first = indexed.first else { return [] }
+        // The index of refusals has only them, which the statement must show.
+        return first.column == "outcome" ? [("outcome = 'refused'", [])] : [("\(first.column) = ?", [first.value])]
+    }
+
+    /// The other conditions on columns, as expressions that belong to no index.
+    private var others: Conditions {
+        var columns = Array(indexed.dropFirst())
+        if let outcome, outcome != .refused { columns.append(("outcome", outcome.rawValue)) }
+        let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
+        let ofKinds: Conditions = kinds.isEmpty ? [] : [("kind || '' IN (\(marks))", kinds.map(\.rawValue))]
+        return columns.map { ("\($0.column) || '' = ?", [$0.value]) } + ofKinds
+    }
+
+    /// The conditions on the position.
+    private var range: Conditions {
+        let starts = [after, since.map { AuditPosition(at: $0, number: 0) }].compactMap(\.self)
+        let ends = [before, until.map { AuditPosition(at: $0, number: 0) }].compactMap(\.self)
+        return [
+            starts.max().map { ("(at, number) > (?, ?)", [$0.microseconds, $0.number]) },
+            ends.min().map { ("(at, number) < (?, ?)", [$0.microseconds, $0.number]) },
+        ].compactMap(\.self)
+    }
+
+    private func statement(_ columns: String, _ conditions: Conditions, limit: String) -> String {
+        let direction = order == .newestFirst ? "DESC" : "ASC"
         return """
-            SELECT \(AuditEntry.columns) FROM audit
-            \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-            ORDER BY at DESC, number DESC LIMIT ?
+            SELECT \(columns) FROM audit
+            \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND "))
+            ORDER BY at \(direction), number \(direction) \(limit)
             """
     }
 
+    /// The SQL of the query.
+    var statement: String { statement(AuditEntry.columns, leading + others + range, limit: "LIMIT ?") }
+
     /// The parameters of ``statement``.
-    fileprivate var values: [any SQLValue] { conditions.flatMap(\.values) + [limit] }
+    fileprivate var values: [any SQLValue] { (leading + others + range).flatMap(\.values) + [limit] }
+
+    /// The SQL of the query for the last event that a search examines; nil if every event that the index leads to
+    /// matches.
+    var lastExamined: String? {
+        others.isEmpty ? nil : statement("at, number", leading + range, limit: "LIMIT 1 OFFSET ?")
+    }
+
+    /// The parameters of ``lastExamined``.
+    fileprivate var valuesOfLast: [any SQLValue] {
+        (leading + range).flatMap(\.values) + [examined - 1]
+    }
+
+    /// Makes the event at a position the last one that can match.
+    fileprivate mutating func stop(at position: AuditPosition) {
+        switch order {
+        case .newestFirst:
+            after = AuditPosition(microseconds: position.microseconds, number: position.number - 1)
+        case .oldestFirst:
+            before = AuditPosition(microseconds: position.microseconds, number: position.number + 1)
+        }
+    }
+}
+
+extension AuditPosition {
+    /// Reads the columns `at` and `number`.
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(microseconds: try columns.integer(), number: Int(try columns.integer()))
+    }
 }
 
 extension AuditEntry {

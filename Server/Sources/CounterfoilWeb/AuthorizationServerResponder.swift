@@ -209,6 +209,9 @@ final class AuthorizationServerResponder: Responder {
         case .image(let logo):
             bytes = logo.bytes
             fields[.contentType] = logo.format.rawValue
+        case .file(let file, let type):
+            bytes = file
+            fields[.contentType] = type
         case .page(let page):
             let frame = reply.frame ?? Frame(site: Site(Branding(), settings: server.settings))
             let began = ContinuousClock.now

@@ -86,11 +86,41 @@ struct QueryPlanTests {
             AuditQuery(
                 clientID: ClientIdentifier("app_first"), since: Date(), before: AuditPosition(at: Date(), number: 7)),
             AuditQuery(since: Date()), AuditQuery(before: AuditPosition(at: Date(), number: 7)),
+            AuditQuery(source: "192.0.2.1", order: .oldestFirst), AuditQuery(requestID: "r1", until: Date()),
         ])
-    func `events of a kind, a user or a client are found in their order`(_ query: AuditQuery) async throws {
+    func `events of a kind, a user, a client, an address or a request are found in their order`(
+        _ query: AuditQuery
+    ) async throws {
         let steps = try await plan(of: query.statement)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
+        // Every event that the index leads to matches.
+        #expect(query.lastExamined == nil)
+    }
+
+    @Test(arguments: [
+        (AuditQuery(kind: .signIn, clientID: ClientIdentifier("app_first")), "audit_client"),
+        (AuditQuery(kind: .signIn, outcome: .refused), "audit_refused"),
+        (AuditQuery(kind: .signIn, outcome: .done), "audit_kind"),
+        (AuditQuery(kind: .signIn, userID: UserIdentifier(), source: "192.0.2.1"), "audit_source"),
+        (AuditQuery(kind: .signIn, source: "192.0.2.1", requestID: "r1"), "audit_request"),
+        (AuditQuery(outcome: .done), "audit_time"),
+    ])
+    func `events with several conditions are read from one index, and the last one to examine is found in it`(
+        _ query: AuditQuery, _ index: String
+    ) async throws {
+        var bounded = query
+        (bounded.after, bounded.before) = (AuditPosition(at: Date(), number: 1), AuditPosition(at: Date(), number: 7))
+        for statement in [bounded.statement, try #require(bounded.lastExamined)] {
+            let steps = try await plan(of: statement)
+            #expect(steps.count == 1 && steps[0].contains(" INDEX \(index) ("), "\(steps)")
+            #expect(steps.first?.contains("at>? AND at<?") == true, "\(steps)")
+        }
+    }
+
+    @Test func `refusals are read from an index of their own`() async throws {
+        let steps = try await plan(of: AuditQuery(outcome: .refused, since: Date()).statement)
+        #expect(steps.count == 1 && steps[0].hasPrefix("SEARCH audit USING INDEX audit_refused"), "\(steps)")
     }
 
     @Test func `the whole log is read in its order with an index`() async throws {

@@ -64,12 +64,33 @@ struct AuditListTests {
             #expect(none.status == 0 && none.output == "No matching events.\n")
             #expect(none.errors.hasPrefix("Searched: --request -rm_1:x, before 2999-01-01T00:00:00Z"), "\(none)")
             #expect(none.errors.hasSuffix(". A reference must be complete, and its case counts.\n"), "\(none)")
-            let found = try await list("--since", "2020-01-01")
+            let found = try await list("--since", "2020-01-01T00:00Z")
             #expect(found.errors.hasPrefix("Searched: since 2020-01-01T00:00:00Z"), "\(found)")
             for text in ["6f1f…", "two words", "", String(repeating: "a", count: 65)] {
                 let refused = try await list("--request", text)
                 #expect(refused.status == 64, "\(refused)")
                 #expect(refused.errors.contains("--request must be a whole reference: 1 to 64 letters"), "\(refused)")
+            }
+        }
+    }
+
+    @Test func `times are relative to now or local, and an empty period is refused`() async throws {
+        try await Self.list { list in
+            for times in [["--since", "yesterday"], ["--since", "2h"], ["--since", "90m", "--until", "2999-01-01"]] {
+                let found = try await list("--outcome", "refused", times[0], times[1], "--limit", "9")
+                #expect(found.output.contains("client-authentication refused"), "\(times): \(found)")
+                #expect(found.errors.hasPrefix("Searched: since 20"), "\(found)")
+            }
+            #expect(try await list("--outcome", "refused", "--until", "1h").output == "No matching events.\n")
+            let day = try await list("--since", "2027-01-31")
+            let local = Moment.period(since: Moment.parse("2027-01-31T00:00"), before: nil) ?? ""
+            #expect(day.errors.hasPrefix("Searched: \(local)") || day.errors.contains(local), "\(day)")
+            let empty = try await list("--since", "1h", "--until", "2h")
+            #expect(empty.status == 64 && empty.errors.contains("--until must be a later time than --since."))
+            for text in ["tomorrow", "2 h", "h", "-2h", "2w", "1234567h", "٢h"] {
+                let refused = try await list("--since=\(text)")
+                #expect(
+                    refused.status == 64 && refused.errors.contains("--since must be today, yesterday"), "\(refused)")
             }
         }
     }

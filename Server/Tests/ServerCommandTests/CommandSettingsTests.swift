@@ -53,7 +53,7 @@ struct CommandSettingsTests {
     /// Further arguments of commands that need one of several options.
     private static let more: [String: [String]] = [
         "after-restore": ["--end-sign-ins"], "app edit": ["--publisher", "Ada"],
-        "audit export": ["--before", "2027-01-01"], "branding edit": ["--name", "Photos"],
+        "audit export": ["--until", "2027-01-01"], "branding edit": ["--name", "Photos"],
         "prune-journal": ["--before", "2026-01-01"],
         "resource create": ["--scope", "photos.read"], "resource edit": ["--name", "Photos"],
         "restore": ["--end-sign-ins"], "scope edit": ["--listed"],

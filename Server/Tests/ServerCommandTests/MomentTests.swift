@@ -77,4 +77,32 @@ struct MomentTests {
                 == "since 2027-01-31T00:00:00Z and before 2027-01-31T00:01:00Z")
         #expect(Moment.period(since: nil, before: nil, in: zone) == nil)
     }
+
+    @Test(arguments: [
+        ("today", "2027-03-27T23:00:00Z"), ("yesterday", "2027-03-26T23:00:00Z"),
+        ("2027-03-28", "2027-03-27T23:00:00Z"),
+        ("2027-03-29", "2027-03-28T22:00:00Z"), ("90m", "2027-03-28T08:30:00Z"), ("2h", "2027-03-28T08:00:00Z"),
+        ("7d", "2027-03-21T10:00:00Z"), ("2027-03-28T03:00", "2027-03-28T01:00:00Z"),
+        ("2027-03-28T03:00Z", "2027-03-28T03:00:00Z"),
+    ])
+    func `a time of a search is a local day, a time ago, or a time`(text: String, utc: String) throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let now = try #require(Moment.parse("2027-03-28T10:00Z"))
+        #expect(Moment.parse(text, at: now, in: zone).map { Moment.text($0) } == utc)
+    }
+
+    // The day after a day of 25 hours, and a day that begins at 01:00.
+    @Test func `a day begins with its first moment in its time zone`() throws {
+        let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let after = try #require(Moment.parse("2027-11-01T10:00Z"))
+        #expect(Moment.parse("yesterday", at: after, in: berlin).map { Moment.text($0) } == "2027-10-30T22:00:00Z")
+        let asuncion = try #require(TimeZone(identifier: "America/Asuncion"))
+        let now = try #require(Moment.parse("2023-10-01T15:00Z"))
+        #expect(Moment.parse("2023-10-01", at: now, in: asuncion).map { Moment.text($0) } == "2023-10-01T04:00:00Z")
+    }
+
+    @Test(arguments: ["", "tomorrow", "Today", "h", "2w", "2 h", "-2h", "+2h", "1234567h", "2.5h", "٢h", "2027-02-30"])
+    func `any other text is no time of a search`(text: String) {
+        #expect(Moment.parse(text, at: Date(timeIntervalSince1970: 0), in: .gmt) == nil)
+    }
 }

@@ -23,7 +23,7 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.administration, show: list),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
-            console.handler(.audit, show: audit.show),
+            console.handler(.audit, show: audit.show, change: audit.export),
             console.handler(.unregisteredClients, show: unregistered.list),
             console.handler(.unregisteredPolicy, show: policy.show, change: policy.change),
             console.handler(.unregisteredFamily, show: unregistered.showFamily, change: unregistered.endHost),

@@ -4,93 +4,79 @@ import CounterfoilStore
 import Foundation
 import HTTPTypes
 
-/// `/admin/audit`: the audit log with a filter, in pages of 50 events.
+/// `/admin/audit`: the audit log with a filter, in pages of 50 events, and the export of what is filtered.
 struct AuditLog: Sendable {
     let console: Console
 
     /// The number of events on a page.
     private static let limit = 50
+    /// The maximum number of events that an export contains.
+    static let exportLimit = 5000
+    /// The maximum number of searches of an export.
+    private static let searchLimit = 50
 
-    /// The filter as it was typed.
+    /// The query of the page as it was typed.
     private struct Question {
-        var kind = ""
-        var outcome = ""
-        var user = ""
-        var client = ""
-        var source = ""
-        var request = ""
-        var since = ""
-        var until = ""
-        var before = ""
+        /// The texts of the filter; a field without text is missing.
+        private(set) var texts: [AuditFilter.Field: String] = [:]
+        /// The name of the time zone, such as `Europe/Oslo`; empty for UTC.
+        private(set) var zone = ""
+        /// The position before which the events are; empty for the newest ones.
+        private(set) var before = ""
 
         /// The error for a query that no page of this server leads to, such as one with an unknown name.
         struct Unknown: Error {}
 
-        init(_ text: String) throws {
-            let fields = Self.conditions + [("before", \.before)]
-            for pair in try FormParameters(parsing: text).pairs {
-                guard let field = fields.first(where: { $0.name == pair.name })?.value, self[keyPath: field].isEmpty
-                else { throw Unknown() }
-                self[keyPath: field] = pair.value.trimmingWhitespace()
-            }
-        }
-
         init() {}
 
-        private static var conditions: [(name: String, value: WritableKeyPath<Question, String>)] {
-            [
-                ("kind", \.kind), ("outcome", \.outcome), ("person", \.user), ("client", \.client),
-                ("source", \.source), ("request", \.request), ("since", \.since), ("until", \.until),
-            ]
+        init(_ text: String) throws {
+            for pair in try FormParameters(parsing: text).pairs {
+                let value = pair.value.trimmingWhitespace()
+                if let field = AuditFilter.Field(rawValue: pair.name) {
+                    guard texts[field] == nil else { throw Unknown() }
+                    texts[field] = value.isEmpty ? nil : value
+                } else if pair.name == "zone", zone.isEmpty {
+                    zone = value
+                } else if pair.name == "before", before.isEmpty {
+                    before = value
+                } else {
+                    throw Unknown()
+                }
+            }
         }
 
-        var isFilter: Bool { Self.conditions.contains { !self[keyPath: $0.value].isEmpty } }
+        subscript(field: AuditFilter.Field) -> String { texts[field] ?? "" }
 
-        /// Returns the query string of the page with older events: the same filter, with a position in the parameter
-        /// `before`.
+        /// The query string of the filter, which the export posts.
+        var filter: String { parameters.encoded }
+
+        /// Returns the query string of the page with older events: the same filter, with a position.
         func before(_ position: AuditPosition) -> String {
-            var query = FormParameters()
-            for (name, value) in Self.conditions where !self[keyPath: value].isEmpty {
-                query.append(name, self[keyPath: value])
-            }
+            var query = parameters
             query.append("before", "\(position)")
             return query.encoded
         }
+
+        private var parameters: FormParameters {
+            var query = FormParameters()
+            for field in AuditFilter.Field.allCases {
+                if let text = texts[field] { query.append(field.rawValue, text) }
+            }
+            if !zone.isEmpty { query.append("zone", zone) }
+            return query
+        }
+
+        /// The time zone; nil for a name that is not known.
+        var timeZone: TimeZone? {
+            if zone.isEmpty { return .gmt }
+            guard zone.utf8.count <= 64,
+                zone.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "/_+-".contains($0)) })
+            else { return nil }
+            return TimeZone(identifier: zone)
+        }
     }
 
-    func show(_ exchange: Console.Exchange) async throws -> Reply {
-        var problems: [Mistake] = []
-        var question = Question()
-        do { question = try Question(exchange.request.query) } catch { problems.append(Mistake(.noFilter)) }
-        let query = try await query(question, &problems)
-        // A filter that is not understood must not widen the answer.
-        let entries = problems.isEmpty ? try await console.store.audit(query) : []
-        func said(_ field: String) -> String? {
-            problems.first { $0.field == field }.map { exchange.words($0.message) }
-        }
-        var page = AuditPage(
-            console: console.head(exchange, in: .administration),
-            paths: AdministrationPaths(console, at: .audit),
-            problems: problems.map { FormProblem(exchange.words($0.message), field: $0.field) },
-            kind: Self.choices(question.kind, exchange.words, problem: said("kind")),
-            outcome: Self.outcomes(question.outcome, exchange.words, problem: said("outcome")),
-            user: FormField("person", question.user, problem: said("person")),
-            client: FormField("client", question.client, problem: said("client")),
-            source: FormField("source", question.source, problem: said("source")),
-            request: FormField("request", question.request, problem: said("request")),
-            since: FormField("since", Self.field(query.since, question.since), problem: said("since")),
-            until: FormField("until", Self.field(query.until, question.until), problem: said("until")),
-            action: console.path(.audit),
-            isFiltered: question.isFilter || !problems.isEmpty,
-            rows: try await rows(entries, exchange)
-        )
-        if entries.count == query.limit, let last = entries.last {
-            page.older = page.action + "?" + question.before(last.position)
-        }
-        return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
-    }
-
-    /// A part of the filter that is not understood; the field is nil for the URL as a whole.
+    /// A part of the query that is not understood; the field is nil for the query as a whole.
     private struct Mistake {
         var field: String?
         let message: AuditMessage
@@ -99,43 +85,159 @@ struct AuditLog: Sendable {
             self.field = field
             self.message = message
         }
-    }
 
-    /// Reads the filter, and appends a problem for each part that is not understood.
-    private func query(_ question: Question, _ problems: inout [Mistake]) async throws -> AuditQuery {
-        func read<Value>(
-            _ text: String, _ field: String?, _ message: AuditMessage, as value: (String) -> Value?
-        ) -> Value? {
-            guard !text.isEmpty else { return nil }
-            let value = value(text)
-            if value == nil { problems.append(Mistake(message, in: field)) }
-            return value
+        init(_ problem: AuditFilter.Problem) {
+            field = problem.field.rawValue
+            message =
+                switch problem {
+                case .unknownUser: .noUser
+                case .emptyPeriod: .noPeriod
+                case .invalid(let field):
+                    switch field {
+                    case .kind, .outcome: .noChoice
+                    case .person: .noUser
+                    case .client: .noClient
+                    case .source: .noSource
+                    case .request: .noRequest
+                    case .since, .until: .noTime
+                    }
+                }
         }
-        return AuditQuery(
-            kind: read(question.kind, "kind", .noChoice, as: AuditEvent.Kind.init(known:)),
-            userID: try await user(question.user, &problems),
-            clientID: read(question.client, "client", .noClient) { ClientIdentifier($0) },
-            outcome: read(question.outcome, "outcome", .noChoice) { name in
-                AuditEvent.Outcome.allCases.first { $0.rawValue == name }
-            },
-            source: read(question.source, "source", .noSource) { CountedSource(typed: $0)?.name },
-            requestID: read(question.request, "request", .noRequest) { IncomingRequest.isIdentifier($0) ? $0 : nil },
-            since: read(question.since, "since", .noTime) { Moment.parse($0, in: .gmt) },
-            until: read(question.until, "until", .noTime) { Moment.parse($0, in: .gmt) },
-            before: read(question.before, nil, .noFilter) { AuditPosition($0) }, limit: Self.limit)
     }
 
-    private func user(_ typed: String, _ problems: inout [Mistake]) async throws -> UserIdentifier? {
-        guard !typed.isEmpty else { return nil }
-        if let pseudonym = UserIdentifier(typed), pseudonym.isPseudonym { return pseudonym }
-        if let name = Username(typed), let user = try await console.store.user(named: name) { return user.id }
-        problems.append(Mistake(.noUser, in: "person"))
-        return nil
+    /// A query that was read.
+    private struct Reading {
+        var question = Question()
+        var query = AuditQuery()
+        var zone = TimeZone.gmt
+        var mistakes: [Mistake] = []
     }
 
-    /// Returns the value of a field for a time, in the form of `datetime-local`; what was typed if it is no time.
-    private static func field(_ time: Date?, _ typed: String) -> String {
-        time.map { String(Moment.text($0).dropLast()) } ?? typed
+    private func read(_ text: String, _ exchange: Console.Exchange) async throws -> Reading {
+        var reading = Reading()
+        do { reading.question = try Question(text) } catch { reading.mistakes.append(Mistake(.noFilter)) }
+        if let zone = reading.question.timeZone {
+            reading.zone = zone
+        } else {
+            reading.mistakes.append(Mistake(.noZone, in: "zone"))
+        }
+        var filter = AuditFilter(reading.question.texts, at: exchange.now, in: reading.zone, limit: Self.limit)
+        try await filter.findUser(in: console.store)
+        reading.query = filter.query
+        reading.mistakes += filter.problems.map(Mistake.init)
+        if !reading.question.before.isEmpty {
+            reading.query.before = AuditPosition(reading.question.before)
+            if reading.query.before == nil { reading.mistakes.append(Mistake(.noFilter)) }
+        }
+        return reading
+    }
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        try await page(try await read(exchange.request.query, exchange), exchange)
+    }
+
+    private func page(_ reading: Reading, _ exchange: Console.Exchange) async throws -> Reply {
+        let (question, query, words) = (reading.question, reading.query, exchange.words)
+        // A filter that is not understood must not widen the answer.
+        let search =
+            reading.mistakes.isEmpty
+            ? try await console.store.searchAudit(query) : AuditSearch(entries: [], rest: nil)
+        func field(_ field: AuditFilter.Field, _ value: String? = nil) -> FormField {
+            FormField(field.rawValue, value ?? question[field], problem: said(field.rawValue))
+        }
+        func said(_ field: String) -> String? {
+            reading.mistakes.first { $0.field == field }.map { words($0.message) }
+        }
+        func local(_ time: Date?) -> String? { time.map { String(Moment.text($0, in: reading.zone).prefix(19)) } }
+        let zone = question.zone.isEmpty ? "UTC" : question.zone
+        var page = AuditPage(
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, at: .audit),
+            problems: reading.mistakes.map { FormProblem(words($0.message), field: $0.field) },
+            kind: Self.choices(question[.kind], words, problem: said("kind")),
+            outcome: Self.outcomes(question[.outcome], words, problem: said("outcome")),
+            user: field(.person),
+            client: field(.client),
+            source: field(.source),
+            request: field(.request),
+            since: field(.since, local(query.since)),
+            until: field(.until, local(query.until)),
+            zone: FormField("zone", zone, problem: said("zone")),
+            action: console.path(.audit),
+            isFiltered: !question.texts.isEmpty || !reading.mistakes.isEmpty,
+            times: words(LocalizedText("audit.times", ["zone": .text(zone)])),
+            rows: try await rows(search.entries, in: reading.zone, exchange)
+        )
+        if let rest = search.rest {
+            page.older = page.action + "?" + question.before(rest)
+            if page.rows.isEmpty {
+                page.searched = words(
+                    LocalizedText("audit.searched", ["time": .text(words.moment(rest.time, in: reading.zone))]))
+            }
+        }
+        if reading.mistakes.allSatisfy({ $0.message == .tooMany }) {
+            page.export = AuditPage.Export(
+                ticket: console.ticket(exchange, for: page.action), filter: question.filter,
+                about: words(LocalizedText("audit.export.about", ["limit": .number(Self.exportLimit)])))
+        }
+        return Reply(reading.mistakes.isEmpty ? .ok : .badRequest, .page(page))
+    }
+
+    /// A format of the export; the raw value is that of the form field `format`.
+    private enum Format: String {
+        case csv
+        case ndjson
+
+        var type: String {
+            switch self {
+            case .csv: "text/csv; charset=utf-8"
+            case .ndjson: "application/x-ndjson"
+            }
+        }
+    }
+
+    /// Answers the form of the export with a file, oldest events first.
+    ///
+    /// The event of the export is stored before the answer, so that no one gets the file without it. If the file would
+    /// be incomplete, the page says so instead.
+    func export(_ exchange: Console.Exchange) async throws -> Reply {
+        let (form, _) = try console.form(exchange)
+        var reading = try await read(try form.value("filter"), exchange)
+        let format = Format(rawValue: try form.value("format"))
+        if format == nil { reading.mistakes.append(Mistake(.noFilter)) }
+        guard let format, reading.mistakes.isEmpty else { return try await page(reading, exchange) }
+        var query = reading.query
+        query.order = .oldestFirst
+        query.limit = 1000
+        var (file, count, searches) = ([UInt8](), 0, 0)
+        var names: [UserIdentifier: String] = [:]
+        if format == .csv { file += Array(AuditDocument.header.utf8) }
+        while true {
+            let search = try await console.store.searchAudit(query)
+            (count, searches) = (count + search.entries.count, searches + 1)
+            guard count <= Self.exportLimit, searches < Self.searchLimit || search.rest == nil else {
+                reading.mistakes = [Mistake(.tooMany)]
+                return try await page(reading, exchange)
+            }
+            let documents = try await AuditDocument.documents(
+                of: search.entries, in: console.store, names: &names)
+            for document in documents {
+                file += try format == .csv ? Array(document.row.utf8) : Array(document.line())
+            }
+            guard let rest = search.rest else { break }
+            query.proceed(from: rest)
+        }
+        // A name in the filter would stay in the log after the deletion of its user.
+        let fields = AuditFilter.Field.allCases.filter { reading.question.texts[$0] != nil }.map(\.rawValue)
+        let filtered = fields.isEmpty ? "" : ", filtered by \(fields.joined(separator: ", "))"
+        let event = console.event(
+            .auditExport, by: exchange, detail: "\(format.rawValue), \(count) event\(count == 1 ? "" : "s")\(filtered)")
+        try await console.store.appendAudit(event)
+        console.auditor.countRecorded(event)
+        let time = Moment.text(exchange.now).filter { $0 != "-" && $0 != ":" }
+        return Reply(
+            .ok, .file(file, type: format.type),
+            fields: [.contentDisposition: "attachment; filename=\"audit-\(time).\(format.rawValue)\""])
     }
 
     private static func outcomes(_ chosen: String, _ words: Localizer, problem: String?) -> FormChoices {
@@ -157,7 +259,9 @@ struct AuditLog: Sendable {
         return FormChoices("kind", [every] + kinds, problem: problem)
     }
 
-    private func rows(_ entries: [AuditEntry], _ exchange: Console.Exchange) async throws -> [AuditPage.Row] {
+    private func rows(
+        _ entries: [AuditEntry], in zone: TimeZone, _ exchange: Console.Exchange
+    ) async throws -> [AuditPage.Row] {
         var users: [UserIdentifier: DisplayName] = [:]
         for id in Set(entries.compactMap(\.event.userID)) {
             let user = try await StoreFault.supported { () async throws(StoreFault) in
@@ -177,7 +281,9 @@ struct AuditLog: Sendable {
         return entries.map { entry in
             let event = entry.event
             return AuditPage.Row(
-                time: words.moment(event.at),
+                number: entry.number,
+                time: words.moment(event.at, in: zone),
+                universalTime: Moment.text(event.at),
                 what: event.kind.label.map { words($0) } ?? event.kind.rawValue,
                 outcome: event.outcome.label.map { words($0) } ?? event.outcome.rawValue,
                 isRefused: event.outcome == .refused,
@@ -192,6 +298,17 @@ struct AuditLog: Sendable {
                 request: event.outcome == .refused ? event.requestID : nil
             )
         }
+    }
+}
+
+extension Console {
+    /// Returns the URL of the audit log with the sign-ins to a client.
+    func signIns(to client: ClientIdentifier) -> String {
+        let query = FormParameters([
+            AuditFilter.Field.kind.rawValue: AuditEvent.Kind.signIn.rawValue,
+            AuditFilter.Field.client.rawValue: client.rawValue,
+        ])
+        return path(.audit) + "?" + query.encoded
     }
 }
 
@@ -210,6 +327,13 @@ private enum AuditMessage: String, LocalizationKey {
     case noSource = "audit.no-source"
     case noRequest = "audit.no-request"
     case noFilter = "audit.no-filter"
+    case noPeriod = "audit.no-period"
+    case noZone = "audit.no-zone"
+    case tooMany = "audit.export.too-many"
+
+    var values: [String: LocalizedText.Value] {
+        self == .tooMany ? ["limit": .number(AuditLog.exportLimit)] : [:]
+    }
 }
 
 extension AuditEvent.Kind {

@@ -19,21 +19,40 @@ package struct AuditPage: ConsolePage, Hashable {
     package var source: FormField
     /// The field `request`: the reference of a request, as error pages show it.
     package var request: FormField
-    /// The field `since`: the earliest time, in UTC.
+    /// The field `since`: the earliest time, in the time zone of ``zone``.
     package var since: FormField
-    /// The field `until`: the time before which the events are, in UTC.
+    /// The field `until`: the time before which the events are, in the time zone of ``zone``.
     package var until: FormField
+    /// The field `zone`: the name of a time zone; the script fills in that of the browser.
+    package var zone: FormField
     /// The path that the form sends a GET request to.
     package var action: String
     /// Whether the filter form is shown, because a field has a value.
     package var isFiltered: Bool
+    /// The time zone of all times, in words.
+    package var times: String
     package var rows: [Row]
     /// The URL of the page with older events; nil if there are none.
     package var older: String?
+    /// Up to which time events were examined, if none of them matches and older ones remain; nil otherwise.
+    package var searched: String?
+    /// The form that exports the events of the filter; nil for a filter that is not understood.
+    package var export: Export?
+
+    package struct Export: Sendable, Hashable {
+        package var ticket: String
+        /// The filter as a query string, in the field `filter`.
+        package var filter: String
+        package var about: String
+    }
 
     package struct Row: Sendable, Hashable {
-        /// The time in UTC.
+        /// The number of the event in the log.
+        package var number: Int
+        /// The time in the time zone of the page.
         package var time: String
+        /// The time in UTC, as in an export.
+        package var universalTime: String
         /// The kind of the event, in words.
         package var what: String
         package var outcome: String

@@ -71,6 +71,7 @@ extension Console {
             secrets: client.isConfidential ? path(.clientSecrets) : nil,
             association: claims ? path(.clientAssociation) : nil,
             policy: exchange.user.isAdministrator ? path(.clientPolicy) : nil,
+            signIns: exchange.user.isAdministrator ? signIns(to: client.id) : nil,
             delete: path(.deleteClient),
             list: self.path(isOwn ? .clients : .administration),
             isOwn: isOwn

@@ -22,6 +22,8 @@ package struct ClientPaths: Sendable, Hashable {
     package var association: String?
     /// The path of the policy; nil unless the user is an administrator.
     package var policy: String?
+    /// The URL of the sign-ins to the client in the audit log; nil unless the user is an administrator.
+    package var signIns: String?
     package var delete: String
     /// The path of the list in which this user sees the client.
     package var list: String
@@ -41,7 +43,8 @@ package struct ClientPaths: Sendable, Hashable {
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
-        association: String? = nil, policy: String? = nil, delete: String, list: String, isOwn: Bool
+        association: String? = nil, policy: String? = nil, signIns: String? = nil, delete: String, list: String,
+        isOwn: Bool
     ) {
         self.overview = overview
         self.edit = edit
@@ -50,6 +53,7 @@ package struct ClientPaths: Sendable, Hashable {
         self.secrets = secrets
         self.association = association
         self.policy = policy
+        self.signIns = signIns
         self.delete = delete
         self.list = list
         self.isOwn = isOwn

@@ -87,6 +87,15 @@
     if (field.value.trim() && !list.children.length) judge();
   }
 
+  // Times in the time zone of the browser, unless the URL names one.
+  const zone = document.querySelector('[data-zone]');
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const here = new URL(location);
+  if (zone && own && zone.value !== own && !here.searchParams.has('zone')) {
+    here.searchParams.set('zone', own);
+    location.replace(here);
+  }
+
   // A preview of the chosen colour and name.
   const preview = document.querySelector('[data-preview]');
   if (preview) {

@@ -12,14 +12,17 @@ extension StoreSchema {
             person_id TEXT COLLATE BINARY,
             client_id TEXT COLLATE BINARY,
             grant_id TEXT,
-            source TEXT,
-            request_id TEXT,
+            source TEXT COLLATE BINARY,
+            request_id TEXT COLLATE BINARY,
             detail TEXT
         ) STRICT;
         CREATE INDEX audit_time ON audit (at, number);
         CREATE INDEX audit_person ON audit (person_id, at, number) WHERE person_id IS NOT NULL;
         CREATE INDEX audit_client ON audit (client_id, at, number) WHERE client_id IS NOT NULL;
         CREATE INDEX audit_kind ON audit (kind, at, number);
+        CREATE INDEX audit_source ON audit (source, at, number) WHERE source IS NOT NULL;
+        CREATE INDEX audit_request ON audit (request_id, at, number) WHERE request_id IS NOT NULL;
+        CREATE INDEX audit_refused ON audit (at, number) WHERE outcome = 'refused';
 
         -- Holds a row only within the transaction of a deletion.
         CREATE TABLE audit_removal (through_at INTEGER NOT NULL, through_number INTEGER NOT NULL) STRICT;

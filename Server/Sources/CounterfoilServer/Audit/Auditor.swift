@@ -50,6 +50,13 @@ package struct Auditor: Sendable {
             detail: reason.map { AuditEvent.detail($0, detail) } ?? detail)
     }
 
+    /// Creates the event of a sign-in to a client in an existing session, for the commit of its grant.
+    func signInToClient(_ request: IncomingRequest, under grant: Grant, now: Date) -> AuditEvent {
+        event(
+            .signIn, by: request, user: grant.userID, client: grant.clientID, grant: grant.id,
+            detail: "existing session", now: now)
+    }
+
     /// Counts the events that a commit has appended.
     package func countRecorded(_ events: AuditEvent...) { countRecorded(events) }
 

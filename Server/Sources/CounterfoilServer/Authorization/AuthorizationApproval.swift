@@ -13,12 +13,14 @@ extension AuthorizationFlow {
     ///   - granted: The scopes that the user allowed on a page; nil if no page asked, which grants every
     ///     requested scope.
     ///   - session: The session of the user.
+    ///   - signedInForThis: Whether the user has signed in for this request, which is an event of its own.
     ///   - interaction: The identifier of the page that the user answered, which can be answered only once; nil
     ///     if no page asked.
     func approve(
         _ exchange: AuthorizationExchange,
         granting granted: Scope? = nil,
         by session: LiveSession,
+        signedInForThis: Bool,
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationOutcome {
         try checkApprover(of: exchange, session)
@@ -74,7 +76,7 @@ extension AuthorizationFlow {
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
             pushedRequest: authorization.target.parsed.pushed?.digest,
             newClient: authorization.client.storedOnApproval,
-            events: events(of: exchange, for: grant, granting: granted),
+            events: events(of: exchange, for: grant, granting: granted, signedInForThis: signedInForThis),
             newClientEvent: directory.firstApprovalEvent(of: grant, by: exchange.request)
         )
         let isFirst = try await directory.isFirst(approval, by: exchange.request)
@@ -162,14 +164,16 @@ extension AuthorizationFlow {
         )
     }
 
-    /// Returns the events of an approval: the answer of the user, and the exception of the policy of the client.
+    /// Returns the events of an approval: the sign-in to the client in an existing session, the answer of the user, and
+    /// the exception of the policy of the client.
     ///
     /// - Parameters:
     ///   - exchange: The approved request.
     ///   - grant: The grant of the approval.
     ///   - granted: The scopes that the user allowed on a page; nil if no page asked.
+    ///   - signedInForThis: Whether the beginning of the session is the sign-in to the client.
     private func events(
-        of exchange: AuthorizationExchange, for grant: Grant, granting granted: Scope?
+        of exchange: AuthorizationExchange, for grant: Grant, granting granted: Scope?, signedInForThis: Bool
     ) -> [AuditEvent] {
         let (client, pkce) = (exchange.client, exchange.authorization.pkce)
         var events: [AuditEvent] = []
@@ -178,6 +182,10 @@ extension AuthorizationFlow {
                 auditor.event(
                     .pkceException, by: exchange.request, user: grant.userID, client: grant.clientID, grant: grant.id,
                     detail: "code_challenge_method \(pkce.rawValue), policy \(client.policy.pkce)", now: exchange.now))
+        }
+        if !signedInForThis {
+            events.append(
+                auditor.signInToClient(exchange.request, under: grant, now: exchange.now))
         }
         if let granted {
             events.append(

@@ -48,8 +48,8 @@ struct AuthorizationEndpoint: Sendable {
         if session == nil, exchange.request.head.method == .post {
             return .page(.seeOther(flow.settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)))
         }
-        let step = try await flow.next(
-            for: exchange, session: session, signedInForThis: signedIn(form, exchange, session: session))
+        let signedInForThis = signedIn(form, exchange, session: session)
+        let step = try await flow.next(for: exchange, session: session, signedInForThis: signedInForThis)
         if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
@@ -57,13 +57,15 @@ struct AuthorizationEndpoint: Sendable {
         case .stepUp(let session, let confirmation):
             return .page(try await pages.stepUp(exchange, session: session, with: confirmation))
         case .askConsent(let session, let earlier):
-            return .page(try await pages.consent(exchange, session: session, earlier: earlier))
+            return .page(
+                try await pages.consent(
+                    exchange, session: session, earlier: earlier, signedInForThis: signedInForThis))
         case .confirm(let session):
             return .page(pages.confirmation(exchange, session: session))
         case .needsAdministrator:
             throw ApprovalError.needsAdministrator(exchange.client.displayName)
         case .answer(let session, _):
-            return try await flow.approve(exchange, by: session)
+            return try await flow.approve(exchange, by: session, signedInForThis: signedInForThis)
         case .refuse(let error):
             throw error
         }

@@ -71,7 +71,9 @@ struct AuthorizationPages: Sendable {
         return try signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 
-    func consent(_ exchange: AuthorizationExchange, session: LiveSession, earlier: Consent?) async throws -> Reply {
+    func consent(
+        _ exchange: AuthorizationExchange, session: LiveSession, earlier: Consent?, signedInForThis: Bool
+    ) async throws -> Reply {
         let language = exchange.request.language
         let registry = try await registry.fresh()
         let branding = try await registry.branding()
@@ -85,7 +87,8 @@ struct AuthorizationPages: Sendable {
             words: exchange.request.words)
         var page = question.page(
             definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.consent.path,
-            request: exchange.pendingRequest, ticket: ticket(.consent, exchange, session: session))
+            request: exchange.pendingRequest,
+            ticket: ticket(.consent, exchange, session: session, signedInForThis: signedInForThis))
         page.openInBrowserLink = openInBrowserLink(exchange)
         var reply = Reply(.ok, .page(page))
         // The branding was read above for the page, so the frame uses it too instead of reading it again.
@@ -107,12 +110,13 @@ struct AuthorizationPages: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    private func ticket(_ question: AuthorizationQuestion, _ exchange: AuthorizationExchange, session: LiveSession)
-        -> String
-    {
+    private func ticket(
+        _ question: AuthorizationQuestion, _ exchange: AuthorizationExchange, session: LiveSession,
+        signedInForThis: Bool = false
+    ) -> String {
         tickets(of: question).issue(
             to: session, for: exchange.authorization.access, request: exchange.pendingRequest,
-            interaction: InteractionIdentifier(random: random),
+            interaction: InteractionIdentifier(random: random), signedInForThis: signedInForThis,
             expires: settings.pageEnd(from: exchange.now))
     }
 

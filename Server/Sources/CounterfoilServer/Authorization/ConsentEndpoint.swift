@@ -55,7 +55,9 @@ struct ConsentEndpoint: Sendable {
                 // denies the request.
                 return await deny(exchange, by: session, because: "the user allowed none of the requested scopes")
             }
-            return try await flow.approve(exchange, granting: granted, by: session, interaction: ticket.interaction)
+            return try await flow.approve(
+                exchange, granting: granted, by: session, signedInForThis: ticket.signedInForThis,
+                interaction: ticket.interaction)
         }
     }
 
@@ -79,7 +81,7 @@ extension PageForm {
         with tickets: QuestionTickets,
         again: String,
         now: Date
-    ) throws(PageProblem) -> (shown: ConsentSnapshot, interaction: InteractionIdentifier) {
+    ) throws(PageProblem) -> AskedPage {
         let text = try value("ticket")
         let request = try value("request")
         do {

@@ -48,7 +48,7 @@ struct SignInEndpoint: Sendable {
         case .signIn, .stepUp, .askConsent, .confirm, .needsAdministrator:
             return .page(pages.afterSignIn(exchange, session: session))
         case .answer(let session, _):
-            return try await flow.approve(exchange, by: session)
+            return try await flow.approve(exchange, by: session, signedInForThis: true)
         case .refuse(let error):
             throw error
         }

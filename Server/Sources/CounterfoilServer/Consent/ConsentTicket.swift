@@ -52,6 +52,14 @@ enum AuthorizationQuestion: Sendable {
     }
 }
 
+/// A page with a question, as its ticket has it.
+struct AskedPage: Sendable {
+    let shown: ConsentSnapshot
+    let interaction: InteractionIdentifier
+    /// Whether the user signed in for the request and then came to the page.
+    let signedInForThis: Bool
+}
+
 /// Issues and verifies the form tickets of pages that ask the user a question.
 ///
 /// A ticket begins with the snapshot of the question. The message authentication code covers the snapshot, so that a
@@ -65,12 +73,13 @@ struct QuestionTickets: Sendable {
         for access: RequestedAccess,
         request: String,
         interaction: InteractionIdentifier,
+        signedInForThis: Bool = false,
         expires: Date
     ) -> String {
         let shown = ConsentSnapshot(access)
         let ticket = tickets.issue(
-            purpose, to: Self.holder(session, shown), request: request, interaction: interaction,
-            expires: expires)
+            purpose, to: Self.holder(session, shown, signedInForThis: signedInForThis), request: request,
+            interaction: interaction, expires: expires)
         return shown.rawValue + "." + ticket
     }
 
@@ -79,16 +88,22 @@ struct QuestionTickets: Sendable {
         of session: LiveSession,
         request: String,
         now: Date
-    ) throws(TicketAuthority.Refusal) -> (shown: ConsentSnapshot, interaction: InteractionIdentifier) {
+    ) throws(TicketAuthority.Refusal) -> AskedPage {
         guard let dot = text.lastIndex(of: ".") else { throw .forged }
         let shown = ConsentSnapshot(rawValue: String(text[..<dot]))
-        let ticket = try tickets.check(
-            String(text[text.index(after: dot)...]), purpose, of: Self.holder(session, shown), request: request,
-            now: now)
-        return (shown, ticket.interaction)
+        func check(signedInForThis: Bool) throws(TicketAuthority.Refusal) -> AskedPage {
+            let ticket = try tickets.check(
+                String(text[text.index(after: dot)...]), purpose,
+                of: Self.holder(session, shown, signedInForThis: signedInForThis), request: request, now: now)
+            return AskedPage(shown: shown, interaction: ticket.interaction, signedInForThis: signedInForThis)
+        }
+        do { return try check(signedInForThis: false) } catch {
+            guard case .forged = error else { throw error }
+            return try check(signedInForThis: true)
+        }
     }
 
-    private static func holder(_ session: LiveSession, _ shown: ConsentSnapshot) -> String {
-        session.holder + "." + shown.rawValue
+    private static func holder(_ session: LiveSession, _ shown: ConsentSnapshot, signedInForThis: Bool) -> String {
+        session.holder + "." + shown.rawValue + (signedInForThis ? ".signed-in" : "")
     }
 }

@@ -122,9 +122,10 @@ struct DeviceFlow: Sendable {
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.user.passwordHash,
             basis: .answer, newClient: access.client.storedOnApproval,
             events: [
+                auditor.signInToClient(exchange.request, under: grant, now: now),
                 auditor.event(
                     .consent, by: exchange.request, user: session.user.id, client: access.client.id, grant: grant.id,
-                    detail: "device: \(granted)", now: now)
+                    detail: "device: \(granted)", now: now),
             ], newClientEvent: directory.firstApprovalEvent(of: grant, by: exchange.request))
         let again = settings.issuer.deviceURL(with: exchange.code)
         let isFirst = try await directory.isFirst(approval, by: exchange.request)

@@ -19,6 +19,8 @@ public struct Reply: Sendable {
         /// A page, which the web layer renders as HTML.
         case page(any Page)
         case image(Logo)
+        /// A file with its media type, which the browser saves under the name in `Content-Disposition`.
+        case file([UInt8], type: String)
     }
 
     /// The HTTP status, which each endpoint chooses; 303 for a redirect, and for an error the status of its refusal.

@@ -52,6 +52,13 @@ package struct Localizer: Sendable {
         return said + " UTC"
     }
 
+    /// Formats a date and time to the second in a time zone, which the page names: in English as
+    /// "21 Nov 2026, 14:03:07".
+    package func moment(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(
+            Date.FormatStyle(date: .abbreviated, time: .standard, locale: language.locale, timeZone: zone))
+    }
+
     /// Formats the end of something in UTC, rounded up to the minute: in English as "14:03 UTC" if it is today, and as
     /// ``moment(_:)`` does if not.
     package func end(_ date: Date, now: Date) -> String {

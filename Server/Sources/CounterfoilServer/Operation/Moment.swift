@@ -3,10 +3,12 @@ package import Foundation
 
 /// The text format of times in the arguments and the output of commands, and in the filters of pages.
 package enum Moment {
-    /// The forms that ``parse(_:in:)`` accepts, for error messages.
+    /// The forms that ``parse(_:in:_:)`` accepts, for error messages.
     package static let forms =
         "a day, such as 2027-01-31, a time with its time zone, such as 2027-01-31T09:30Z, or a local time that "
         + "exists, such as 2027-01-31T09:30"
+    /// The further forms that ``parse(_:at:in:_:)`` accepts.
+    package static let searchForms = "today, yesterday, a time ago, such as 90m, 2h or 7d, " + forms
 
     /// Formats a time in UTC, to the second: `2027-01-31T09:30:00Z`.
     package static func text(_ moment: Date) -> String { moment.formatted(.iso8601) }
@@ -34,6 +36,37 @@ package enum Moment {
     /// The moment of a local time that occurs twice, because daylight saving time ends.
     package enum Occurrence {
         case first, last
+    }
+
+    /// Parses a time of a search: a day, `today` or `yesterday`, each of which begins with its first moment in the time
+    /// zone; a time ago, as a number of minutes, hours or days of 24 hours, such as `90m`, `2h` or `7d`; or a time as
+    /// ``parse(_:in:_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - text: The time.
+    ///   - now: The current time.
+    ///   - zone: The time zone of a day, and of a time without one.
+    ///   - occurrence: The moment of a time that occurs twice.
+    package static func parse(
+        _ text: String, at now: Date, in zone: TimeZone = .current, _ occurrence: Occurrence = .first
+    ) -> Date? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        // A day of daylight saving time can begin at 01:00, and has 23 or 25 hours.
+        let today = calendar.startOfDay(for: now)
+        if text == "today" { return today }
+        if text == "yesterday" { return calendar.startOfDay(for: today - 43_200) }
+        if let day = CalendarDay(text) {
+            let noon = calendar.date(from: DateComponents(year: day.year, month: day.month, day: day.day, hour: 12))
+            return noon.map { calendar.startOfDay(for: $0) }
+        }
+        let units: [Character: TimeInterval] = ["m": 60, "h": 3600, "d": 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }) else { return parse(text, in: zone, occurrence) }
+        let digits = text.dropLast()
+        guard (1...6).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let count = Int(digits)
+        else { return nil }
+        return now - TimeInterval(count) * unit
     }
 
     /// Parses a day, which begins at 00:00 UTC, or a time to the minute or the second.

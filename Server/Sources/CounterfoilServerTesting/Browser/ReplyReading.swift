@@ -16,6 +16,7 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             case .json(let bytes): "JSON of \(bytes.count) bytes"
             case .signed: "a signed answer"
             case .image: "an image"
+            case .file(_, let type): "a file of the type \(type)"
             case .page(let page as ProblemPage): "the page \"\(page.title)\": \(page.explanation)"
             case .page(let page as SignInPage): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
             case .page(let page): "the page \(type(of: page).template)"

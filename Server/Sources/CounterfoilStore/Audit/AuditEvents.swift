@@ -22,7 +22,8 @@ public struct AuditEvent: Sendable, Hashable {
             self = kind
         }
 
-        /// A user signed in, or failed to.
+        /// A user signed in, or failed to; or an app got an authorization code in an existing session, which is a
+        /// sign-in to the app.
         public static let signIn = Kind(rawValue: "sign-in")
         /// A session ended: by its user, by an administrator, or because the password changed.
         public static let signOut = Kind(rawValue: "sign-out")
@@ -70,13 +71,15 @@ public struct AuditEvent: Sendable, Hashable {
         public static let setting = Kind(rawValue: "setting")
         /// Events were deleted from the audit log, after an export or after their retention period.
         public static let auditRemoval = Kind(rawValue: "audit-removal")
+        /// An administrator exported events of the audit log on its page.
+        public static let auditExport = Kind(rawValue: "audit-export")
 
         /// Every kind that this version records.
         public static let allCases: [Kind] = [
             .signIn, .signOut, .passwordChange, .passkey, .secondFactor, .consent, .browserRequest, .clientRequest,
             .pkceException, .challengeReuse, .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation,
             .clientAuthentication, .throttled, .client, .machineAccess, .clientSecret, .account,
-            .signingKey, .setting, .auditRemoval,
+            .signingKey, .setting, .auditRemoval, .auditExport,
         ]
     }
 
@@ -290,10 +293,24 @@ public struct AuditQuery: Sendable, Hashable {
     public var since: Date?
     /// The time before which the events are, exclusive; nil for no limit.
     public var until: Date?
-    /// The position before which the events are; nil to begin with the newest event.
+    /// The position before which the events are; nil for no limit.
     public var before: AuditPosition?
+    /// The position after which the events are; nil for no limit.
+    public var after: AuditPosition?
+    /// The order of the events.
+    public var order: Order
     /// The maximum number of events to return, 1 to 1000.
     public var limit: Int
+    /// The maximum number of events that one search examines.
+    package var examined = 10_000
+
+    /// An order of events, by their positions.
+    public enum Order: Sendable, Hashable {
+        /// From the newest event to the oldest.
+        case newestFirst
+        /// From the oldest event to the newest.
+        case oldestFirst
+    }
 
     /// Creates a query; by default it returns the newest 100 events.
     ///
@@ -301,7 +318,8 @@ public struct AuditQuery: Sendable, Hashable {
     public init(
         kind: AuditEvent.Kind? = nil, userID: UserIdentifier? = nil, clientID: ClientIdentifier? = nil,
         outcome: AuditEvent.Outcome? = nil, source: String? = nil, requestID: String? = nil,
-        since: Date? = nil, until: Date? = nil, before: AuditPosition? = nil, limit: Int = 100
+        since: Date? = nil, until: Date? = nil, before: AuditPosition? = nil, after: AuditPosition? = nil,
+        order: Order = .newestFirst, limit: Int = 100
     ) {
         self.kind = kind
         self.userID = userID
@@ -312,7 +330,31 @@ public struct AuditQuery: Sendable, Hashable {
         self.since = since
         self.until = until
         self.before = before
+        self.after = after
+        self.order = order
         self.limit = min(max(limit, 1), 1000)
+    }
+
+    /// Continues behind a position, in the order of the query.
+    public mutating func proceed(from position: AuditPosition) {
+        switch order {
+        case .newestFirst: before = position
+        case .oldestFirst: after = position
+        }
+    }
+}
+
+/// The result of a search in the audit log.
+public struct AuditSearch: Sendable, Hashable {
+    /// The events that match, in the order of the query.
+    public let entries: [AuditEntry]
+    /// The position of the last examined event, behind which further events can match; nil if none can.
+    public let rest: AuditPosition?
+
+    /// Creates the result that a store has read.
+    public init(entries: [AuditEntry], rest: AuditPosition?) {
+        self.entries = entries
+        self.rest = rest
     }
 }
 
@@ -330,8 +372,11 @@ public protocol AuditStore: Sendable {
     /// it, and otherwise is appended without the user (``AuditEvent/withoutUser``). The same holds for an event that
     /// a commit appends.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
-    /// Reads the events that match a query, newest first by their positions, at most ``AuditQuery/limit``.
-    func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]
+    /// Reads the events that match a query, in its order, at most ``AuditQuery/limit``.
+    ///
+    /// An index leads to the events with one condition of the query. A search examines at most 10,000 of them for its
+    /// other conditions. To read on, call ``AuditQuery/proceed(from:)`` with ``AuditSearch/rest``.
+    func searchAudit(_ query: AuditQuery) async throws(StoreFault) -> AuditSearch
     /// Reads the events after a position, oldest first by their positions.
     ///
     /// - Parameters:
@@ -352,4 +397,20 @@ public protocol AuditStore: Sendable {
         through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, with serverKey: ServerKey,
         at time: Date
     ) async throws(StoreFault) -> Int
+}
+
+extension AuditStore {
+    /// Reads the events that match a query, in its order, at most ``AuditQuery/limit``, in as many searches as it
+    /// needs.
+    public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
+        var (query, found) = (query, [AuditEntry]())
+        let limit = query.limit
+        while true {
+            let search = try await searchAudit(query)
+            found += search.entries
+            guard let rest = search.rest, found.count < limit else { return found }
+            query.proceed(from: rest)
+            query.limit = limit - found.count
+        }
+    }
 }

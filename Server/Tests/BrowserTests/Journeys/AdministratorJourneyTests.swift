@@ -81,7 +81,7 @@ struct AdministratorJourneyTests {
     }
 
     // An identifier may break anywhere, which must not make its column narrower than a word.
-    @Test(arguments: [1024, 1280, 1920])
+    @Test(arguments: [390, 1024, 1280, 1920])
     func `no column of the audit log is narrower than a word`(width: Int) async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -111,6 +111,30 @@ struct AdministratorJourneyTests {
                 """)
             #expect(broken.array == [], "\(broken)")
             #expect(try await PageAudit.findings(in: browser) == [])
+        }
+    }
+
+    // An event is a line of the table on a desktop, and a card on a phone; its details open in it.
+    @Test(arguments: [390, 1280, 1920])
+    func `an event of the audit log is one line on a desktop`(width: Int) async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.emulateScreen(width: width, height: 860)
+            try await stage.open("/admin/audit?zone=Europe/Oslo", as: .grace)
+            #expect(try await browser.waitForElement(".log caption").text == "Times are in Europe/Oslo.")
+            let lines = try await browser.execute(
+                """
+                return [...document.querySelectorAll('.log tbody tr')].map(row => {
+                  const style = getComputedStyle(row.querySelector('td'));
+                  return row.getBoundingClientRect().height / parseFloat(style.fontSize);
+                }).filter(height => height > 4).length;
+                """)
+            if width >= 1280 { #expect(lines == 0) }
+            #expect(try await browser.execute("return document.documentElement.scrollWidth <= innerWidth") == true)
+            try await browser.find(".log tbody summary").click()
+            #expect(try await browser.find(".log tbody [open] dl").text.contains("Time in UTC"))
+            #expect(try await PageAudit.findings(in: browser) == [])
+            try await stage.expectNoComplaints()
         }
     }
 

@@ -30,6 +30,40 @@ struct AuditTests {
         #expect(consents.first?.detail == "photos.read")
     }
 
+    @Test func `an app that signs a user in within an existing session has a sign-in of its own`() async throws {
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        // The sign-in and the consent to the first app are one flow, with one sign-in.
+        let began = try #require(try await events(.signIn).first)
+        #expect(try await events(.signIn).count == 1 && began.grantID == nil)
+
+        let web = try await test.register(
+            "Album", type: .web, at: ["https://album.example/cb"],
+            under: ClientPolicy(isVouchedFor: true, requiresState: false), secret: ClientSecret())
+        func signIns() async throws -> [AuditEvent] {
+            try await test.store.audit(AuditQuery(kind: .signIn, clientID: web.id, outcome: .done)).map(\.event)
+        }
+        let attempt = Attempt(test, by: web, at: "https://album.example/cb")
+        // The user denies, so there is no sign-in.
+        _ = try await attempt.authorize(with: &browser, decision: .deny)
+        #expect(try await signIns().isEmpty)
+        // The consent page in the existing session, then the remembered consent, then without a page.
+        let again = [
+            Attempt(test, by: web, at: "https://album.example/cb"),
+            Attempt(test, by: web, at: "https://album.example/cb"),
+            Attempt(test, by: web, at: "https://album.example/cb").with("prompt", "none"),
+        ]
+        for (number, attempt) in again.enumerated() {
+            _ = try await attempt.authorize(with: &browser)
+            let events = try await signIns()
+            #expect(events.count == number + 1)
+            let event = try #require(events.first)
+            #expect(event.userID == test.alice.id && event.grantID != nil && event.detail == "existing session")
+            #expect(event.source == "192.0.2.1" && event.requestID != nil)
+        }
+        #expect(try await events(.consent).filter { $0.outcome == .done && $0.clientID == web.id }.count == 1)
+    }
+
     // One grapheme cluster can contain any number of scalars.
     @Test func `the detail of an event has at most 200 bytes`() {
         func detail(_ text: String) -> String? { AuditEvent(at: test.clock.now, .setting, detail: text).detail }

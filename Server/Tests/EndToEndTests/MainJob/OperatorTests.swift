@@ -99,7 +99,9 @@ struct OperatorTests {
     /// The words of a command for the period between two days.
     private static func period(since start: String? = nil, before end: String? = nil) throws -> String {
         try #require(
-            Moment.period(since: start.flatMap { Moment.parse($0) }, before: end.flatMap { Moment.parse($0) }))
+            Moment.period(
+                since: start.flatMap { Moment.parse($0, at: Date()) },
+                before: end.flatMap { Moment.parse($0, at: Date()) }))
     }
 
     @Test func `the audit log is exported completely, and exported events can be deleted`() async throws {
@@ -117,12 +119,12 @@ struct OperatorTests {
                     try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
                 }
             }
-            let none = try await site.administer(["audit", "export", "--before", "2020-01-01"])
+            let none = try await site.administer(["audit", "export", "--until", "2020-01-01"])
             #expect(none.status == 0 && none.output.isEmpty)
             #expect(none.errors == "There are no events \(try Self.period(before: "2020-01-01")).\n")
 
             let file = site.folder.path("events.jsonl")
-            let exported = try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file])
+            let exported = try await site.administer(["audit", "export", "--until", "2999-01-01", "--output", file])
             #expect(exported.status == 0 && exported.output.isEmpty, "\(exported.errors)")
             let events = try lines(String(contentsOfFile: file, encoding: .utf8))
             let numbers = events.compactMap { $0["number"] as? Int }
@@ -138,13 +140,18 @@ struct OperatorTests {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             #expect(
-                try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file]).status == 3)
+                try await site.administer(["audit", "export", "--until", "2999-01-01", "--output", file]).status == 3)
             let since = try await site.administer(["audit", "export", "--since", "2020-01-01"])
             #expect(try since.output == String(contentsOfFile: file, encoding: .utf8))
             #expect(since.errors == "Exported 2500 events \(try Self.period(since: "2020-01-01")).\n")
             #expect(try await site.administer(["audit", "export", "--since", "2998-01-01"]).output.isEmpty)
             #expect(try await site.administer(["audit", "export"]).status == 64)
-            let printed = try await site.administer(["audit", "export", "--before", "2999-01-01"])
+            // A filter makes it no beginning of the log that could be deleted.
+            let filtered = try await site.administer(["audit", "export", "--kind", "setting", "--format", "csv"])
+            #expect(filtered.output.hasPrefix(AuditDocument.header))
+            #expect(filtered.output.split(separator: "\r\n").count == 2501)
+            #expect(filtered.errors == "Exported 2500 events --kind setting.\n")
+            let printed = try await site.administer(["audit", "export", "--until", "2999-01-01"])
             #expect(try printed.output == String(contentsOfFile: file, encoding: .utf8))
 
             let deleted = try await site.administer(["audit", "delete", "--through", last, "--json"])
@@ -180,7 +187,7 @@ struct OperatorTests {
             #expect(
                 removal.event.detail == "at the command line: events from position \(another) to \(another)")
             #expect(try await site.administer(["audit", "delete", "--through", "0"]).status == 64)
-            #expect(try await site.administer(["audit", "export", "--before", "soon"]).status == 64)
+            #expect(try await site.administer(["audit", "export", "--until", "soon"]).status == 64)
         }
     }
 

@@ -46,6 +46,78 @@ struct AuditContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a search examines a limited number of events, and says where to continue`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let refused = [5, 6, 55]
+            let events = (0..<60).map { number in
+                AuditEvent(
+                    at: World.now + Double(number), .signIn, refused.contains(number) ? .refused : .done,
+                    source: number == 5 ? "192.0.2.1" : "192.0.2.2", detail: "\(number)")
+            }
+            for event in events { try await store.appendAudit(event) }
+            // One condition has an index, so every examined event matches.
+            var query = AuditQuery(source: "192.0.2.1")
+            query.examined = 1
+            #expect(try await store.searchAudit(query).entries.map(\.event) == [events[5]])
+
+            for order in [AuditQuery.Order.newestFirst, .oldestFirst] {
+                for (outcome, source) in [(AuditEvent.Outcome.done, "192.0.2.2"), (.refused, "192.0.2.2")] {
+                    let matching = events.filter { $0.outcome == outcome && $0.source == source }
+                    let expected = order == .newestFirst ? matching.reversed() : matching
+                    var query = AuditQuery(kind: .signIn, outcome: outcome, source: source, order: order, limit: 7)
+                    query.examined = 20
+                    #expect(try await store.audit(query).map(\.event) == Array(expected.prefix(7)))
+                    var found: [AuditEvent] = []
+                    while true {
+                        let search = try await store.searchAudit(query)
+                        #expect(search.entries.count <= 7)
+                        found += search.entries.map(\.event)
+                        guard let rest = search.rest else { break }
+                        query.proceed(from: rest)
+                    }
+                    #expect(found == expected)
+                }
+            }
+
+            // No event of the first search matches.
+            query = AuditQuery(kind: .signIn, outcome: .refused, source: "192.0.2.2", until: World.now + 50)
+            query.examined = 20
+            let first = try await store.searchAudit(query)
+            let last = try #require(first.rest)
+            #expect(first.entries.isEmpty && last.time == events[30].at)
+            #expect(try await store.audit(query).map(\.event) == [events[6]])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a period and a position limit a query together, in both orders`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            for number in 0..<5 {
+                try await store.appendAudit(
+                    AuditEvent(at: World.now + Double(number / 2), .setting, .refused, detail: "\(number)"))
+            }
+            let log = try await store.auditLog(after: nil, limit: 9)
+            func details(_ query: AuditQuery) async throws -> [String?] {
+                try await store.audit(query).map(\.event.detail)
+            }
+            let period = (World.now, World.now + 2)
+            #expect(
+                try await details(AuditQuery(since: period.0, until: period.1, before: log[3].position))
+                    == ["2", "1", "0"])
+            #expect(
+                try await details(
+                    AuditQuery(
+                        kind: .setting, outcome: .refused, since: period.0, until: period.1, after: log[0].position,
+                        order: .oldestFirst)) == ["1", "2", "3"])
+            #expect(
+                try await details(
+                    AuditQuery(outcome: .refused, before: log[4].position, after: log[1].position, order: .oldestFirst))
+                    == ["2", "3"])
+            #expect(try await details(AuditQuery(since: period.1, until: period.0)).isEmpty)
+        }
+    }
+
     // Servers that share a store hand out numbers in another order than their commits happen.
     @Test(arguments: StoreKind.allCases)
     func `the log is ordered by time, and events of the same time by number`(_ kind: StoreKind) async throws {
