@@ -69,17 +69,24 @@ extension SQLStore {
         }
     }
 
-    /// Deletes a passkey; returns false if the user has no such passkey.
+    /// Deletes a passkey, unless it is the last way in.
     public func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> RemovePasskeyOutcome {
         try await commit(ending: .usually(.passkey), recording: events) { database in
-            try database.run(
-                "DELETE FROM passkeys WHERE digest = ? AND person_id = ?", Data(digest.bytes), user.rawValue) == 1
+            let allowed = try database.waysIn(of: user).allows(.passkey)
+            let removed = try database.run(
+                "DELETE FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND ?3 = 1", Data(digest.bytes),
+                user.rawValue, allowed)
+            guard removed == 0 else { return .removed }
+            let isFound = try database.answers(
+                "SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?1 AND person_id = ?2)", Data(digest.bytes),
+                user.rawValue)
+            return isFound == [true] ? .neededAsWayIn : .notFound
         }
     }
 
-    /// Deletes all passkeys of a user; returns their number.
+    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
     public func removePasskeys(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
@@ -92,6 +99,19 @@ extension SQLStore {
 }
 
 extension SQLConnection {
+    /// Reads the ways in of a user.
+    func waysIn(of user: UserIdentifier) throws -> WaysIn {
+        let read = try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND password_hash IS NOT NULL),
+                (SELECT count(*) FROM passkeys WHERE person_id = ?1)
+            """, user.rawValue
+        ) { columns in
+            WaysIn(hasPassword: try columns.flag(), passkeys: Int(try columns.integer()))
+        }
+        return read ?? WaysIn(hasPassword: false, passkeys: 0)
+    }
+
     /// Returns true if a challenge has begun a session before.
     func isUsed(_ challenge: ArtefactDigest) throws -> Bool {
         let isUsed = try answers("SELECT EXISTS (SELECT 1 FROM assertions WHERE digest = ?)", Data(challenge.bytes))

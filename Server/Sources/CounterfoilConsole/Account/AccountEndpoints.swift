@@ -83,6 +83,8 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case appEnded = "account.notice.app-ended"
     case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"
+    case passwordAdded = "account.notice.password-added"
+    case passwordRemoved = "account.notice.password-removed"
 }
 
 extension Localizer {

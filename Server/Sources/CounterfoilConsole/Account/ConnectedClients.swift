@@ -87,10 +87,10 @@ struct ConnectedClients: Sendable {
                 try await console.registry.atArrival().client(id)
             }
             if let client { clients.append(client) }
-        case .passwordChanged:
+        case .passwordChanged, .passwordAdded, .passwordRemoved:
             clients = consents.map(\.client)
             leftover = .ofClients
-            if try await !console.store.passkeys(of: exchange.user.id).isEmpty {
+            if notice != .passwordRemoved, try await !console.store.passkeys(of: exchange.user.id).isEmpty {
                 sentences.append(exchange.words(LeftoverText.passkeys))
             }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,

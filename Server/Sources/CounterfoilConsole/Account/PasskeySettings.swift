@@ -75,14 +75,19 @@ struct PasskeySettings: Sendable {
         return .done(AccountNotice.passkeyRenamed, at: console.path(.passkeys))
     }
 
-    /// Deletes a passkey; the user still has the password as a way in.
+    /// Deletes a passkey, unless it is the last way in.
     private func remove(_ id: String, _ exchange: Console.Exchange) async throws -> Reply {
         let event = console.event(.passkey, by: exchange, detail: "deleted")
-        guard let digest = Self.digest(id),
-            try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event])
-        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
-        console.auditor.countRecorded(event)
-        return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))
+        guard let digest = Self.digest(id) else {
+            return .done(AccountNotice.passkeyGone, at: console.path(.passkeys))
+        }
+        switch try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event]) {
+        case .removed:
+            console.auditor.countRecorded(event)
+            return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))
+        case .notFound: return .done(AccountNotice.passkeyGone, at: console.path(.passkeys))
+        case .neededAsWayIn: return try await again(exchange, .lastWayIn)
+        }
     }
 
     private static func digest(_ id: String) -> ArtefactDigest? {
@@ -166,4 +171,5 @@ private enum PasskeyProblem: String, LocalizationKey {
     case exists = "account.passkeys.exists"
     case tooMany = "account.passkeys.too-many"
     case nameMissing = "account.passkeys.name-missing"
+    case lastWayIn = "account.passkeys.last-way-in"
 }

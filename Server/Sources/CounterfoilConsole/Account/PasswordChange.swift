@@ -5,59 +5,90 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/account/password`: the change of a password by a user who knows the current one.
+/// `/account/password`: the change and the removal of a password by a user who knows it, and a new one for a user who
+/// has none and has just signed in.
 struct PasswordChange: Sendable {
     let console: Console
     let hasher: PasswordHasher
     let users: SignIn
 
-    func show(_ exchange: Console.Exchange) -> Reply { Reply(.ok, .page(page(exchange))) }
+    /// The values of the form field `decision`; a form without it changes the password.
+    private enum Decision: String {
+        case change = ""
+        case add, remove
+    }
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply { Reply(.ok, .page(try await page(exchange))) }
 
     func change(_ exchange: Console.Exchange) async throws -> Reply {
         let (form, _) = try console.form(exchange)
-        let typed = try form.value(PasswordPage.currentField)
-        let chosen = try form.value(PasswordPage.newField)
-        guard !typed.isEmpty else {
-            return again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
+        guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
+        // The page was open while the user added or removed the password elsewhere.
+        guard (exchange.user.passwordHash == nil) == (decision == .add) else {
+            return try await again(exchange, PasswordChangeError.changedMeanwhile, at: nil)
         }
+        let typed = try form.value(PasswordPage.currentField)
+        guard decision == .add || !typed.isEmpty else {
+            return try await again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
+        }
+        guard decision != .remove else { return try await confirm(exchange, by: typed, choosing: nil) }
+        let chosen = try form.value(PasswordPage.newField)
         let password: Password
         do {
             password = try Password(
                 choosing: chosen, for: exchange.user.username, email: exchange.user.email,
                 displayName: exchange.user.displayName, host: console.settings.issuer.host)
         } catch {
-            return again(exchange, error, at: PasswordPage.newField)
+            return try await again(exchange, error, at: PasswordPage.newField)
+        }
+        guard decision == .change else {
+            return try await replace(exchange.user, with: try await hasher.hash(password), exchange)
         }
         guard chosen != typed else {
-            return again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
+            return try await again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
-        // This check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
-        // stolen session therefore cannot guess the password here.
+        return try await confirm(exchange, by: typed, choosing: password)
+    }
+
+    /// Verifies the current password, and replaces it; nil removes it.
+    ///
+    /// The check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
+    /// stolen session therefore cannot guess the password here.
+    private func confirm(
+        _ exchange: Console.Exchange, by typed: String, choosing password: Password?
+    ) async throws -> Reply {
         let outcome = try await users.confirm(
             exchange.user, password: typed, in: exchange.request, now: exchange.now)
         switch outcome {
         case .refused(let cause):
             await console.refuse(.passwordChange, because: cause, exchange)
-            return again(exchange, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
+            return try await again(exchange, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
         case .tooEarly(let seconds, let cause):
             await console.refuse(.throttled, because: cause, exchange, for: "password change")
-            return wait(exchange, seconds: seconds)
+            return try await wait(exchange, seconds: seconds)
         case .signedIn(let user):
             guard user.id == exchange.user.id else { throw Console.SignInNeeded(path: exchange.path) }
+            guard let password else { return try await replace(user, with: nil, exchange) }
             return try await replace(user, with: try await hasher.hash(password), exchange)
         }
     }
 
-    /// Replaces the password and, in the same transaction, ends all other sessions of the user.
+    /// Replaces, adds or removes the password and, in the same transaction, ends all other sessions of the user.
     ///
     /// The session of this browser continues with a new session token.
-    private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
+    private func replace(_ user: User, with hash: PasswordHash?, _ exchange: Console.Exchange) async throws -> Reply {
         let notice = try await console.mails?.noticeOfPasswordChange(
             for: user, in: exchange.words.language, now: exchange.now)
         let begun = try await console.sessions.begin(
             for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
         guard case .begun(let session, let cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
-        let event = console.event(.passwordChange, by: exchange, detail: "ended all other sessions")
+        let (done, detail): (AccountNotice, String) =
+            switch (user.passwordHash, hash) {
+            case (nil, _): (.passwordAdded, "added")
+            case (_, nil): (.passwordRemoved, "removed")
+            default: (.passwordChanged, "ended all other sessions")
+            }
+        let event = console.event(.passwordChange, by: exchange, detail: detail)
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
@@ -73,35 +104,42 @@ struct PasswordChange: Sendable {
                 "changed a password", metadata: ["user": "\(user.id)", "request": "\(exchange.request.id)"])
             console.auditor.countRecorded(event)
             let earlier = await users.remember(session, with: hash, in: exchange.request, now: exchange.now)
-            return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
-                .setting(earlier)
-        case .changedMeanwhile:
+            return Reply.done(done, at: console.path(.account)).setting(cookie).setting(earlier)
+        case .changedMeanwhile, .neededAsWayIn:
             try await console.store.endSession(session.digest, at: exchange.now, recording: [])
-            return again(exchange, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
+            let problem = outcome == .changedMeanwhile ? PasswordChangeError.changedMeanwhile : .passkeysMissing
+            return try await again(exchange, problem, at: nil)
         case .userNotActive:
             throw Console.SignInNeeded(path: exchange.path)
         }
     }
 
-    private func again(_ exchange: Console.Exchange, _ problem: some Localized, at field: String) -> Reply {
-        let page = page(exchange, problems: [FormProblem(exchange.words(problem), field: field)])
+    private func again(
+        _ exchange: Console.Exchange, _ problem: some Localized, at field: String?
+    ) async throws -> Reply {
+        let page = try await page(exchange, problems: [FormProblem(exchange.words(problem), field: field)])
         return Reply(.badRequest, .page(page))
     }
 
-    private func wait(_ exchange: Console.Exchange, seconds: Int) -> Reply {
+    private func wait(_ exchange: Console.Exchange, seconds: Int) async throws -> Reply {
         let words = exchange.words
         let problem = words(SignInMessage.tooManyAttempts) + " " + words(.wait(seconds: seconds))
-        let page = page(exchange, problems: [FormProblem(problem, field: PasswordPage.currentField)])
+        let page = try await page(exchange, problems: [FormProblem(problem, field: PasswordPage.currentField)])
         return Reply(.tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
     }
 
-    private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) -> PasswordPage {
+    private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) async throws -> PasswordPage {
         let action = console.path(.password)
+        let hasPassword = exchange.user.passwordHash != nil
+        let passkeys = hasPassword ? try await console.store.passkeys(of: exchange.user.id).count : 0
         return PasswordPage(
             console: console.head(exchange, in: .account),
             problems: problems,
             paths: console.accountPaths(at: .password, exchange),
             username: exchange.user.username.rawValue,
+            hasPassword: hasPassword,
+            canRemove: hasPassword && WaysIn(hasPassword: hasPassword, passkeys: passkeys).allows(.password),
+            passkeys: PasskeyCeremonies(console.settings.issuer) == nil ? nil : console.path(.passkeys),
             action: action,
             ticket: console.ticket(exchange, for: action)
         )
@@ -114,4 +152,5 @@ private enum PasswordChangeError: String, LocalizationKey {
     case currentWrong = "account.password.current-wrong"
     case unchanged = "account.password.unchanged"
     case changedMeanwhile = "account.password.changed-meanwhile"
+    case passkeysMissing = "account.password.passkeys-missing"
 }

@@ -124,6 +124,16 @@ public enum AddPasskeyOutcome: Sendable, Hashable {
     case userNotActive
 }
 
+/// The outcome of ``PasskeyStore/removePasskey(_:of:recording:)``.
+public enum RemovePasskeyOutcome: Sendable, Hashable {
+    /// The user can no longer sign in with the passkey.
+    case removed
+    /// The user has no such passkey; nothing was written.
+    case notFound
+    /// The passkey is the last way in (``WaysIn``); nothing was written.
+    case neededAsWayIn
+}
+
 /// The passkeys of users.
 ///
 /// A session begins with one by ``SessionStore/beginSession(_:proving:replacing:recording:)``, which also records the
@@ -141,11 +151,11 @@ public protocol PasskeyStore: Sendable {
     func renamePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, to name: String, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
-    /// Deletes a passkey; returns false if the user has no such passkey.
+    /// Deletes a passkey, unless it is the last way in.
     func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool
-    /// Deletes all passkeys of a user; returns their number.
+    ) async throws(StoreFault) -> RemovePasskeyOutcome
+    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
     func removePasskeys(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int

@@ -73,6 +73,12 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
             var report = RestoreReport()
             report.withoutPassword = [world.user.username.rawValue]
             return Steps(
+                prepare: { world async throws in
+                    for number: UInt8 in 1...2 {
+                        let passkey = Passkey.example(number, of: world.user)
+                        #expect(try await world.store.addPasskey(passkey, recording: []) == .added)
+                    }
+                },
                 end: { world async throws in
                     _ = try await world.store.changePassword(
                         of: world.user.id, from: .example, to: nil, keeping: nil, at: World.now, recording: [])
@@ -87,10 +93,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 report: report)
         },
         EndingChange("a deleted passkey", [.passkey]) { world async throws in
-            @Sendable func passkey(_ number: UInt8) -> Passkey {
-                Passkey(
-                    credentialID: [number], userID: world.user.id, publicKey: [], name: "Key", createdAt: World.now)
-            }
+            @Sendable func passkey(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
             return Steps(
                 prepare: { world async throws in
                     #expect(try await world.store.addPasskey(passkey(1), recording: []) == .added)
