@@ -94,7 +94,7 @@ struct ConnectedClients: Sendable {
                 sentences.append(exchange.words(LeftoverText.passkeys))
             }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
-            .passkeyRemoved, .passkeyGone, .secondFactorOff:
+            .passkeyRemoved, .passkeyGone, .secondFactorOff, .keyAdded, .keyRemoved, .keyGone:
             break
         }
         if let lifetime = clients.map(accessTokenLifetime).max() {

@@ -116,7 +116,9 @@ struct PasskeySettings: Sendable {
             paths: console.accountPaths(at: .passkeys, exchange),
             rows: passkeys.map { row($0, exchange) },
             offer: try await offer(by: ceremonies, beside: passkeys, exchange),
-            signalData: ceremonies.signalData(passkeys, of: exchange.user), domain: ceremonies.domain,
+            signalData: ceremonies.signalData(
+                passkeys + (try await console.store.securityKeys(of: exchange.user.id)), of: exchange.user),
+            domain: ceremonies.domain,
             canAdd: passkeys.count < Passkey.limitPerUser,
             nameLimit: Passkey.nameLimit)
         return Reply(problem == nil ? .ok : .badRequest, .page(page))
@@ -155,13 +157,18 @@ struct PasskeySettings: Sendable {
             name: DisplayName(passkey.name),
             product: PasskeyCeremonies.product(of: passkey).flatMap { $0 == passkey.name ? nil : $0 },
             added: exchange.words.date(passkey.createdAt),
-            lastUsed: passkey.lastUse.map { use in
-                [
-                    exchange.words.ago(use.time, now: exchange.now),
-                    exchange.words(Device(userAgent: use.userAgent).text), use.source,
-                ].filter { !$0.isEmpty }.joined(separator: ", ")
-            },
+            lastUsed: exchange.words.lastUse(of: passkey, now: exchange.now),
             isSynced: passkey.isBackedUp)
+    }
+}
+
+extension Localizer {
+    /// Describes when and where a passkey or a security key was last used; nil if never.
+    func lastUse(of passkey: Passkey, now: Date) -> String? {
+        passkey.lastUse.map { use in
+            [ago(use.time, now: now), self(Device(userAgent: use.userAgent).text), use.source]
+                .filter { !$0.isEmpty }.joined(separator: ", ")
+        }
     }
 }
 

@@ -63,7 +63,8 @@ struct AuthorizationPages: Sendable {
                         of: session.user,
                         PendingSignIn(
                             of: session.user, at: exchange.now, staysSignedIn: session.isPersistent,
-                            sessionSince: session.authenticatedAt)))
+                            sessionSince: session.authenticatedAt),
+                        accepting: try await signInForm.secondFactors.keys(of: session.user)))
             }
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,

@@ -20,10 +20,11 @@ extension AuthenticationMethods {
     ///
     /// A passkey is the possession of a key (`pop`), a touch (`user`), and the PIN or biometrics that unlock it, so it
     /// is multi-factor authentication (`mfa`) by itself. Whether the key is in hardware is not known without an
-    /// attestation, so it is neither `hwk` nor `swk`.
+    /// attestation, so it is neither `hwk` nor `swk`. The same is true of a security key after the password.
     package var references: [String] {
         (all.contains(.password) ? ["pwd"] : []) + (all.contains(.code) ? ["otp"] : [])
-            + (all.contains(.passkey) ? ["pop", "user"] : []) + (context > .password ? ["mfa"] : [])
+            + (all.contains(.passkey) ? ["pop", "user"] : all.contains(.securityKey) ? ["pop"] : [])
+            + (context > .password ? ["mfa"] : [])
     }
 }
 
@@ -37,7 +38,8 @@ struct AskedContexts: Sendable, Hashable {
     init(of request: AuthorizationRequest) {
         let essential = request.claims?.requiredContexts ?? []
         required = essential.isEmpty ? nil : Set(essential.compactMap(AuthenticationContext.init(urn:)))
-        wished = Set(request.authenticationContexts.compactMap(AuthenticationContext.init(urn:)))
+        let voluntary = request.authenticationContexts + (request.claims?.preferredContexts ?? [])
+        wished = Set(voluntary.compactMap(AuthenticationContext.init(urn:)))
     }
 
     /// Whether no sign-in at this server can have a required context.

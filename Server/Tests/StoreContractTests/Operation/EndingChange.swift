@@ -105,6 +105,27 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 isValid: { try await $0.store.passkey(passkey(1).digest) != nil },
                 isLeft: { try await $0.store.passkey(passkey(2).digest) != nil })
         },
+        EndingChange("a deleted security key", [.passkey]) { world async throws in
+            @Sendable func key(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
+            let factor = SecondFactor.example(of: world.user)
+            @Sendable func change(_ world: World, _ change: SecondFactorChange, step: Int64) async throws {
+                let outcome = try await world.store.changeSecondFactor(
+                    of: world.user.id, to: change, proving: .code(factor.digest, step: factor.lastStep + step),
+                    recording: [])
+                #expect(outcome == .changed)
+            }
+            return Steps(
+                prepare: { world async throws in
+                    _ = try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: [])
+                    try await change(world, .keyAddition(key(1)), step: 1)
+                    try await change(world, .keyAddition(key(2)), step: 2)
+                },
+                end: { world async throws in try await change(world, .keyRemoval(key(1).digest), step: 3) },
+                isValid: { try await $0.store.passkey(key(1).digest) != nil },
+                isLeft: { world async throws in
+                    try await world.store.securityKeys(of: world.user.id) == [key(2)]
+                })
+        },
         EndingChange("a used recovery code", [.recoveryCode]) { world async throws in
             let (used, left) = (ArtefactDigest(of: SessionToken()), ArtefactDigest(of: SessionToken()))
             let (factor, session) = (SecondFactor.example(of: world.user), Session.lasting(of: world.user))
