@@ -156,8 +156,13 @@ struct Console: Sendable {
     }
 
     /// Returns whether the user signed in recently enough for a page.
+    ///
+    /// The page of the password asks for the current one. A user who has none signs in again instead.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
-        !endpoint.needsRecentSignIn
+        let isNeeded =
+            endpoint.needsRecentSignIn
+            || endpoint.path == Endpoint.password.path && session.user.passwordHash == nil
+        return !isNeeded
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
     }
 

@@ -44,7 +44,8 @@ extension RegisteredClient {
         "is_claimed_https_verified", "pkce_policy", "requires_state",
         "requires_pushed_requests", "requires_bound_tokens",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
-        "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm",
+        "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "minimum_authentication",
+        "id_token_algorithm",
         "puts_user_claims_in_id_token", "machine_scope", "changed_at", "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
@@ -110,6 +111,7 @@ extension RegisteredClient {
             policy.accessTokenLifetime,
             policy.idTokenLifetime,
             policy.webViews.rawValue,
+            policy.minimumAuthentication.rawValue,
             policy.idTokenAlgorithm.rawValue,
             policy.putsUserClaimsInIDToken,
             policy.machineScope.description,
@@ -181,6 +183,7 @@ extension ClientPolicy {
             accessTokenLifetime: try columns.optionalInteger().map(Int.init),
             idTokenLifetime: try columns.optionalInteger().map(Int.init),
             webViews: try columns.word(WebViewPolicy.init(rawValue:)),
+            minimumAuthentication: try columns.word(AuthenticationContext.init(rawValue:)),
             idTokenAlgorithm: try columns.word(SigningAlgorithm.init(rawValue:)),
             putsUserClaimsInIDToken: try columns.flag(),
             machineScope: try columns.scope()

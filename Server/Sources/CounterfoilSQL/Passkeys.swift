@@ -7,7 +7,7 @@ extension SQLStore {
         try await read { database in
             try database.list(
                 """
-                SELECT \(Passkey.columns) FROM passkeys WHERE passkeys.person_id = ?
+                SELECT \(Passkey.columns) FROM passkeys WHERE passkeys.person_id = ? AND passkeys.is_security_key = 0
                 ORDER BY passkeys.created_at, passkeys.digest
                 """,
                 user.rawValue,
@@ -17,18 +17,34 @@ extension SQLStore {
         }
     }
 
-    /// Reads the passkey with this digest of the credential ID, and its user.
+    /// Reads the security keys of a user, oldest first.
+    public func securityKeys(of user: UserIdentifier) async throws(StoreFault) -> [Passkey] {
+        try await read { database in
+            try database.list(
+                """
+                SELECT \(Passkey.columns) FROM passkeys WHERE passkeys.person_id = ? AND passkeys.is_security_key = 1
+                ORDER BY passkeys.created_at, passkeys.digest
+                """,
+                user.rawValue,
+                noting: unsupported,
+                read: Passkey.init(_:)
+            )
+        }
+    }
+
+    /// Reads the passkey or security key with this digest of the credential ID, and its user.
     public func passkey(_ digest: ArtefactDigest) async throws(StoreFault) -> PasskeyFacts? {
         try await read { database in
             try database.first(
                 """
-                SELECT \(Passkey.columns), \(User.columns)
+                SELECT \(Passkey.columns), passkeys.is_security_key, \(User.columns)
                 FROM passkeys JOIN people ON people.id = passkeys.person_id
                 WHERE passkeys.digest = ?
                 """,
                 Data(digest.bytes)
             ) { columns in
-                PasskeyFacts(passkey: try Passkey(&columns), user: try User(&columns))
+                PasskeyFacts(
+                    passkey: try Passkey(&columns), isSecurityKey: try columns.flag(), user: try User(&columns))
             }
         }
     }
@@ -41,7 +57,8 @@ extension SQLStore {
             let facts = try database.answers(
                 """
                 SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL),
-                    (SELECT count(*) FROM passkeys WHERE person_id = ?1) < \(Passkey.limitPerUser),
+                    (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
+                        < \(Passkey.limitPerUser),
                     NOT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2)
                 """,
                 passkey.userID.rawValue,
@@ -50,7 +67,7 @@ extension SQLStore {
             guard facts[0] else { return .userNotActive }
             guard facts[2] else { return .exists }
             guard facts[1] else { return .tooMany }
-            try database.insert(passkey)
+            try database.insert(passkey, isSecurityKey: false)
             return .added
         }
     }
@@ -69,22 +86,30 @@ extension SQLStore {
         }
     }
 
-    /// Deletes a passkey; returns false if the user has no such passkey.
+    /// Deletes a passkey, unless it is the last way in.
     public func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> RemovePasskeyOutcome {
         try await commit(ending: .usually(.passkey), recording: events) { database in
-            try database.run(
-                "DELETE FROM passkeys WHERE digest = ? AND person_id = ?", Data(digest.bytes), user.rawValue) == 1
+            let allowed = try database.waysIn(of: user).allows(.passkey)
+            let removed = try database.run(
+                "DELETE FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 0 AND ?3 = 1",
+                Data(digest.bytes), user.rawValue, allowed)
+            guard removed == 0 else { return .removed }
+            let isFound = try database.answers(
+                "SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 0)",
+                Data(digest.bytes), user.rawValue)
+            return isFound == [true] ? .neededAsWayIn : .notFound
         }
     }
 
-    /// Deletes all passkeys of a user; returns their number.
+    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
     public func removePasskeys(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
         try await commit(ending: .usually(.passkey)) { database in
-            let removed = try database.run("DELETE FROM passkeys WHERE person_id = ?", user.rawValue)
+            let removed = try database.run(
+                "DELETE FROM passkeys WHERE person_id = ? AND is_security_key = 0", user.rawValue)
             if removed > 0 { try database.append(events) }
             return removed
         }
@@ -92,17 +117,34 @@ extension SQLStore {
 }
 
 extension SQLConnection {
+    /// Reads the ways in of a user.
+    func waysIn(of user: UserIdentifier) throws -> WaysIn {
+        let read = try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND password_hash IS NOT NULL),
+                (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
+            """, user.rawValue
+        ) { columns in
+            WaysIn(hasPassword: try columns.flag(), passkeys: Int(try columns.integer()))
+        }
+        return read ?? WaysIn(hasPassword: false, passkeys: 0)
+    }
+
     /// Returns true if a challenge has begun a session before.
     func isUsed(_ challenge: ArtefactDigest) throws -> Bool {
         let isUsed = try answers("SELECT EXISTS (SELECT 1 FROM assertions WHERE digest = ?)", Data(challenge.bytes))
         return isUsed == [true]
     }
 
-    /// Records the use of a passkey by which a session begins, and its challenge.
-    func record(_ use: PasskeyUse, in session: Session) throws {
+    /// Records the challenge of a passkey or a security key, which counts once.
+    func recordChallenge(of use: PasskeyUse) throws {
         try send(
             "INSERT INTO assertions (digest, expires_at, attempt) VALUES (?, ?, NULL)", Data(use.challenge.bytes),
             use.challengeExpires.microseconds)
+    }
+
+    /// Records the use of a passkey or a security key with which a session begins.
+    func record(_ use: PasskeyUse, in session: Session) throws {
         try send(
             """
             UPDATE passkeys SET signature_counter = ?2, is_backed_up = ?3, last_used_at = ?4, last_user_agent = ?5,
@@ -118,13 +160,13 @@ extension SQLConnection {
         )
     }
 
-    fileprivate func insert(_ passkey: Passkey) throws {
+    func insert(_ passkey: Passkey, isSecurityKey: Bool) throws {
         try send(
             """
             INSERT INTO passkeys (
                 digest, credential_id, person_id, public_key, name, model, transports, is_backup_eligible, is_backed_up,
-                signature_counter, created_at, last_used_at, last_user_agent, last_source
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                signature_counter, created_at, last_used_at, last_user_agent, last_source, is_security_key
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(passkey.digest.bytes),
             Data(passkey.credentialID),
@@ -139,7 +181,8 @@ extension SQLConnection {
             passkey.createdAt.microseconds,
             passkey.lastUse?.time.microseconds,
             passkey.lastUse?.userAgent ?? "",
-            passkey.lastUse?.source ?? ""
+            passkey.lastUse?.source ?? "",
+            isSecurityKey
         )
     }
 }
@@ -152,7 +195,8 @@ extension SignInProof {
         case .password: "password_hash = ? AND \(SecondFactor.isNone)"
         case .twoFactors: "password_hash = ?"
         case .continued: "\(User.hash) = ?"
-        case .passkey: "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id)"
+        case .passkey:
+            "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id AND is_security_key = 0)"
         }
     }
 
@@ -161,6 +205,14 @@ extension SignInProof {
         case .password(let hash), .twoFactors(let hash, _): hash.exposed
         case .continued(let hash, _): hash.compared
         case .passkey(let use): Data(use.digest.bytes)
+        }
+    }
+
+    /// The passkey or security key that is used; nil for none.
+    var key: PasskeyUse? {
+        switch self {
+        case .passkey(let use), .twoFactors(_, .key(_, let use)): use
+        case .password, .twoFactors, .continued: nil
         }
     }
 

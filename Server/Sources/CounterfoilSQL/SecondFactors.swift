@@ -48,10 +48,12 @@ extension SQLStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeSecondFactorOutcome {
         try await commit(
-            ending: .usually(.secondFactor, .recoveryCode, .session, .grant), recording: events
+            ending: .usually(.secondFactor, .recoveryCode, .passkey, .session, .grant), recording: events
         ) { database in
             guard try database.isActive(user) else { return .userNotActive }
             guard try database.holds(use, of: user) else { return .proofOutdated }
+            if case .key(_, let key) = use, try database.isUsed(key.challenge) { return .proofOutdated }
+            if let refusal = try database.refusal(of: change, by: user) { return refusal }
             try database.record(use, of: user)
             try database.make(change, of: user)
             return .changed
@@ -62,7 +64,7 @@ extension SQLStore {
     public func resetSecondFactor(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(ending: .usually(.recoveryCode), recording: events) { database in
+        try await commit(ending: .usually(.recoveryCode, .passkey), recording: events) { database in
             guard
                 try database.answers("SELECT NOT \(SecondFactor.isNone) FROM people WHERE id = ?", user.rawValue)
                     == [true]
@@ -143,6 +145,12 @@ extension SQLConnection {
                 try answers(
                     "SELECT EXISTS (SELECT 1 FROM recovery_codes WHERE person_id = ?1 AND digest = ?2)", user.rawValue,
                     Data(digest.bytes))
+            case .key(let digest, let use):
+                try answers(
+                    """
+                    SELECT EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2)
+                        AND EXISTS (SELECT 1 FROM passkeys WHERE person_id = ?1 AND digest = ?3)
+                    """, user.rawValue, Data(digest.bytes), Data(use.digest.bytes))
             case .remembered(let digest):
                 try answers(
                     "SELECT EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2)", user.rawValue,
@@ -159,6 +167,7 @@ extension SQLConnection {
             try send("UPDATE second_factors SET last_step = ?2 WHERE digest = ?1", Data(digest.bytes), step)
         case .recoveryCode(let digest):
             try send("DELETE FROM recovery_codes WHERE digest = ?", Data(digest.bytes))
+        case .key(_, let key): try recordChallenge(of: key)
         case .remembered: break
         case .setup(let factor, let codes):
             try send("UPDATE people SET has_second_factor = 1 WHERE id = ?", user.rawValue)
@@ -171,10 +180,37 @@ extension SQLConnection {
         }
     }
 
+    /// Returns the reason why a user cannot make a change; nil if the user can.
+    fileprivate func refusal(of change: SecondFactorChange, by user: UserIdentifier) throws
+        -> ChangeSecondFactorOutcome?
+    {
+        switch change {
+        case .removal, .recoveryCodes, .replacement: return nil
+        case .keyAddition(let key):
+            let facts = try answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2),
+                    (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 1)
+                        >= \(Passkey.limitPerUser)
+                """, user.rawValue, Data(key.digest.bytes))
+            return facts[0] ? .keyExists : facts[1] ? .tooManyKeys : nil
+        case .keyRemoval(let digest):
+            let isFound = try answers(
+                "SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 1)",
+                Data(digest.bytes), user.rawValue)
+            return isFound == [true] ? nil : .keyNotFound
+        }
+    }
+
     fileprivate func make(_ change: SecondFactorChange, of user: UserIdentifier) throws {
-        try send("DELETE FROM recovery_codes WHERE person_id = ?", user.rawValue)
+        switch change {
+        case .removal, .recoveryCodes, .replacement:
+            try send("DELETE FROM recovery_codes WHERE person_id = ?", user.rawValue)
+        case .keyAddition, .keyRemoval: break
+        }
         switch change {
         case .removal:
+            try send("DELETE FROM passkeys WHERE person_id = ? AND is_security_key = 1", user.rawValue)
             try send("DELETE FROM second_factors WHERE person_id = ?", user.rawValue)
             try send("UPDATE people SET has_second_factor = 0 WHERE id = ?", user.rawValue)
         case .recoveryCodes(let codes): try insert(codes, of: user)
@@ -182,6 +218,11 @@ extension SQLConnection {
             try send("DELETE FROM second_factors WHERE person_id = ?", user.rawValue)
             try record(.setup(factor, recoveryCodes: codes), of: user)
             _ = try signOutEverywhere(user, except: kept, at: factor.createdAt)
+        case .keyAddition(let key): try insert(key, isSecurityKey: true)
+        case .keyRemoval(let digest):
+            try send(
+                "DELETE FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 1",
+                Data(digest.bytes), user.rawValue)
         }
     }
 

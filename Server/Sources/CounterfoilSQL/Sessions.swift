@@ -36,7 +36,7 @@ extension SQLStore {
             if let use = proof.secondFactor, try !database.holds(use, of: session.userID) {
                 return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
             }
-            if case .passkey(let use) = proof, try database.isUsed(use.challenge) { return .challengeUsed }
+            if let key = proof.key, try database.isUsed(key.challenge) { return .challengeUsed }
             let continued = try former.flatMap { try database.session($0, of: session.userID) }
                 .flatMap(SessionIdentifier.init(_:))
             let id = continued ?? session.id
@@ -62,7 +62,8 @@ extension SQLStore {
             guard begun == 1 else {
                 return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
             }
-            if case .passkey(let use) = proof { try database.record(use, in: session) }
+            if case .passkey(let use) = proof { try database.recordChallenge(of: use) }
+            if let key = proof.key { try database.record(key, in: session) }
             if let use = proof.secondFactor { try database.record(use, of: session.userID) }
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.lastSeenAt)
@@ -81,7 +82,7 @@ extension SQLStore {
         switch proof.secondFactor {
         case .recoveryCode: .usually(.session, .grant, .recoveryCode)
         case .setup: .usually(.session, .grant, .secondFactor)
-        case .code, .remembered, nil: former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
+        case .code, .key, .remembered, nil: former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
         }
     }
 

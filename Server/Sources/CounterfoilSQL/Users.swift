@@ -65,6 +65,9 @@ extension SQLStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
+            if new == nil, try !database.waysIn(of: user).allows(.password) {
+                return try database.isActive(user) ? .neededAsWayIn : .userNotActive
+            }
             let changed = try database.run(
                 "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND \(User.hash) = ?2 AND disabled_at IS NULL",
                 user.rawValue,

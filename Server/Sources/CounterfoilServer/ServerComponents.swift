@@ -175,7 +175,7 @@ package struct ServerComponents: Sendable {
     /// The verification and the setup of second factors.
     package var secondFactors: SecondFactors {
         SecondFactors(
-            store: store, serverKey: serverKey, attempts: attempts, issuer: settings.issuer, logger: logger,
+            store: store, serverKey: serverKey, attempts: attempts, settings: settings, logger: logger,
             random: random, wallClock: wallClock)
     }
 

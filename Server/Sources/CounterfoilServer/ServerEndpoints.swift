@@ -54,7 +54,7 @@ extension ServerComponents {
 
     private var authorizationPages: AuthorizationPages {
         AuthorizationPages(
-            settings: settings, registry: registry, store: store, tickets: tickets, cookies: cookies,
+            settings: settings, registry: registry, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions,
             formats: formats)
     }

@@ -129,6 +129,7 @@ struct RecentSignInTests {
         let named = try await store.user(named: try #require(Username("dora")))
         let user = try #require(named)
         let session = try #require(try await store.sessions(of: user.id).first)
+        for number: UInt8 in 1...2 { _ = try await store.addPasskey(.example(number, of: user), recording: []) }
         #expect(
             try await store.changePassword(
                 of: user.id, from: user.passwordHash, to: nil, keeping: session.digest, at: developer.test.clock.now)

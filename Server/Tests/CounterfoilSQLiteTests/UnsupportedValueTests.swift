@@ -14,7 +14,8 @@ struct UnsupportedValueTests {
     // The client is neither shown nor used, and no other client is affected.
     @Test(arguments: [
         ("type", "agent"), ("pkce_policy", "s512"), ("refresh_tokens", "sometimes"), ("subject_type", "ephemeral"),
-        ("web_views", "ask"), ("id_token_algorithm", "ML-DSA-44"), ("source", "federation"),
+        ("web_views", "ask"), ("minimum_authentication", "three-factor"), ("id_token_algorithm", "ML-DSA-44"),
+        ("source", "federation"),
         ("redirect_uris", "relative"), ("post_logout_redirect_uris", "relative"), ("origins", "everywhere"),
         ("apple_apps", "?"), ("android_apps", "?"),
     ])

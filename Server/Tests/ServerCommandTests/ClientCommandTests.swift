@@ -250,6 +250,7 @@ struct ClientCommandTests {
                 "com.example.lightbox:\(fingerprint.replacing(":", with: "").lowercased())", "--pkce",
                 "exempt-until:9999-12-31", "--require-state", "false", "--refresh-tokens", "always",
                 "--access-token-lifetime", "600", "--id-token-lifetime", "300", "--web-views", "warn",
+                "--minimum-authentication", "two-factor",
                 "--id-token-signed-response-alg", "RS256", "--user-claims-in-id-token", "false", "--first-party",
                 "--claimed-https-verified", "--json",
                 "--rotate-refresh-tokens", "true", "--refresh-grace-period", "0", "--refresh-idle-lifetime", "600",
@@ -275,6 +276,7 @@ struct ClientCommandTests {
             #expect(client["access_token_lifetime"] as? Int == 600)
             #expect(client["id_token_lifetime"] as? Int == 300)
             #expect(client["web_views"] as? String == "warn")
+            #expect(client["minimum_authentication"] as? String == "two-factor")
             #expect(client["id_token_signed_response_alg"] as? String == "RS256")
             #expect(client["user_claims_in_id_token"] as? Bool == false)
             #expect(client["first_party"] as? Bool == true)
@@ -287,6 +289,7 @@ struct ClientCommandTests {
             #expect(users.contains("\n  profile and email in ID tokens: no\n"))
             #expect(users.contains("  authorization requests must be pushed (PAR)\n"))
             #expect(users.contains("  access tokens must be bound to a key (DPoP)\n"))
+            #expect(users.contains("  minimum sign-in: two-factor\n"))
             let edited = try await site.administer(["app", "edit", clientID, "--require-pushed-requests", "false"])
             #expect(!edited.output.contains("must be pushed"))
             #expect(edited.output.contains("must be bound"))

@@ -47,6 +47,10 @@ extension RequestedClaims {
         ///
         /// Empty if any context is acceptable, because `acr` in the ID token is not essential or has no value.
         public let requiredContexts: [String]
+        /// The authentication contexts that the client prefers, as in `acr_values` (OpenID Connect Core §5.5.1.1).
+        ///
+        /// Empty if `acr` in the ID token is essential or has no value.
+        public let preferredContexts: [String]
         /// The subject identifiers, one of which the user must have (OpenID Connect Core §5.5.1).
         ///
         /// These are `sub` values as this client receives them, so they can be pairwise. Nil if any user is acceptable.
@@ -65,7 +69,9 @@ extension RequestedClaims {
                 if !claims.idToken.isEmpty {
                     writer.member(
                         "id_token",
-                        object: { writer in write(claims.idToken, contexts: requiredContexts, to: &writer) })
+                        object: { writer in
+                            write(claims.idToken, contexts: requiredContexts + preferredContexts, to: &writer)
+                        })
                 }
             }
             return String(decoding: writer.bytes, as: UTF8.self)
@@ -78,7 +84,7 @@ extension RequestedClaims {
                     writer.member(
                         name,
                         object: { writer in
-                            writer.member("essential", true)
+                            if !requiredContexts.isEmpty { writer.member("essential", true) }
                             writer.member("values", list: { for context in contexts { $0.element(context) } })
                         })
                 case "sub" where requiredSubjects?.isEmpty == false:
@@ -138,6 +144,7 @@ extension RequestedClaims {
         return Parameter(
             claims: RequestedClaims(idToken: names(idToken), userInfo: names(userInfo)),
             requiredContexts: context?.essential == true ? context?.texts ?? [] : [],
+            preferredContexts: context?.essential == true ? [] : context?.texts ?? [],
             requiredSubjects: subjects.dropFirst().reduce(subjects.first) { $0?.intersection($1) })
     }
 

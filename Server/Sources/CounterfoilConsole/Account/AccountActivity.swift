@@ -85,6 +85,9 @@ enum ActivityText: String, LocalizationKey {
     case secondFactorOn = "account.activity.second-factor-on"
     case secondFactorReplaced = "account.activity.second-factor-replaced"
     case secondFactorOff = "account.activity.second-factor-off"
+    case securityKeyAdded = "account.activity.security-key-added"
+    case securityKeyRemoved = "account.activity.security-key-removed"
+    case securityKeyRenamed = "account.activity.security-key-renamed"
     case recoveryCodes = "account.activity.recovery-codes"
     case recoveryCodeUsed = "account.activity.recovery-code-used"
     case emailChanged = "account.activity.email-changed"
@@ -109,6 +112,7 @@ enum ActivityText: String, LocalizationKey {
         case .signIn: self = event.reason == .secondFactor && event.explanation != nil ? .secondStep : .signInFailed
         case .signOut where isDone: self = detail == nil ? .signedOut : .signedOutElsewhere
         case .passkey where isDone: self = .passkeyRenamed
+        case .secondFactor where isDone: self = .securityKeyRenamed
         case .passwordChange, .passkey, .secondFactor: self = .changeRefused
         case .consent where isDone: self = detail?.hasPrefix("reduced to: ") == true ? .permissionsChanged : .allowed
         case .consent: self = .denied
@@ -142,6 +146,8 @@ enum ActivityText: String, LocalizationKey {
             case .secondFactorSetUp: .secondFactorOn
             case .secondFactorReplaced: .secondFactorReplaced
             case .secondFactorRemoved, .secondFactorReset: .secondFactorOff
+            case .securityKeyAdded: .securityKeyAdded
+            case .securityKeyRemoved: .securityKeyRemoved
             case .recoveryCodesReplaced: .recoveryCodes
             case .recoveryCodeUsed: .recoveryCodeUsed
             case .emailChanged: .emailChanged

@@ -85,9 +85,14 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case passkeyRemoved = "account.notice.passkey-removed"
     case passkeyGone = "account.notice.passkey-gone"
     case secondFactorOff = "account.notice.second-factor-off"
+    case keyAdded = "account.notice.key-added"
+    case keyRemoved = "account.notice.key-removed"
+    case keyGone = "account.notice.key-gone"
     case appEnded = "account.notice.app-ended"
     case appOver = "account.notice.app-over"
     case passwordChanged = "account.notice.password-changed"
+    case passwordAdded = "account.notice.password-added"
+    case passwordRemoved = "account.notice.password-removed"
 }
 
 extension Localizer {

@@ -87,14 +87,14 @@ struct ConnectedClients: Sendable {
                 try await console.registry.atArrival().client(id)
             }
             if let client { clients.append(client) }
-        case .passwordChanged:
+        case .passwordChanged, .passwordAdded, .passwordRemoved:
             clients = consents.map(\.client)
             leftover = .ofClients
-            if try await !console.store.passkeys(of: exchange.user.id).isEmpty {
+            if notice != .passwordRemoved, try await !console.store.passkeys(of: exchange.user.id).isEmpty {
                 sentences.append(exchange.words(LeftoverText.passkeys))
             }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
-            .passkeyRemoved, .passkeyGone, .secondFactorOff:
+            .passkeyRemoved, .passkeyGone, .secondFactorOff, .keyAdded, .keyRemoved, .keyGone:
             break
         }
         if let lifetime = clients.map(accessTokenLifetime).max() {

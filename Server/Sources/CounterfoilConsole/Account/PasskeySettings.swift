@@ -75,17 +75,23 @@ struct PasskeySettings: Sendable {
         return .done(AccountNotice.passkeyRenamed, at: console.path(.passkeys))
     }
 
-    /// Deletes a passkey; the user still has the password as a way in.
+    /// Deletes a passkey, unless it is the last way in.
     private func remove(_ id: String, _ exchange: Console.Exchange) async throws -> Reply {
-        // A notice counts against its limit before the commit, so a passkey that does not exist must cause none.
-        guard let digest = Self.digest(id),
-            try await console.store.passkeys(of: exchange.user.id).contains(where: { $0.digest == digest })
-        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
+        // A notice counts against its limit before the commit, so a passkey that stays must cause none.
+        let passkeys = try await console.store.passkeys(of: exchange.user.id)
+        guard let digest = Self.digest(id), passkeys.contains(where: { $0.digest == digest }) else {
+            return .done(AccountNotice.passkeyGone, at: console.path(.passkeys))
+        }
+        let ways = WaysIn(hasPassword: exchange.user.passwordHash != nil, passkeys: passkeys.count)
+        guard ways.allows(.passkey) else { return try await again(exchange, .lastWayIn) }
         let event = try await console.event(of: .passkeyRemoved, by: exchange)
-        guard try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event])
-        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
-        console.auditor.countRecorded(event)
-        return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))
+        switch try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event]) {
+        case .removed:
+            console.auditor.countRecorded(event)
+            return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))
+        case .notFound: return .done(AccountNotice.passkeyGone, at: console.path(.passkeys))
+        case .neededAsWayIn: return try await again(exchange, .lastWayIn)
+        }
     }
 
     private static func digest(_ id: String) -> ArtefactDigest? {
@@ -114,7 +120,9 @@ struct PasskeySettings: Sendable {
             paths: console.accountPaths(at: .passkeys, exchange),
             rows: passkeys.map { row($0, exchange) },
             offer: try await offer(by: ceremonies, beside: passkeys, exchange),
-            signalData: ceremonies.signalData(passkeys, of: exchange.user), domain: ceremonies.domain,
+            signalData: ceremonies.signalData(
+                passkeys + (try await console.store.securityKeys(of: exchange.user.id)), of: exchange.user),
+            domain: ceremonies.domain,
             canAdd: passkeys.count < Passkey.limitPerUser,
             nameLimit: Passkey.nameLimit)
         return Reply(problem == nil ? .ok : .badRequest, .page(page))
@@ -153,13 +161,18 @@ struct PasskeySettings: Sendable {
             name: DisplayName(passkey.name),
             product: PasskeyCeremonies.product(of: passkey).flatMap { $0 == passkey.name ? nil : $0 },
             added: exchange.words.date(passkey.createdAt),
-            lastUsed: passkey.lastUse.map { use in
-                [
-                    exchange.words.ago(use.time, now: exchange.now),
-                    exchange.words(Device(userAgent: use.userAgent).text), use.source,
-                ].filter { !$0.isEmpty }.joined(separator: ", ")
-            },
+            lastUsed: exchange.words.lastUse(of: passkey, now: exchange.now),
             isSynced: passkey.isBackedUp)
+    }
+}
+
+extension Localizer {
+    /// Describes when and where a passkey or a security key was last used; nil if never.
+    func lastUse(of passkey: Passkey, now: Date) -> String? {
+        passkey.lastUse.map { use in
+            [ago(use.time, now: now), self(Device(userAgent: use.userAgent).text), use.source]
+                .filter { !$0.isEmpty }.joined(separator: ", ")
+        }
     }
 }
 
@@ -169,4 +182,5 @@ private enum PasskeyProblem: String, LocalizationKey {
     case exists = "account.passkeys.exists"
     case tooMany = "account.passkeys.too-many"
     case nameMissing = "account.passkeys.name-missing"
+    case lastWayIn = "account.passkeys.last-way-in"
 }

@@ -5,58 +5,93 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/account/password`: the change of a password by a user who knows the current one.
+/// `/account/password`: the change and the removal of a password by a user who knows it, and a new one for a user who
+/// has none and has just signed in.
 struct PasswordChange: Sendable {
     let console: Console
     let hasher: PasswordHasher
     let users: SignIn
 
-    func show(_ exchange: Console.Exchange) -> Reply { Reply(.ok, .page(page(exchange))) }
+    /// The values of the form field `decision`; a form without it changes the password.
+    private enum Decision: String {
+        case change = ""
+        case add, remove
+    }
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply { Reply(.ok, .page(try await page(exchange))) }
 
     func change(_ exchange: Console.Exchange) async throws -> Reply {
         let (form, _) = try console.form(exchange)
+        guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
+        // The page was open while the user added or removed the password elsewhere.
+        guard (exchange.user.passwordHash == nil) == (decision == .add) else {
+            return try await again(exchange, PasswordChangeError.changedMeanwhile, at: nil)
+        }
         let typed = try form.value(PasswordPage.currentField)
-        let chosen = try form.value(PasswordPage.newField)
+        let chosen = decision == .remove ? nil : try form.value(PasswordPage.newField)
+        guard decision != .add else { return try await replace(exchange.user, choosing: chosen, exchange) }
         guard !typed.isEmpty else {
-            return again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
+            return try await again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
         }
         guard chosen != typed else {
-            return again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
+            return try await again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
-        // This check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
-        // stolen session therefore cannot guess the password here.
+        return try await confirm(exchange, by: typed, choosing: chosen)
+    }
+
+    /// Verifies the current password, and replaces it; nil removes it.
+    ///
+    /// The check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
+    /// stolen session therefore cannot guess the password here.
+    private func confirm(
+        _ exchange: Console.Exchange, by typed: String, choosing chosen: String?
+    ) async throws -> Reply {
         let outcome = try await users.confirm(
             exchange.user, password: typed, in: exchange.request, now: exchange.now)
         switch outcome {
         case .refused(let cause):
             await console.refuse(.passwordChange, because: cause, exchange)
-            return again(exchange, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
+            return try await again(exchange, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
         case .tooEarly(let seconds, let cause):
             await console.refuse(.throttled, because: cause, exchange, for: "password change")
-            return wait(exchange, seconds: seconds)
+            return try await wait(exchange, seconds: seconds)
         case .signedIn(let user):
             guard user.id == exchange.user.id else { throw Console.SignInNeeded(path: exchange.path) }
-            // The estimate takes milliseconds, so it follows the rate limit.
-            let password: Password
-            do {
-                password = try Password(
-                    choosing: chosen, for: user.username, email: user.email, displayName: user.displayName,
-                    host: console.settings.issuer.host)
-            } catch {
-                return again(exchange, error, at: PasswordPage.newField)
-            }
-            return try await replace(user, with: try await hasher.hash(password), exchange)
+            return try await replace(user, choosing: chosen, exchange)
         }
     }
 
-    /// Replaces the password and, in the same transaction, ends all other sessions of the user.
+    /// Replaces, adds or removes the password and, in the same transaction, ends all other sessions of the user.
     ///
     /// The session of this browser continues with a new session token.
-    private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
+    private func replace(_ user: User, choosing chosen: String?, _ exchange: Console.Exchange) async throws -> Reply {
+        var hash: PasswordHash?
+        if let chosen {
+            // The estimate takes milliseconds, so it follows the rate limit.
+            do {
+                let password = try Password(
+                    choosing: chosen, for: user.username, email: user.email, displayName: user.displayName,
+                    host: console.settings.issuer.host)
+                hash = try await hasher.hash(password)
+            } catch let refusal as Password.Refusal {
+                return try await again(exchange, refusal, at: PasswordPage.newField)
+            }
+        } else {
+            // A notice counts against its limit before the commit, so a password that stays must cause none.
+            guard try await canRemove(exchange) else {
+                return try await again(exchange, PasswordChangeError.passkeysMissing, at: nil)
+            }
+        }
         let begun = try await console.sessions.begin(
             for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
         guard case .begun(let session, let cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
-        let event = try await console.event(of: .passwordChanged, by: exchange)
+        let (done, change): (AccountNotice, AccountChange) =
+            switch (user.passwordHash, hash) {
+            case (nil, _): (.passwordAdded, .passwordAdded)
+            case (_, nil): (.passwordRemoved, .passwordRemoved)
+            default: (.passwordChanged, .passwordChanged)
+            }
+        let event = try await console.event(of: change, by: exchange)
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
@@ -72,35 +107,47 @@ struct PasswordChange: Sendable {
                 "changed a password", metadata: ["user": "\(user.id)", "request": "\(exchange.request.id)"])
             console.auditor.countRecorded(event)
             let earlier = await users.remember(session, with: hash, in: exchange.request, now: exchange.now)
-            return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
-                .setting(earlier)
-        case .changedMeanwhile:
+            return Reply.done(done, at: console.path(.account)).setting(cookie).setting(earlier)
+        case .changedMeanwhile, .neededAsWayIn:
             try await console.store.endSession(session.digest, at: exchange.now, recording: [])
-            return again(exchange, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
+            let problem = outcome == .changedMeanwhile ? PasswordChangeError.changedMeanwhile : .passkeysMissing
+            return try await again(exchange, problem, at: nil)
         case .userNotActive:
             throw Console.SignInNeeded(path: exchange.path)
         }
     }
 
-    private func again(_ exchange: Console.Exchange, _ problem: some Localized, at field: String) -> Reply {
-        let page = page(exchange, problems: [FormProblem(exchange.words(problem), field: field)])
+    private func again(
+        _ exchange: Console.Exchange, _ problem: some Localized, at field: String?
+    ) async throws -> Reply {
+        let page = try await page(exchange, problems: [FormProblem(exchange.words(problem), field: field)])
         return Reply(.badRequest, .page(page))
     }
 
-    private func wait(_ exchange: Console.Exchange, seconds: Int) -> Reply {
+    private func wait(_ exchange: Console.Exchange, seconds: Int) async throws -> Reply {
         let words = exchange.words
         let problem = words(SignInMessage.tooManyAttempts) + " " + words(.wait(seconds: seconds))
-        let page = page(exchange, problems: [FormProblem(problem, field: PasswordPage.currentField)])
+        let page = try await page(exchange, problems: [FormProblem(problem, field: PasswordPage.currentField)])
         return Reply(.tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
     }
 
-    private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) -> PasswordPage {
+    private func canRemove(_ exchange: Console.Exchange) async throws -> Bool {
+        guard exchange.user.passwordHash != nil else { return false }
+        let passkeys = try await console.store.passkeys(of: exchange.user.id)
+        return WaysIn(hasPassword: true, passkeys: passkeys.count).allows(.password)
+    }
+
+    private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) async throws -> PasswordPage {
         let action = console.path(.password)
+        let hasPassword = exchange.user.passwordHash != nil
         return PasswordPage(
             console: console.head(exchange, in: .account),
             problems: problems,
             paths: console.accountPaths(at: .password, exchange),
             username: exchange.user.username.rawValue,
+            hasPassword: hasPassword,
+            canRemove: try await canRemove(exchange),
+            passkeys: PasskeyCeremonies(console.settings.issuer) == nil ? nil : console.path(.passkeys),
             action: action,
             ticket: console.ticket(exchange, for: action)
         )
@@ -113,4 +160,5 @@ private enum PasswordChangeError: String, LocalizationKey {
     case currentWrong = "account.password.current-wrong"
     case unchanged = "account.password.unchanged"
     case changedMeanwhile = "account.password.changed-meanwhile"
+    case passkeysMissing = "account.password.passkeys-missing"
 }

@@ -1,6 +1,8 @@
 import CounterfoilServer
 
-/// The form for a new password; it posts `current_password`, `new_password` and `ticket`.
+/// The forms for the password; they post `current_password`, `new_password`, `decision` and `ticket`.
+///
+/// `decision` is missing for a change, `add` for a user without a password, and `remove`.
 package struct PasswordPage: ConsolePage, Hashable {
     package static let template = "password"
 
@@ -9,6 +11,12 @@ package struct PasswordPage: ConsolePage, Hashable {
     package var paths: AccountPaths
     /// The username, for password managers.
     package var username: String
+    /// Whether the user has a password.
+    package var hasPassword: Bool
+    /// Whether enough passkeys are left to remove the password.
+    package var canRemove: Bool
+    /// The path of the page with the passkeys; nil if the server has none.
+    package var passkeys: String?
     /// The field for the current password; a response never contains the typed value.
     package var current: FormField
     /// The field for the new password; a response never contains the typed value.
@@ -19,12 +27,16 @@ package struct PasswordPage: ConsolePage, Hashable {
 
     package init(
         console: ConsoleHead, problems: [FormProblem] = [], paths: AccountPaths = AccountPaths(at: .password),
-        username: String, action: String, ticket: String
+        username: String, hasPassword: Bool = true, canRemove: Bool = false, passkeys: String? = nil, action: String,
+        ticket: String
     ) {
         self.console = console
         self.problems = problems
         self.paths = paths
         self.username = username
+        self.hasPassword = hasPassword
+        self.canRemove = canRemove
+        self.passkeys = passkeys
         func field(_ name: String) -> FormField {
             FormField(name, problem: problems.first { $0.field == name }?.text)
         }

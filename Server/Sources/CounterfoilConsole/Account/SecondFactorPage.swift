@@ -1,9 +1,11 @@
 package import CounterfoilServer
 
-/// The second factor of a user; the forms post `decision`, `current`, `code`, `setup` and `ticket`.
+/// The second factor of a user; the forms post `decision`, `current`, `code`, `setup`, `passkey`, `name` and `ticket`.
 ///
-/// `decision` is `set-up`, `replace`, `recovery-codes` or `remove`. `current` is a code of the present app or a
-/// recovery code, and `code` the first one of the app that is set up.
+/// `decision` is `set-up`, `replace`, `recovery-codes`, `remove`, `add-key`, `rename-key` or `remove-key`. `current` is
+/// a code of the present app or a recovery code, and `code` the first one of the app that is set up.
+///
+/// With `add-key`, the script posts the answer of the browser in `passkey`. Otherwise, `passkey` is ``Key/id``.
 package struct SecondFactorPage: ConsolePage, Hashable {
     package static let template = "second-factor"
 
@@ -17,6 +19,17 @@ package struct SecondFactorPage: ConsolePage, Hashable {
         package var isRequired: Bool
     }
 
+    /// A security key.
+    package struct Key: Sendable, Hashable {
+        /// The digest of the credential ID, which identifies the key in the forms.
+        package var id: String
+        /// The name that the user has given.
+        package var name: DisplayName
+        package var added: String
+        /// When and where the user last used it, in words; nil if never.
+        package var lastUsed: String?
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
@@ -28,6 +41,11 @@ package struct SecondFactorPage: ConsolePage, Hashable {
     package var isLost: Bool
     /// The secret of another second factor; nil if the user cannot set one up.
     package var offer: AuthenticatorOffer?
+    /// The security keys, oldest first.
+    package var keys: [Key]
+    /// The values with which the script adds a security key; nil if the user can add none.
+    package var keyOffer: PasskeyOffer?
+    package var nameLimit: Int
     /// New recovery codes, which are shown once.
     package var codes: [String]
     package var action: String
@@ -37,4 +55,6 @@ package struct SecondFactorPage: ConsolePage, Hashable {
     /// Whether the user has none, and the server offers none.
     package var isOff: Bool
     package var hasNewCodes: Bool
+
+    package var script: PageScript? { keyOffer == nil ? nil : .passkeys }
 }

@@ -1,10 +1,10 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
 import HTTPTypes
 
-/// `/account/second-factor`: the setup of a second factor, and its changes, each with a code.
+/// `/account/second-factor`: the setup of a second factor, its security keys, and its changes, each with a code.
 struct SecondFactorSettings: Sendable {
     let console: Console
     let factors: SecondFactors
@@ -14,6 +14,9 @@ struct SecondFactorSettings: Sendable {
         case setUp = "set-up"
         case replace, remove
         case recoveryCodes = "recovery-codes"
+        case addKey = "add-key"
+        case renameKey = "rename-key"
+        case removeKey = "remove-key"
     }
 
     /// The parts of the page that depend on a form.
@@ -28,6 +31,7 @@ struct SecondFactorSettings: Sendable {
 
     private static let currentField = "current"
     private static let codeField = "code"
+    private static let keyField = "passkey"
 
     func show(_ exchange: Console.Exchange) async throws -> Reply { try await page(exchange, Answer()) }
 
@@ -40,7 +44,8 @@ struct SecondFactorSettings: Sendable {
         case .setUp: return try await setUp(secret, by: code, exchange)
         case .remove where console.settings.secondFactor.isRequired(of: exchange.user):
             return try await again(exchange, SecondFactorProblem.required, at: Self.currentField)
-        case .replace, .recoveryCodes, .remove:
+        case .renameKey: return try await rename(form, exchange)
+        case .replace, .recoveryCodes, .remove, .addKey, .removeKey:
             return try await change(decision, form, secret, by: code, exchange)
         case nil: throw PageProblem.noDecision
         }
@@ -77,7 +82,12 @@ struct SecondFactorSettings: Sendable {
                 return try await again(exchange, CodeMessage.unconfirmed, at: Self.codeField, keeping: secret)
             }
         }
-        let current = try form.value(Self.currentField)
+        var key: Passkey?
+        if decision == .addKey {
+            key = try await newKey(form, exchange)
+            guard key != nil else { return try await again(exchange, SecondFactorProblem.keyRefused, at: nil) }
+        }
+        let current = SecondFactorAnswer(typed: try form.value(Self.currentField))
         switch try await factors.verify(current, of: user, in: exchange.request, now: now) {
         case .refused(let cause, let message):
             await console.refuse(.secondFactor, because: cause, exchange)
@@ -85,7 +95,16 @@ struct SecondFactorSettings: Sendable {
         case .tooEarly(let seconds, let cause):
             await console.refuse(.throttled, because: cause, exchange, for: "second factor")
             return try await wait(exchange, seconds: seconds)
-        case .proved(let use, let factor):
+        case .proved(let use, let factor, _):
+            if let key {
+                return try await make(.keyAddition(key), recording: .securityKeyAdded, by: use, showing: [], exchange)
+            }
+            if decision == .removeKey {
+                guard let digest = Self.digest(try form.value(Self.keyField)) else {
+                    return .done(AccountNotice.keyGone, at: console.path(.secondFactor))
+                }
+                return try await make(.keyRemoval(digest), recording: .securityKeyRemoved, by: use, showing: [], exchange)
+            }
             if let setup {
                 let change = SecondFactorChange.replacement(
                     setup.factor, recoveryCodes: setup.digests, keeping: exchange.session.digest)
@@ -114,18 +133,86 @@ struct SecondFactorSettings: Sendable {
         switch outcome {
         case .changed:
             console.auditor.countRecorded(event)
-            guard change != .removal else {
-                return .done(AccountNotice.secondFactorOff, at: console.path(.secondFactor))
+            let notice: AccountNotice? =
+                switch change {
+                case .removal: .secondFactorOff
+                case .keyAddition: .keyAdded
+                case .keyRemoval: .keyRemoved
+                case .replacement: .othersEnded
+                case .recoveryCodes: nil
+                }
+            guard codes.isEmpty, let notice else {
+                return try await page(exchange, Answer(codes: codes, notice: notice))
             }
-            let notice: AccountNotice? = if case .replacement = change { .othersEnded } else { nil }
-            return try await page(exchange, Answer(codes: codes, notice: notice))
+            return .done(notice, at: console.path(.secondFactor))
+        case .keyExists: return try await again(exchange, SecondFactorProblem.keyExists, at: nil)
+        case .tooManyKeys: return try await again(exchange, SecondFactorProblem.tooManyKeys, at: nil)
+        case .keyNotFound: return .done(AccountNotice.keyGone, at: console.path(.secondFactor))
         case .proofOutdated: return try await again(exchange, CodeMessage.used, at: Self.currentField)
         case .userNotActive: throw Console.SignInNeeded(path: exchange.path)
         }
     }
 
+    // MARK: - Security keys
+
+    /// Verifies the answer of the browser with a new security key; nil if it breaks a rule.
+    private func newKey(_ form: PageForm, _ exchange: Console.Exchange) async throws -> Passkey? {
+        guard let ceremonies = PasskeyCeremonies(console.settings.issuer) else { throw NotFoundError() }
+        do {
+            return try ceremonies.newPasskey(
+                try form.value(Self.keyField), answering: try form.value("ticket"), isSecurityKey: true,
+                of: exchange.user, naming: { $0 ?? exchange.words(SecondFactorLabel.key) }, now: exchange.now)
+        } catch {
+            await console.auditor.refuse(
+                .secondFactor, because: .passkey, exchange.request, user: exchange.user.id, detail: "\(error)",
+                now: exchange.now)
+            return nil
+        }
+    }
+
+    private func rename(_ form: PageForm, _ exchange: Console.Exchange) async throws -> Reply {
+        let typed = try form.value("name")
+        guard !typed.trimmingWhitespace().isEmpty else {
+            return try await again(exchange, SecondFactorProblem.nameMissing, at: nil)
+        }
+        let event = console.event(.secondFactor, by: exchange, detail: "security key renamed")
+        guard let digest = Self.digest(try form.value(Self.keyField)),
+            try await console.store.renamePasskey(
+                digest, of: exchange.user.id, to: DisplayName(typed).description, recording: [event])
+        else { return .done(AccountNotice.keyGone, at: console.path(.secondFactor)) }
+        console.auditor.countRecorded(event)
+        return .done(AccountNotice.passkeyRenamed, at: console.path(.secondFactor))
+    }
+
+    private static func digest(_ id: String) -> ArtefactDigest? {
+        Base64URL.decode(id).flatMap(ArtefactDigest.init(stored:))
+    }
+
+    /// Returns the offer of another security key; nil if the user can add none.
+    private func keyOffer(beside keys: [Passkey], ticket: String, _ exchange: Console.Exchange) async throws
+        -> PasskeyOffer?
+    {
+        guard let ceremonies = PasskeyCeremonies(console.settings.issuer), keys.count < Passkey.limitPerUser else {
+            return nil
+        }
+        let branding = try await console.registry.fresh().branding()
+        let site = Site(branding, settings: console.settings, language: exchange.request.language)
+        let known = try await keys + console.store.passkeys(of: exchange.user.id)
+        let options = ceremonies.securityKeyOptions(
+            for: exchange.user, with: known, siteName: site.name.description, answering: ticket)
+        return PasskeyOffer(options: options, action: console.path(.secondFactor), ticket: ticket)
+    }
+
+    private func row(_ key: Passkey, _ exchange: Console.Exchange) -> SecondFactorPage.Key {
+        SecondFactorPage.Key(
+            id: Base64URL.encode(key.digest.bytes), name: DisplayName(key.name),
+            added: exchange.words.date(key.createdAt), lastUsed: exchange.words.lastUse(of: key, now: exchange.now))
+    }
+
+    // MARK: - The page
+
     private func again(
-        _ exchange: Console.Exchange, _ problem: some Localized, at field: String,
+        _ exchange: Console.Exchange, _ problem: some Localized, at field: String?,
         keeping secret: AuthenticatorSecret? = nil
     ) async throws -> Reply {
         try await page(
@@ -153,6 +240,9 @@ struct SecondFactorSettings: Sendable {
         }
         let isOffered = state != .lost && (active != nil || policy != .off) && answer.codes.isEmpty
         let secret = answer.secret ?? factors.newSecret()
+        let keys = active == nil ? [] : try await factors.store.securityKeys(of: user.id)
+        let ticket = console.ticket(exchange, for: action)
+        let keyOffer = active == nil ? nil : try await keyOffer(beside: keys, ticket: ticket, exchange)
         let page = SecondFactorPage(
             console: console.head(exchange, in: .account),
             notice: answer.notice.map { exchange.words($0) } ?? exchange.notice(AccountNotice.self),
@@ -165,9 +255,12 @@ struct SecondFactorSettings: Sendable {
                 : AuthenticatorOffer(
                     secret, issuer: console.settings.siteName, name: user.username.rawValue,
                     setup: try factors.seal(secret, for: user, now: exchange.now)),
+            keys: keys.map { row($0, exchange) },
+            keyOffer: keyOffer,
+            nameLimit: Passkey.nameLimit,
             codes: answer.codes.map(\.exposed),
             action: action,
-            ticket: console.ticket(exchange, for: action),
+            ticket: ticket,
             isOff: state == .none && policy == .off,
             hasNewCodes: !answer.codes.isEmpty)
         return Reply(answer.status, .page(page))
@@ -178,4 +271,13 @@ struct SecondFactorSettings: Sendable {
 private enum SecondFactorProblem: String, LocalizationKey {
     case exists = "account.second-factor.exists"
     case required = "account.second-factor.required"
+    case keyRefused = "account.second-factor.key-refused"
+    case keyExists = "account.second-factor.key-exists"
+    case tooManyKeys = "account.second-factor.too-many-keys"
+    case nameMissing = "account.passkeys.name-missing"
+}
+
+/// The name of a security key whose model is unknown.
+private enum SecondFactorLabel: String, LocalizationKey {
+    case key = "account.second-factor.key"
 }

@@ -122,6 +122,10 @@ struct ClientPolicyForm: Sendable {
             idTokenLifetime: signsIn ? field(.idTokenLifetime, draft.idTokenLifetime) : nil,
             webViews: signsIn
                 ? choices(.webViews, draft.webViews, WebViewPolicy.allCases.map { ($0.rawValue, $0.label) }) : nil,
+            minimumAuthentication: signsIn
+                ? choices(
+                    .minimumAuthentication, draft.minimumAuthentication,
+                    AuthenticationContext.allCases.map { ($0.rawValue, $0.label) }) : nil,
             idTokenAlgorithm: signsIn
                 ? FormChoices(
                     ClientField.idTokenAlgorithm.rawValue,
@@ -215,6 +219,8 @@ extension PolicyDraft {
         }
         idTokenLifetime = try form.value(ClientField.idTokenLifetime.rawValue)
         webViews = try form.value(ClientField.webViews.rawValue)
+        let minimum = try form.value(ClientField.minimumAuthentication.rawValue)
+        if !minimum.isEmpty { minimumAuthentication = minimum }
         idTokenAlgorithm = try form.value(ClientField.idTokenAlgorithm.rawValue)
         userClaimsInIDToken = String(try isOn(.userClaimsInIDToken))
         subjectType = try form.value(ClientField.subjectType.rawValue)

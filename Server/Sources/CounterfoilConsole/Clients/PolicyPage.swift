@@ -58,6 +58,8 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var idTokenLifetime: FormField?
     /// The treatment of sign-ins in an embedded web view.
     package var webViews: FormChoices?
+    /// The weakest sign-in with which the client gets tokens.
+    package var minimumAuthentication: FormChoices?
     package var idTokenAlgorithm: FormChoices?
     /// The check box that puts the claims of the scopes `profile` and `email` into ID tokens.
     package var userClaimsInIDToken: FormCheck?

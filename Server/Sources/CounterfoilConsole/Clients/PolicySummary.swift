@@ -22,6 +22,7 @@ enum PolicyLabel: String, LocalizationKey {
     case accessTokenLifetime = "policy.access-token-lifetime"
     case idTokenLifetime = "policy.id-token-lifetime"
     case webViews = "policy.web-views"
+    case minimumAuthentication = "policy.minimum-authentication"
     case idTokenAlgorithm = "policy.id-token-algorithm"
     case userClaimsInIDToken = "policy.user-claims-in-id-token"
     case subjectType = "policy.subject-type"
@@ -83,6 +84,7 @@ extension ClientOverview {
             line(.accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime)),
             line(.idTokenLifetime, seconds(policy.idTokenLifetime, console.settings.idTokenLifetime)),
             line(.webViews, words(policy.webViews.label)),
+            line(.minimumAuthentication, words(policy.minimumAuthentication.label)),
             line(.idTokenAlgorithm, policy.idTokenAlgorithm.rawValue),
             line(.userClaimsInIDToken, yes(policy.putsUserClaimsInIDToken)),
             line(.subjectType, words(policy.subjectType.label)),
@@ -151,6 +153,10 @@ extension RefreshTokenPolicy {
 
 extension WebViewPolicy {
     var label: LocalizedText { LocalizedText(key: "policy.web-views.\(rawValue)") }
+}
+
+extension AuthenticationContext {
+    var label: LocalizedText { LocalizedText(key: "policy.minimum-authentication.\(rawValue)") }
 }
 
 extension SubjectType {

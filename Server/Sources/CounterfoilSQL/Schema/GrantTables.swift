@@ -66,7 +66,9 @@ extension StoreSchema {
             created_at INTEGER NOT NULL,
             last_used_at INTEGER,
             last_user_agent TEXT NOT NULL,
-            last_source TEXT NOT NULL
+            last_source TEXT NOT NULL,
+            -- Whether it is a security key, which only proves the second factor after the password.
+            is_security_key INTEGER NOT NULL CHECK (is_security_key IN (0, 1))
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX passkeys_person ON passkeys (person_id);
 

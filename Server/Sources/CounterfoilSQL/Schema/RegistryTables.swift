@@ -62,6 +62,7 @@ extension StoreSchema {
             id_token_algorithm TEXT NOT NULL,
             puts_user_claims_in_id_token INTEGER NOT NULL CHECK (puts_user_claims_in_id_token IN (0, 1)),
             web_views TEXT NOT NULL,
+            minimum_authentication TEXT NOT NULL,
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             revision INTEGER NOT NULL

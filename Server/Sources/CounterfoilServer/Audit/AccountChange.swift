@@ -24,6 +24,8 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     case secondFactorRemoved
     /// A command removed the second factor.
     case secondFactorReset
+    case securityKeyAdded
+    case securityKeyRemoved
     case recoveryCodesReplaced
     /// The user signed in with a recovery code.
     case recoveryCodeUsed
@@ -48,6 +50,8 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         case .secondFactorReplaced: (.secondFactor, "replaced")
         case .secondFactorRemoved: (.secondFactor, "turned off")
         case .secondFactorReset: (.secondFactor, "removed")
+        case .securityKeyAdded: (.secondFactor, "security key added")
+        case .securityKeyRemoved: (.secondFactor, "security key deleted")
         case .recoveryCodesReplaced: (.secondFactor, "new recovery codes")
         case .recoveryCodeUsed: (.signIn, "second factor: recovery code")
         case .emailChanged: (.account, "changed the email address")

@@ -24,7 +24,8 @@ extension AuthorizationFlow {
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationOutcome {
         try checkApprover(of: exchange, session)
-        guard AskedContexts(of: exchange.authorization.request).accept(session.methods) else {
+        let asked = AskedContexts(of: exchange.authorization.request, by: exchange.authorization.client)
+        guard asked.accept(session.methods) else {
             // The user signed in again with less, in another tab, while the page was open.
             throw outdated(exchange, OAuthError(.loginRequired, "the user must confirm the sign-in"))
         }
@@ -44,7 +45,7 @@ extension AuthorizationFlow {
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
             methods: session.methods,
-            context: AskedContexts(of: authorization.request).stated(of: session.methods),
+            context: asked.stated(of: session.methods),
             device: GrantDevice(
                 name: authorization.request.deviceName.flatMap { DeviceName($0)?.description },
                 userAgent: exchange.request.head.headerFields[.userAgent] ?? "", source: exchange.request.source),

@@ -120,14 +120,9 @@ struct AuthorizationFlow: Sendable {
                 OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
         var means = InteractionPolicy.Means()
-        if let session, InteractionPolicy.weighsMeans(of: session, for: authorization.request) {
-            if PasskeyCeremonies(settings.issuer) != nil {
-                means.hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
-            }
-            // Without a password, a code is no second factor.
-            if session.user.passwordHash != nil, case .active = try await store.secondFactor(of: session.user.id) {
-                means.hasSecondFactor = true
-            }
+        let asked = AskedContexts(of: authorization.request, by: authorization.client)
+        if let session, InteractionPolicy.weighsMeans(of: session, for: asked) {
+            means = try await InteractionPolicy.Means(of: session.user, in: store, settings)
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {

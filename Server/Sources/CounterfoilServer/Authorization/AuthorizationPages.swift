@@ -7,7 +7,6 @@ import HTTPTypes
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
-    let store: any PasskeyStore
     let tickets: TicketAuthority
     let cookies: Cookies
     let signInForm: SignInForm
@@ -54,17 +53,7 @@ struct AuthorizationPages: Sendable {
         _ exchange: AuthorizationExchange, session: LiveSession, with confirmation: InteractionPolicy.Confirmation,
         again: SignInForm.Again? = nil
     ) async throws -> Reply {
-        let stepUp: SignInForm.Content.StepUp =
-            switch confirmation {
-            case .passkey: .passkey(of: session.user, try await store.passkeys(of: session.user.id))
-            case .code:
-                .code(
-                    SignInForm.SecondStep(
-                        of: session.user,
-                        PendingSignIn(
-                            of: session.user, at: exchange.now, staysSignedIn: session.isPersistent,
-                            sessionSince: session.authenticatedAt)))
-            }
+        let stepUp = try await signInForm.stepUp(session, with: confirmation, now: exchange.now)
         let content = SignInForm.Content(
             pendingRequest: exchange.pendingRequest, clientName: exchange.clientName,
             openInBrowserLink: openInBrowserLink(exchange), stepUp: stepUp)
@@ -159,6 +148,22 @@ struct AuthorizationPages: Sendable {
         return .seeOther(
             settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)
                 + "&\(Self.signedInParameter)=\(ticket)")
+    }
+}
+
+extension SignInForm {
+    /// Returns the part of the page on which a signed-in user confirms.
+    func stepUp(
+        _ session: LiveSession, with confirmation: InteractionPolicy.Confirmation, now: Date
+    ) async throws -> Content.StepUp {
+        let user = session.user
+        switch confirmation {
+        case .passkey: return .passkey(of: user, try await secondFactors.store.passkeys(of: user.id))
+        case .code:
+            let pending = PendingSignIn(
+                of: user, at: now, staysSignedIn: session.isPersistent, sessionSince: session.authenticatedAt)
+            return .code(SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user)))
+        }
     }
 }
 

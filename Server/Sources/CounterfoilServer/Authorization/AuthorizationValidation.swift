@@ -166,7 +166,7 @@ enum AuthorizationValidation {
                 .invalidRequest,
                 "state is missing: this client must send it; \(setting("Require state", "--require-state"))")
         }
-        try checkAuthenticationContext(of: request)
+        try checkAuthenticationContext(of: request, by: client)
         return CheckedAuthorization(
             request, to: target, scope: try scope(request.scope, assignedTo: client, under: client.scopeRule),
             pkce: pkce, hinted: try hinted(by: request, hints))
@@ -201,8 +201,10 @@ enum AuthorizationValidation {
     }
 
     /// Throws if an essential `acr` claim cannot be satisfied (OpenID Connect Core §5.5.1).
-    private static func checkAuthenticationContext(of request: AuthorizationRequest) throws(OAuthError) {
-        guard !AskedContexts(of: request).isImpossible else {
+    private static func checkAuthenticationContext(
+        of request: AuthorizationRequest, by client: RegisteredClient
+    ) throws(OAuthError) {
+        guard !AskedContexts(of: request, by: client).isImpossible else {
             throw OAuthError(
                 .unmetAuthenticationRequirements, "the server supports none of the acr values that the claims require")
         }

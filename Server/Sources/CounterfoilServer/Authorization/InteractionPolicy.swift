@@ -41,6 +41,12 @@ enum InteractionPolicy {
     struct Means: Sendable {
         var hasPasskey = false
         var hasSecondFactor = false
+
+        /// Returns the way in which the user reaches a context; nil for none.
+        func confirmation(reaching context: AuthenticationContext) -> Confirmation? {
+            if context == .twoFactor, hasSecondFactor { return .code }
+            return hasPasskey ? .passkey : nil
+        }
     }
 
     /// The reasons why a response needs no further interaction of the user (RFC 8252 §8.6).
@@ -104,7 +110,8 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
-        if let step = stepUp(session, for: authorization.request, means) { return step }
+        let asked = AskedContexts(of: authorization.request, by: authorization.client)
+        if let step = stepUp(session, for: asked, means, forbidsPages: prompt.contains(.none)) { return step }
         guard mayApprove(session.user, approvers) else {
             return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
         }
@@ -123,10 +130,10 @@ enum InteractionPolicy {
             : .askConsent(session, earlier: earlier)
     }
 
-    /// Returns true if the request asks for a stronger sign-in than that of the session, so that the next step depends
-    /// on the means of the user.
-    static func weighsMeans(of session: LiveSession, for request: AuthorizationRequest) -> Bool {
-        AskedContexts(of: request).minimum.map { session.methods.context < $0 } ?? false
+    /// Returns true if the request, or the policy of the client, asks for a stronger sign-in than that of the session,
+    /// so that the next step depends on the means of the user.
+    static func weighsMeans(of session: LiveSession, for asked: AskedContexts) -> Bool {
+        session.methods.context < asked.minimum
     }
 
     /// Returns the step by which a session becomes strong enough for the request; nil if it is, or if the request only
@@ -135,22 +142,17 @@ enum InteractionPolicy {
     /// RFC 9470 §5, OpenID Connect Core §5.5.1.1: the user does only what is missing. A context that is required and
     /// not reached is an error, and gives no weaker token.
     private static func stepUp(
-        _ session: LiveSession, for request: AuthorizationRequest, _ means: Means
+        _ session: LiveSession, for asked: AskedContexts, _ means: Means, forbidsPages: Bool
     ) -> Step? {
-        guard weighsMeans(of: session, for: request), let minimum = AskedContexts(of: request).minimum else {
-            return nil
-        }
-        let isRequired = AskedContexts(of: request).required != nil
-        let confirmation: Confirmation
-        if minimum == .twoFactor, means.hasSecondFactor {
-            confirmation = .code
-        } else if means.hasPasskey {
-            confirmation = .passkey
-        } else {
-            let missing = minimum == .twoFactor ? "second factor" : "passkey"
+        guard weighsMeans(of: session, for: asked) else { return nil }
+        let isRequired = !asked.accept(session.methods)
+        // A preferred context that the user cannot reach leaves the required one.
+        let goals = isRequired ? [asked.minimum, asked.required] : [asked.minimum]
+        guard let confirmation = goals.lazy.compactMap(means.confirmation(reaching:)).first else {
+            let missing = asked.required == .twoFactor ? "second factor" : "passkey"
             return isRequired ? .refuse(.unmet("the user has no \(missing) to sign in with")) : nil
         }
-        guard request.prompt.contains(.none) else { return .stepUp(session, with: confirmation) }
+        guard forbidsPages else { return .stepUp(session, with: confirmation) }
         let words = confirmation == .code ? "a code" : "a passkey"
         return isRequired ? .refuse(OAuthError(.loginRequired, "the user must confirm with \(words)")) : nil
     }
@@ -203,6 +205,15 @@ enum InteractionPolicy {
         if asksForIt && !signedInForThis { return true }
         guard let maxAge = request.maxAge, maxAge > 0 else { return false }
         return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)
+    }
+}
+
+extension InteractionPolicy.Means {
+    /// Reads the means of a user.
+    init(of user: User, in store: any PasskeyStore & SecondFactorStore, _ settings: ServerSettings) async throws {
+        if PasskeyCeremonies(settings.issuer) != nil { hasPasskey = try await !store.passkeys(of: user.id).isEmpty }
+        // Without a password, a code is no second factor.
+        if user.passwordHash != nil, case .active = try await store.secondFactor(of: user.id) { hasSecondFactor = true }
     }
 }
 

@@ -73,6 +73,9 @@ struct DeviceEndpoint: Sendable {
         switch try await flow.find(code, for: session.user, on: request, now: now) {
         case .found(let exchange):
             try await flow.checkApprover(of: exchange, session.user)
+            if let confirmation = try await flow.confirmation(for: exchange, session) {
+                return try await pages.stepUp(exchange, session: session, with: confirmation)
+            }
             return try await pages.consent(exchange, session: session)
         case .refused(let again):
             return pages.code(code.description, again: again, on: request, now: now)
@@ -81,6 +84,7 @@ struct DeviceEndpoint: Sendable {
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let submission = try pages.signInForm.receive(request, now: now, at: pages.address)
+        if try submission.form.value("cancel") == "true" { return .seeOther(pages.address(submission.pendingRequest)) }
         switch try await pages.signInForm.attempt(submission) {
         case .again(let again): return try pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
         case .signedIn(let session, let cookies, let codes):

@@ -82,6 +82,21 @@ struct DeviceFlow: Sendable {
         }
     }
 
+    /// Returns the way in which a user confirms before the page with the permissions; nil if the sign-in suffices.
+    ///
+    /// Throws ``ApprovalError/needsStrongerSignIn(_:)`` if the user cannot sign in as the policy of the client asks.
+    func confirmation(
+        for exchange: DeviceExchange, _ session: LiveSession
+    ) async throws -> InteractionPolicy.Confirmation? {
+        let client = exchange.access.client
+        guard session.methods.context < client.policy.minimumAuthentication else { return nil }
+        let means = try await InteractionPolicy.Means(of: session.user, in: store, settings)
+        guard let confirmation = means.confirmation(reaching: client.policy.minimumAuthentication) else {
+            throw ApprovalError.needsStrongerSignIn(client.displayName)
+        }
+        return confirmation
+    }
+
     /// Denies the request of a device; returns false if it was answered before or has expired.
     func deny(_ exchange: DeviceExchange, by session: LiveSession) async throws -> Bool {
         let event = auditor.event(
@@ -101,6 +116,9 @@ struct DeviceFlow: Sendable {
         _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
         try await checkApprover(of: exchange, session.user)
+        guard exchange.access.client.policy.minimumAuthentication <= session.methods.context else {
+            throw ApprovalError.needsStrongerSignIn(exchange.access.client.displayName)
+        }
         try await count(exchange, by: session)
         let (access, now) = (exchange.access, exchange.now)
         let grant = Grant(

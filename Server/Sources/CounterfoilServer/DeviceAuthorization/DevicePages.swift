@@ -71,6 +71,20 @@ struct DevicePages: Sendable {
         return try signInForm.page(content, again: again, on: request, now: now)
     }
 
+    /// Returns the page on which a signed-in user confirms, because the policy of the client demands more.
+    func stepUp(
+        _ exchange: DeviceExchange, session: LiveSession, with confirmation: InteractionPolicy.Confirmation
+    ) async throws -> Reply {
+        try checkWebView(exchange)
+        let pendingRequest = Self.pendingRequest(exchange.code)
+        let content = SignInForm.Content(
+            pendingRequest: pendingRequest, clientName: exchange.access.client.displayName,
+            openInBrowserLink: WebViewVerdict(on: exchange.request, under: exchange.access.client.policy.webViews)
+                .openInBrowserLink(address(pendingRequest)),
+            stepUp: try await signInForm.stepUp(session, with: confirmation, now: exchange.now))
+        return try signInForm.page(content, on: exchange.request, now: exchange.now)
+    }
+
     /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
     ///
     /// The browser requests the URL with this ticket at once, or within `lifetime` seconds.

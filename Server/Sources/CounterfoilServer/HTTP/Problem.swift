@@ -54,6 +54,8 @@ package enum Problem: String, CaseIterable, Sendable {
     /// Only administrators may allow something to the client, because no person has registered it; placeholder
     /// `application`.
     case needsAdministrator = "needs-administrator"
+    /// The policy of the client asks for a stronger sign-in than the user can have; placeholder `application`.
+    case needsStrongerSignIn = "needs-stronger-sign-in"
     /// Only administrators register clients at this server, and the user is none.
     case registrationClosed = "registration-closed"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
@@ -87,6 +89,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientChanged: .clientChanged
         case .userNotActive: .accountChanged
         case .needsAdministrator: .notAdministrator
+        case .needsStrongerSignIn: AuditEvent.Reason(.unmetAuthenticationRequirements)
         case .registrationClosed: .registrationClosed
         case .tooManyApprovals: .throttledUser
         }

@@ -10,6 +10,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case secondFactorSetup = "second-factor-setup"
     case secondFactorReplacement = "second-factor-replacement"
     case secondFactorRemoval = "second-factor-removal"
+    case securityKeyAddition = "security-key-addition"
+    case securityKeyRemoval = "security-key-removal"
     case recoveryCodes = "recovery-codes"
     case recoveryCodeUse = "recovery-code-use"
     /// The link by which a user changes the address, to the new one.
@@ -33,6 +35,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
             case .secondFactorSetUp: .secondFactorSetup
             case .secondFactorReplaced: .secondFactorReplacement
             case .secondFactorRemoved, .secondFactorReset: .secondFactorRemoval
+            case .securityKeyAdded: .securityKeyAddition
+            case .securityKeyRemoved: .securityKeyRemoval
             case .recoveryCodesReplaced: .recoveryCodes
             case .recoveryCodeUsed: .recoveryCodeUse
             case .emailChanged: .emailChange
@@ -50,6 +54,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .secondFactorSetup: .secondFactorSetupSubject
         case .secondFactorReplacement: .secondFactorReplacementSubject
         case .secondFactorRemoval: .secondFactorRemovalSubject
+        case .securityKeyAddition: .securityKeyAdditionSubject
+        case .securityKeyRemoval: .securityKeyRemovalSubject
         case .recoveryCodes: .recoveryCodesSubject
         case .recoveryCodeUse: .recoveryCodeUseSubject
         case .emailChange: .emailChangeSubject
@@ -70,6 +76,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .secondFactorSetup: .secondFactorSetupOpening
         case .secondFactorReplacement: .secondFactorReplacementOpening
         case .secondFactorRemoval: .secondFactorRemovalOpening
+        case .securityKeyAddition: .securityKeyAdditionOpening
+        case .securityKeyRemoval: .securityKeyRemovalOpening
         case .recoveryCodes: .recoveryCodesOpening
         case .recoveryCodeUse: .recoveryCodeUseOpening
         case .emailChange: .emailChangeOpening
@@ -95,7 +103,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
         case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
-            .secondFactorSetup, .secondFactorReplacement, .secondFactorRemoval, .recoveryCodes, .recoveryCodeUse:
+            .secondFactorSetup, .secondFactorReplacement, .secondFactorRemoval, .securityKeyAddition,
+            .securityKeyRemoval, .recoveryCodes, .recoveryCodeUse:
             .noticeClosing
         }
     }
@@ -128,6 +137,10 @@ enum MailText: String, LocalizationKey {
     case secondFactorReplacementOpening = "mail.second-factor-replaced.opening"
     case secondFactorRemovalSubject = "mail.second-factor-removed.subject"
     case secondFactorRemovalOpening = "mail.second-factor-removed.opening"
+    case securityKeyAdditionSubject = "mail.security-key-added.subject"
+    case securityKeyAdditionOpening = "mail.security-key-added.opening"
+    case securityKeyRemovalSubject = "mail.security-key-removed.subject"
+    case securityKeyRemovalOpening = "mail.security-key-removed.opening"
     case recoveryCodesSubject = "mail.recovery-codes.subject"
     case recoveryCodesOpening = "mail.recovery-codes.opening"
     case recoveryCodeUseSubject = "mail.recovery-code-used.subject"

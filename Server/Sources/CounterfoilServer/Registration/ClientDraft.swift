@@ -131,6 +131,8 @@ package struct PolicyDraft: Sendable, Hashable {
     package var idTokenLifetime = ""
     /// The policy for sign-ins in an embedded web-view: `block`, `warn` or `allow`.
     package var webViews = ""
+    /// The weakest sign-in with which the client gets tokens: `password`, `two-factor` or `passkey`.
+    package var minimumAuthentication = ""
     /// The algorithm that signs ID tokens: `ES256`, `RS256`, `Ed25519` or `EdDSA`.
     package var idTokenAlgorithm = ""
     /// Whether ID tokens contain the claims of the scopes `profile` and `email`: `true` or `false`.
@@ -157,6 +159,7 @@ package struct PolicyDraft: Sendable, Hashable {
         accessTokenLifetime = policy.accessTokenLifetime.map(String.init) ?? ""
         idTokenLifetime = policy.idTokenLifetime.map(String.init) ?? ""
         webViews = policy.webViews.rawValue
+        minimumAuthentication = policy.minimumAuthentication.rawValue
         idTokenAlgorithm = policy.idTokenAlgorithm.rawValue
         userClaimsInIDToken = String(policy.putsUserClaimsInIDToken)
         subjectType = policy.subjectType.rawValue
@@ -203,6 +206,7 @@ package enum ClientField: String, Sendable, Hashable, CaseIterable {
     case accessTokenLifetime = "access_token_lifetime"
     case idTokenLifetime = "id_token_lifetime"
     case webViews = "web_views"
+    case minimumAuthentication = "minimum_authentication"
     case idTokenAlgorithm = "id_token_signed_response_alg"
     case userClaimsInIDToken = "user_claims_in_id_token"
     case subjectType = "subject_type"

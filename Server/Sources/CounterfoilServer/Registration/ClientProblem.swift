@@ -101,6 +101,7 @@ extension ClientProblem {
         case exemptionOver = "application.exemption-over"
         case notARefreshTokenPolicy = "application.not-a-refresh-token-policy"
         case notAWebViewPolicy = "application.not-a-web-view-policy"
+        case notAnAuthentication = "application.not-an-authentication"
         /// A text is not an algorithm with which this server signs ID tokens.
         case notAnAlgorithm = "application.not-an-algorithm"
         /// A text is neither `true` nor `false`.

@@ -66,6 +66,11 @@ extension ClientRules {
         } else {
             problems.append(ClientProblem(.webViews, .notAWebViewPolicy))
         }
+        if let minimum = AuthenticationContext(rawValue: draft.minimumAuthentication) {
+            policy.minimumAuthentication = minimum
+        } else {
+            problems.append(ClientProblem(.minimumAuthentication, .notAnAuthentication))
+        }
         if let algorithm = DeveloperChoices.algorithm(draft.idTokenAlgorithm) {
             policy.idTokenAlgorithm = algorithm
         } else {

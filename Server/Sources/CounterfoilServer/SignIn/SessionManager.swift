@@ -261,6 +261,7 @@ extension SignInProof {
         case .password, .twoFactors(_, .remembered): [.password]
         case .twoFactors(_, .code), .twoFactors(_, .setup): [.password, .code]
         case .twoFactors(_, .recoveryCode): [.password, .recoveryCode]
+        case .twoFactors(_, .key): [.password, .securityKey]
         case .continued(_, let methods): methods
         case .passkey: [.passkey]
         }

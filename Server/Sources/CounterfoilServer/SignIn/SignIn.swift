@@ -164,11 +164,11 @@ package struct SignIn: Sendable {
         await remember(session.user, staysSignedIn: session.isPersistent, in: request, now: now)
     }
 
-    /// Remembers the browser and the network in which the user of a session has just changed the password.
+    /// Remembers the browser and the network in which the user of a session has just changed or removed the password.
     ///
     /// Otherwise the guesses of others would count there until the next sign-in.
     package func remember(
-        _ session: LiveSession, with hash: PasswordHash, in request: IncomingRequest, now: Date
+        _ session: LiveSession, with hash: PasswordHash?, in request: IncomingRequest, now: Date
     ) async -> String? {
         var user = session.user
         user.passwordHash = hash

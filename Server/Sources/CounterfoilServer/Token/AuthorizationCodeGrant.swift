@@ -154,6 +154,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.user.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
+        if let weak = facts.grant.weakness(for: client.client) { return .refuse(weak) }
         // RFC 6749 §4.1.3 defines no `scope` for this request, but some clients repeat the scope of their authorization
         // request. The granted scope may be smaller (§3.3), and the response contains the granted scope (§5.1). A scope
         // that was neither requested before nor granted is refused.

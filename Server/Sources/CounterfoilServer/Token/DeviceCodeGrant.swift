@@ -149,6 +149,7 @@ struct DeviceCodeGrant: TokenGrant {
         guard now < code.expiresAt else { return .refuse(expired) }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.user.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
+        if let weak = grant.weakness(for: client) { return .refuse(weak) }
         // The device gets no tokens from a session that has ended, was idle for too long, or has expired.
         let live = session.flatMap {
             SessionRules.live(SessionFacts(session: $0, user: facts.user), now: now, settings: settings)

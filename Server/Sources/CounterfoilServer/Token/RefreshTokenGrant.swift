@@ -208,6 +208,7 @@ struct RefreshTokenGrant: TokenGrant {
         guard client.client.policy.refreshTokens != .never else {
             return .refuse(refusal("the policy of the client allows no refresh tokens"))
         }
+        if let weak = grant.weakness(for: client.client) { return .refuse(weak) }
         guard now < family.expiresAt else { return .refuse(refusal("refresh token has expired")) }
         guard now.timeIntervalSince(family.lastUsedAt) < terms.idleLifetime else {
             return .refuse(refusal("refresh token was not used for too long"))

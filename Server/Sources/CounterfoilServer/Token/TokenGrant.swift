@@ -170,3 +170,14 @@ struct GrantContext: Sendable {
             grant: grant.id, detail: detail, now: exchange.now)
     }
 }
+
+extension Grant {
+    /// Returns the error if the policy of the client demands a stronger sign-in than that of the grant; nil if not.
+    ///
+    /// The grant is not revoked, because the policy can change back.
+    func weakness(for client: RegisteredClient) -> OAuthError? {
+        guard methods.context < client.policy.minimumAuthentication else { return nil }
+        return OAuthError(
+            .invalidGrant, "the policy of the client demands a stronger sign-in than that of the grant")
+    }
+}

@@ -13,6 +13,8 @@ package struct TestPasskey {
     package var flags: UInt8 = 0x1D
     package var counter: UInt32 = 0
     package var origin: String
+    /// Whether an assertion names the user (WebAuthn §6.3.3); a security key does not know the user.
+    package var namesUser = true
     /// Another key with which assertions are signed; nil for that of the passkey.
     package var signer: P256.Signing.PrivateKey?
     private let key = P256.Signing.PrivateKey()
@@ -20,6 +22,13 @@ package struct TestPasskey {
 
     /// Creates a passkey for the pages of an origin.
     package init(at origin: String = "https://id.example.com") { self.origin = origin }
+
+    /// Creates a security key that does not verify its user, as those of FIDO U2F.
+    package static func securityKey() -> TestPasskey {
+        var key = TestPasskey()
+        (key.flags, key.namesUser) = (0x01, false)
+        return key
+    }
 
     private struct Options: Decodable {
         struct Named: Decodable { let id: String }
@@ -59,7 +68,7 @@ package struct TestPasskey {
         let id = Base64URL.encode(credentialID)
         return """
             {"id":"\(id)","rawId":"\(id)","type":"public-key","clientExtensionResults":{},"response":{\
-            "clientDataJSON":"\(Base64URL.encode(clientData))","userHandle":"\(userHandle)",\
+            "clientDataJSON":"\(Base64URL.encode(clientData))",\(namesUser ? #""userHandle":"\#(userHandle)","# : "")\
             "authenticatorData":"\(Base64URL.encode(data))","signature":"\(Base64URL.encode(Array(signature)))"}}
             """
     }
@@ -92,6 +101,33 @@ extension ScriptedUserAgent {
         let answer = try passkey.registration(for: page.offer.options)
         return try await submit(
             FormParameters(["ticket": page.offer.ticket, "decision": "add", "passkey": answer]), to: page.offer.action)
+    }
+
+    /// Adds a security key on the page of the account, where the user is signed in and has a second factor.
+    @discardableResult
+    package mutating func add(_ key: inout TestPasskey, provingBy code: String) async throws -> Reply {
+        let page = try await open("/account/second-factor").secondFactorPage
+        let answer = try key.registration(for: page.keyOffer?.options ?? "")
+        return try await submit(
+            FormParameters([
+                "ticket": page.ticket, "decision": "add-key", "passkey": answer, "current": code,
+            ]), to: page.action)
+    }
+
+    /// Answers the page that asks for a code with a security key or a passkey.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - reply: The reply with the page.
+    ///   - options: The options that it answers; nil for those of the page.
+    ///   - isRemembered: Whether the browser is to be remembered.
+    package mutating func use(
+        _ key: TestPasskey, on reply: Reply, answering options: String? = nil, remembering isRemembered: Bool = false
+    ) async throws -> Reply {
+        let page = try reply.codePage
+        var form = page.form("", remembering: isRemembered)
+        form.append("passkey", try key.assertion(for: options ?? page.keyOptions ?? ""))
+        return try await submit(form, to: page.action)
     }
 
     /// Answers the sign-in page of a reply with a passkey.

@@ -119,6 +119,14 @@ extension PasswordHash {
     package static let other = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdB$b3RoZXI")
 }
 
+extension Passkey {
+    /// A passkey whose key verifies nothing.
+    package static func example(_ number: UInt8, of user: User) -> Passkey {
+        Passkey(
+            credentialID: [number], userID: user.id, publicKey: [], name: "Key \(number)", createdAt: World.now)
+    }
+}
+
 extension SecondFactor {
     /// A second factor with a random digest.
     package static func example(of user: User) -> SecondFactor {

@@ -35,6 +35,8 @@ public struct ClientPolicy: Sendable, Hashable {
     public var idTokenLifetime: Int?
     /// The treatment of sign-ins in an embedded web view (RFC 8252 §8.12); by default, they are refused.
     public var webViews: WebViewPolicy
+    /// The weakest sign-in with which the client gets tokens of a user; by default, a password suffices.
+    public var minimumAuthentication: AuthenticationContext
     /// The algorithm that signs ID tokens, `id_token_signed_response_alg`.
     public var idTokenAlgorithm: SigningAlgorithm
     /// Whether ID tokens contain the claims of the granted scopes `profile` and `email` (OpenID Connect Core §5.4).
@@ -59,6 +61,7 @@ public struct ClientPolicy: Sendable, Hashable {
         accessTokenLifetime: Int? = nil,
         idTokenLifetime: Int? = nil,
         webViews: WebViewPolicy = .block,
+        minimumAuthentication: AuthenticationContext = .password,
         idTokenAlgorithm: SigningAlgorithm = .es256,
         putsUserClaimsInIDToken: Bool = false,
         machineScope: Scope = Scope()
@@ -76,6 +79,7 @@ public struct ClientPolicy: Sendable, Hashable {
         self.accessTokenLifetime = accessTokenLifetime
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews
+        self.minimumAuthentication = minimumAuthentication
         self.idTokenAlgorithm = idTokenAlgorithm
         self.putsUserClaimsInIDToken = putsUserClaimsInIDToken
         self.machineScope = machineScope

@@ -88,6 +88,11 @@ extension RefuseHostOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .refused }
 }
 
+extension RemovePasskeyOutcome: CommitOutcome {
+    /// Whether the passkey was deleted.
+    public var isCommitted: Bool { self == .removed }
+}
+
 extension RevokeGrantOutcome: CommitOutcome {
     /// Whether the grant was revoked by this commit.
     public var isCommitted: Bool { self == .revoked }

@@ -6,6 +6,8 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
     case code
     /// A recovery code, which replaces that of the app once.
     case recoveryCode = "recovery-code"
+    /// A security key after the password, which has not verified the user.
+    case securityKey = "security-key"
     /// A passkey that has verified the user (WebAuthn §4, user verification).
     case passkey
 }
@@ -37,7 +39,8 @@ public struct AuthenticationMethods: Sendable, Hashable, ExpressibleByArrayLiter
     /// The strongest context in which this sign-in counts.
     public var context: AuthenticationContext {
         if all.contains(.passkey) { return .passkey }
-        return all.contains(.password) && !all.isDisjoint(with: [.code, .recoveryCode]) ? .twoFactor : .password
+        return all.contains(.password) && !all.isDisjoint(with: [.code, .recoveryCode, .securityKey])
+            ? .twoFactor : .password
     }
 }
 
@@ -45,7 +48,7 @@ public struct AuthenticationMethods: Sendable, Hashable, ExpressibleByArrayLiter
 public enum AuthenticationContext: String, Sendable, Hashable, CaseIterable, Comparable {
     /// A password.
     case password
-    /// A password, and a code of an authenticator app or a recovery code.
+    /// A password, and a code of an authenticator app, a security key or a recovery code.
     case twoFactor = "two-factor"
     /// A passkey, which no page of another site can ask for.
     case passkey

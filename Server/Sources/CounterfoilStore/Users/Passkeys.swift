@@ -72,16 +72,19 @@ public struct Passkey: Sendable, Hashable {
     public var digest: ArtefactDigest { ArtefactDigest(ofCredentialID: credentialID) }
 }
 
-/// A passkey with its user, read in one transaction.
+/// A passkey or a security key with its user, read in one transaction.
 public struct PasskeyFacts: Sendable, Hashable {
     /// The passkey.
     public let passkey: Passkey
+    /// Whether it is a security key, which begins no session without the password.
+    public let isSecurityKey: Bool
     /// The user whom it signs in, whose account may be disabled.
     public let user: User
 
     /// Creates facts that a store has read in one transaction.
-    public init(passkey: Passkey, user: User) {
+    public init(passkey: Passkey, isSecurityKey: Bool = false, user: User) {
         self.passkey = passkey
+        self.isSecurityKey = isSecurityKey
         self.user = user
     }
 }
@@ -124,28 +127,38 @@ public enum AddPasskeyOutcome: Sendable, Hashable {
     case userNotActive
 }
 
+/// The outcome of ``PasskeyStore/removePasskey(_:of:recording:)``.
+public enum RemovePasskeyOutcome: Sendable, Hashable {
+    /// The user can no longer sign in with the passkey.
+    case removed
+    /// The user has no such passkey; nothing was written.
+    case notFound
+    /// The passkey is the last way in (``WaysIn``); nothing was written.
+    case neededAsWayIn
+}
+
 /// The passkeys of users.
 ///
 /// A session begins with one by ``SessionStore/beginSession(_:proving:replacing:recording:)``, which also records the
 /// use. A passkey that was deleted after its assertion was verified therefore begins no session.
 public protocol PasskeyStore: Sendable {
-    /// Reads the passkeys of a user, oldest first.
+    /// Reads the passkeys of a user, oldest first, without the security keys.
     func passkeys(of user: UserIdentifier) async throws(StoreFault) -> [Passkey]
-    /// Reads a passkey with its user; nil if there is none with this digest of the credential ID.
+    /// Reads a passkey or a security key with its user; nil if there is none with this digest of the credential ID.
     func passkey(_ digest: ArtefactDigest) async throws(StoreFault) -> PasskeyFacts?
     /// Adds a passkey.
     func addPasskey(
         _ passkey: Passkey, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddPasskeyOutcome
-    /// Changes the name of a passkey; returns false if the user has no such passkey.
+    /// Changes the name of a passkey or a security key; returns false if the user has no such one.
     func renamePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, to name: String, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
-    /// Deletes a passkey; returns false if the user has no such passkey.
+    /// Deletes a passkey, unless it is the last way in.
     func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool
-    /// Deletes all passkeys of a user; returns their number.
+    ) async throws(StoreFault) -> RemovePasskeyOutcome
+    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
     func removePasskeys(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int

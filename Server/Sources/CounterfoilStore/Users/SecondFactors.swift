@@ -47,6 +47,8 @@ public enum SecondFactorUse: Sendable, Hashable {
     case code(ArtefactDigest, step: Int64)
     /// A recovery code with this digest, which is deleted.
     case recoveryCode(ArtefactDigest)
+    /// A security key or a passkey, beside the second factor with this digest.
+    case key(ArtefactDigest, PasskeyUse)
     /// A browser that is remembered for the second factor with this digest.
     case remembered(ArtefactDigest)
     /// The setup of a second factor by a user who has none, with the digests of the recovery codes.
@@ -62,6 +64,10 @@ public enum SecondFactorChange: Sendable, Hashable {
     /// Another secret with other recovery codes replaces the present one, and the sessions of the user end except the
     /// one with the digest `keeping`.
     case replacement(SecondFactor, recoveryCodes: [ArtefactDigest], keeping: ArtefactDigest?)
+    /// The user can also prove the second factor by this security key.
+    case keyAddition(Passkey)
+    /// The security key with this digest of the credential ID proves nothing from now on.
+    case keyRemoval(ArtefactDigest)
 }
 
 /// The outcome of ``SecondFactorStore/addSecondFactor(_:recoveryCodes:keeping:recording:)``.
@@ -80,6 +86,12 @@ public enum ChangeSecondFactorOutcome: Sendable, Hashable {
     case changed
     /// The code was used before, or the second factor was replaced; nothing was written.
     case proofOutdated
+    /// A user has a passkey or a security key with this credential ID (WebAuthn §7.1 step 26); nothing was written.
+    case keyExists
+    /// The user has ``Passkey/limitPerUser`` security keys already; nothing was written.
+    case tooManyKeys
+    /// The user has no such security key; nothing was written.
+    case keyNotFound
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
 }
@@ -92,6 +104,11 @@ public enum ChangeSecondFactorOutcome: Sendable, Hashable {
 public protocol SecondFactorStore: Sendable {
     /// Reads the second factor of a user.
     func secondFactor(of user: UserIdentifier) async throws(StoreFault) -> SecondFactorState
+    /// Reads the security keys of a user, oldest first, which prove the second factor as its codes do.
+    ///
+    /// A security key does not verify its user, so it begins no session without the password. Its record has the form
+    /// of that of a passkey.
+    func securityKeys(of user: UserIdentifier) async throws(StoreFault) -> [Passkey]
     /// Returns true if a user has a recovery code with this digest that is not used.
     func hasRecoveryCode(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool
     /// Adds a second factor to a user who has none, and ends the sessions of the user except `kept`, as

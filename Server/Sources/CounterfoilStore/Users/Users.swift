@@ -149,6 +149,8 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     case changed
     /// Another request changed the password after the server had verified the former one; nothing was written.
     case changedMeanwhile
+    /// The password cannot be removed, because too few other ways in are left (``WaysIn``); nothing was written.
+    case neededAsWayIn
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
 }

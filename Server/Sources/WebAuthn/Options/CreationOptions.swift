@@ -3,7 +3,7 @@
 /// The options with which a page calls `navigator.credentials.create()`.
 ///
 /// WebAuthn §5.1.8, `PublicKeyCredentialCreationOptionsJSON`, for `PublicKeyCredential.parseCreationOptionsFromJSON()`.
-/// They request a passkey (`residentKey: required`) and no attestation.
+/// They request no attestation, and a passkey (`residentKey: required`) unless ``residentKey`` says otherwise.
 package struct CreationOptions: Sendable, Hashable {
     /// The user for whom a credential is created (WebAuthn §5.4.3).
     package struct User: Sendable, Hashable {
@@ -36,6 +36,8 @@ package struct CreationOptions: Sendable, Hashable {
     package var excludedCredentials: [CredentialDescriptor] = []
     /// `authenticatorSelection.userVerification`.
     package var userVerification = UserVerificationRequirement.required
+    /// `authenticatorSelection.residentKey`.
+    package var residentKey = ResidentKeyRequirement.required
     /// `hints`, the preferred one first.
     package var hints: [CredentialHint] = []
     /// `timeout` in milliseconds; nil for the one of the browser.
@@ -82,9 +84,9 @@ package struct CreationOptions: Sendable, Hashable {
             writer.member(
                 "authenticatorSelection",
                 object: { writer in
-                    writer.member("residentKey", "required")
+                    writer.member("residentKey", residentKey.rawValue)
                     // For browsers that know Level 1 only (WebAuthn §5.4.4).
-                    writer.member("requireResidentKey", true)
+                    writer.member("requireResidentKey", residentKey == .required)
                     writer.member("userVerification", userVerification.rawValue)
                 })
             writer.member("hints", list: { CredentialHint.write(hints, to: &$0) })

@@ -34,6 +34,11 @@ package enum UserVerificationRequirement: String, Sendable, Hashable {
     case required, preferred, discouraged
 }
 
+/// The need for a credential that the authenticator finds without its identifier (WebAuthn §5.4.6).
+package enum ResidentKeyRequirement: String, Sendable, Hashable {
+    case required, discouraged
+}
+
 /// An authenticator that the server expects the user to use (WebAuthn §5.8.8), which browsers may ignore.
 package enum CredentialHint: String, Sendable, Hashable {
     case securityKey = "security-key"

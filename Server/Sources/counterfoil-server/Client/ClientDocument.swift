@@ -144,6 +144,7 @@ struct ClientDocument: Encodable {
         try fields.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
         try fields.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
         try fields.encode(policy.webViews.rawValue, forKey: .webViews)
+        try fields.encode(policy.minimumAuthentication.rawValue, forKey: .minimumAuthentication)
         try fields.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenAlgorithm)
         try fields.encode(policy.putsUserClaimsInIDToken, forKey: .userClaimsInIDToken)
         try fields.encode(policy.subjectType.rawValue, forKey: .subjectType)
@@ -243,6 +244,9 @@ extension ClientDocument {
         if let seconds = policy.accessTokenLifetime { lines.append("  access token lifetime: \(seconds) seconds") }
         if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }
         if policy.webViews != usual.webViews { lines.append("  web-views: \(policy.webViews.rawValue)") }
+        if policy.minimumAuthentication > .password {
+            lines.append("  minimum sign-in: \(policy.minimumAuthentication.rawValue)")
+        }
         if policy.subjectType == .pairwise { lines.append("  subject identifiers: pairwise") }
         return lines
     }

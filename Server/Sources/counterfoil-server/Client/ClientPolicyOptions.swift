@@ -33,6 +33,12 @@ struct ClientPolicyOptions: ParsableArguments {
     var webViews: String?
 
     @Option(
+        name: .customLong("minimum-authentication"),
+        help: ArgumentHelp(
+            "The weakest sign-in with which the app gets tokens: password, two-factor or passkey.", valueName: "kind"))
+    var minimumAuthentication: String?
+
+    @Option(
         name: .customLong("machine-scope"),
         help: ArgumentHelp(
             "A scope that a service can request without a user. Can be repeated. "
@@ -66,7 +72,8 @@ struct ClientPolicyOptions: ParsableArguments {
 
     /// Whether any option is given.
     var hasChanges: Bool {
-        [pkce, requireState, requirePushedRequests, requireBoundTokens, webViews].contains { $0 != nil }
+        [pkce, requireState, requirePushedRequests, requireBoundTokens, webViews, minimumAuthentication]
+            .contains { $0 != nil }
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
@@ -77,6 +84,7 @@ struct ClientPolicyOptions: ParsableArguments {
         if let requirePushedRequests { draft.requiresPushedRequests = requirePushedRequests == "true" }
         if let requireBoundTokens { draft.requiresBoundTokens = requireBoundTokens == "true" }
         if let webViews { draft.webViews = webViews }
+        if let minimumAuthentication { draft.minimumAuthentication = minimumAuthentication }
         if !machineScopes.isEmpty { draft.machineScopes = machineScopes.names.filter { !$0.isEmpty } }
         if let firstParty { draft.isFirstParty = firstParty }
         if let vouchedFor { draft.isVouchedFor = vouchedFor }

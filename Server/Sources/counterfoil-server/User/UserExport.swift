@@ -63,7 +63,8 @@ struct UserExport: AsyncParsableCommand {
         if let account = user.user { try json.member("account", UserDocument(account)) }
         try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
         try json.member("passkeys", try await store.passkeys(of: user.id).map(UserPasskeyDocument.init))
-        if let factor = UserSecondFactorDocument(try await store.secondFactor(of: user.id)) {
+        let keys = try await store.securityKeys(of: user.id)
+        if let factor = UserSecondFactorDocument(try await store.secondFactor(of: user.id), securityKeys: keys) {
             try json.member("second_factor", factor)
         }
         try await json.array("grants") { (last: Grant?) in

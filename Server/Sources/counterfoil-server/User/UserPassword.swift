@@ -47,6 +47,7 @@ struct UserPassword: AsyncParsableCommand {
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the password was changed at the same time; try again")
+            case .neededAsWayIn: throw CommandFailure.refused("the password is the last way in")
             case .userNotActive:
                 throw CommandFailure.refused(
                     "the user \(user.username) is disabled; enable the account first with: "

@@ -73,15 +73,18 @@ struct UserSecondFactorDocument: Encodable {
     private let createdAt: String?
     private let recoveryCodes: Int?
     private let isMissing: Bool
+    private let securityKeys: [UserPasskeyDocument]
 
     private enum CodingKeys: String, CodingKey {
         case createdAt = "created_at"
+        case securityKeys = "security_keys"
         case recoveryCodes = "unused_recovery_codes"
         case isMissing = "missing"
     }
 
     /// Creates the document; nil if the user has no second factor.
-    init?(_ state: SecondFactorState) {
+    init?(_ state: SecondFactorState, securityKeys: [Passkey]) {
+        self.securityKeys = securityKeys.map(UserPasskeyDocument.init)
         switch state {
         case .none: return nil
         case .lost: (createdAt, recoveryCodes, isMissing) = (nil, nil, true)

@@ -8,8 +8,8 @@ struct UserResetSecondFactor: AsyncParsableCommand {
         commandName: "reset-second-factor",
         abstract: "Remove the second factor of a user.",
         discussion: """
-            Use it for a user who has lost the authenticator app and the recovery codes. The user signs in with the \
-            password alone until a new second factor is set up, at once if --second-factor of serve requires one. \
+            Use it for a user who has lost the authenticator app, the security keys and the recovery codes. The \
+            user signs in with the password alone until a new second factor is set up, at once if --second-factor of serve requires one. \
             Make sure that the request comes from the user: afterwards, the password alone signs in.
 
             Example:

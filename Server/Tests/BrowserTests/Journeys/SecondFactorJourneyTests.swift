@@ -40,7 +40,9 @@ extension EveryPageTests {
                         try await stage.fill("code", secret.code(at: step))
                         try await browser.find("main form button.primary").click()
                         let code = try await browser.waitForElement(".codes code").text
-                        #expect(try await browser.findAll(".codes code").count == RecoveryCode.count)
+                        let codes = try await browser.findAll(".codes code")
+                        #expect(codes.count == RecoveryCode.count)
+                        let another = try await codes[1].text
                         try await judge(.recoveryCodes)
                         try await browser.find("a.button.primary").click()
                         try await stage.read("Alice Andersen")
@@ -58,6 +60,20 @@ extension EveryPageTests {
                         try await browser.find("#recovery-code").type(code)
                         try await browser.find("details button").click()
                         try await stage.read("Alice Andersen")
+
+                        // A key of FIDO U2F verifies no user.
+                        try await browser.withAuthenticator(isSecurityKey: true) { _ in
+                            try await stage.open("/account/second-factor")
+                            try await browser.waitForElement("#key-code").type(another)
+                            try await browser.find("form[data-passkey=create] button[data-ask]").click()
+                            #expect(try await browser.waitForElement(".list li b").text == "Security key")
+                            try await judge(.secondFactor)
+                            _ = try await browser.developerTools("Network.clearBrowserCookies")
+                            try await stage.open("/account")
+                            try await stage.signIn(as: .alice)
+                            try await browser.waitForElement("form[data-passkey=get] button[data-ask]").click()
+                            try await stage.read("Alice Andersen")
+                        }
                     }
                 }
             }

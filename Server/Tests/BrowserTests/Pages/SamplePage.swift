@@ -97,6 +97,7 @@ struct SamplePage: Sendable {
     static var codeAgain: CodePage {
         var page = code
         (page.problem, page.retryAfterSeconds, page.isConfirming) = ("Too many attempts.", 720, true)
+        page.keyOptions = "{}"
         return page
     }
 

@@ -4,15 +4,22 @@ extension Browser {
     ///
     /// - Parameters:
     ///   - isWilling: Whether the user unlocks it when a page asks; false is a user who fails to.
+    ///   - isSecurityKey: Whether it is a key of FIDO U2F, which keeps no passkeys and verifies no user.
     ///   - body: The test, with the identifier of the authenticator.
     func withAuthenticator<Result>(
-        isWilling: Bool = true, _ body: (_ authenticator: String) async throws -> Result
+        isWilling: Bool = true, isSecurityKey: Bool = false, _ body: (_ authenticator: String) async throws -> Result
     ) async throws -> Result {
         _ = try await developerTools("WebAuthn.enable", ["enableUI": false])
-        let options: JSONValue = [
-            "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
-            "isUserVerified": .bool(isWilling), "automaticPresenceSimulation": true,
-        ]
+        let options: JSONValue =
+            isSecurityKey
+            ? [
+                "protocol": "u2f", "transport": "usb", "hasResidentKey": false, "hasUserVerification": false,
+                "automaticPresenceSimulation": true,
+            ]
+            : [
+                "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+                "isUserVerified": .bool(isWilling), "automaticPresenceSimulation": true,
+            ]
         let added = try await developerTools("WebAuthn.addVirtualAuthenticator", ["options": options])
         let authenticator = added["authenticatorId"]?.string ?? ""
         do {

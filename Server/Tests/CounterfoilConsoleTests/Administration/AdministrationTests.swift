@@ -62,6 +62,7 @@ struct AdministrationTests {
             [
                 "pkce": "exempt-until", "exempt_until": "2001-01-01", "claimed_https_verified": "on",
                 "access_token_lifetime": "5", "id_token_lifetime": "soon", "web_views": "perhaps",
+                "minimum_authentication": "some",
                 "id_token_signed_response_alg": "none",
             ])
         let reply = try await administrator.browser.submit(form, to: page.action)
@@ -69,6 +70,7 @@ struct AdministrationTests {
         #expect(
             Set(try reply.policyPage.problems.compactMap(\.field)) == [
                 "exempt_until", "claimed_https_verified", "access_token_lifetime", "id_token_lifetime", "web_views",
+                "minimum_authentication",
                 "id_token_signed_response_alg",
             ])
         #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)

@@ -18,13 +18,15 @@ struct StepUpTests {
 
     /// A way to ask for a passkey, and whether the client gets no weaker token.
     enum Wish: CaseIterable, CustomTestStringConvertible {
-        case preferred, required
+        case preferred, voluntaryClaim, required
 
         var testDescription: String { "\(self)" }
 
         func asks(_ test: TestServer, for context: String = StepUpTests.passkey) -> Attempt {
             switch self {
             case .preferred: Attempt(test, for: "openid").with("acr_values", context)
+            case .voluntaryClaim:
+                Attempt(test, for: "openid").with("claims", #"{"id_token":{"acr":{"values":["\#(context)"]}}}"#)
             case .required: Attempt(test, for: "openid").with("claims", StepUpTests.essential(context))
             }
         }

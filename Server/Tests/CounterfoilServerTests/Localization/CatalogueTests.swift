@@ -123,6 +123,7 @@ private struct Sources {
         }
         keys.formUnion(RefreshTokenPolicy.allCases.map { "policy.refresh-tokens.\($0.rawValue)" })
         keys.formUnion(WebViewPolicy.allCases.map { "policy.web-views.\($0.rawValue)" })
+        keys.formUnion(AuthenticationContext.allCases.map { "policy.minimum-authentication.\($0.rawValue)" })
         keys.formUnion(SubjectType.allCases.map { "policy.subject-type.\($0.rawValue)" })
         keys.formUnion(AuditEvent.Kind.allCases.map { "audit.kind.\($0.rawValue)" })
         keys.formUnion(ScopeDefinition.standard.map { "scope.\($0.token.rawValue)" })

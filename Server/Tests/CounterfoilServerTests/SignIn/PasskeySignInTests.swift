@@ -157,7 +157,7 @@ struct PasskeySignInTests {
         let scene = try await Scene()
         let (store, user) = (scene.test.store, scene.test.alice.id)
         let passkey = try #require(try await store.passkeys(of: user).first)
-        #expect(try await store.removePasskey(passkey.digest, of: user, recording: []))
+        #expect(try await store.removePasskey(passkey.digest, of: user, recording: []) == .removed)
         var browser = scene.test.browser()
         let reply = try await browser.signIn(on: try await browser.open(Attempt(scene.test).url), with: scene.passkey)
         #expect(reply.status == .badRequest)

@@ -43,7 +43,7 @@ struct ClientContractTests {
                 isFirstParty: false, isVouchedFor: true, isClaimedHTTPSVerified: true,
                 pkce: .exemptUntil(try #require(CalendarDay("2027-01-31"))), requiresState: false,
                 requiresPushedRequests: true, requiresBoundTokens: true, refreshTokens: .always,
-                accessTokenLifetime: 60, idTokenLifetime: 86_400, webViews: .allow,
+                accessTokenLifetime: 60, idTokenLifetime: 86_400, webViews: .allow, minimumAuthentication: .twoFactor,
                 idTokenAlgorithm: .rs256
             ),
             createdAt: World.now,
@@ -83,6 +83,7 @@ struct ClientContractTests {
     func `every policy is read back`(_ kind: StoreKind) async throws {
         var policies = RefreshTokenPolicy.allCases.map { ClientPolicy(refreshTokens: $0) }
         policies += WebViewPolicy.allCases.map { ClientPolicy(webViews: $0) }
+        policies += AuthenticationContext.allCases.map { ClientPolicy(minimumAuthentication: $0) }
         policies.append(ClientPolicy(machineScope: try Scope(parsing: "photos.read photos.write")))
         policies += [ClientPolicy(pkce: .s256), ClientPolicy(pkce: .s256OrPlain), ClientPolicy(isFirstParty: true)]
         try await kind.withWorld { world async throws in

@@ -73,6 +73,12 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
             var report = RestoreReport()
             report.withoutPassword = [world.user.username.rawValue]
             return Steps(
+                prepare: { world async throws in
+                    for number: UInt8 in 1...2 {
+                        let passkey = Passkey.example(number, of: world.user)
+                        #expect(try await world.store.addPasskey(passkey, recording: []) == .added)
+                    }
+                },
                 end: { world async throws in
                     _ = try await world.store.changePassword(
                         of: world.user.id, from: .example, to: nil, keeping: nil, at: World.now, recording: [])
@@ -87,10 +93,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 report: report)
         },
         EndingChange("a deleted passkey", [.passkey]) { world async throws in
-            @Sendable func passkey(_ number: UInt8) -> Passkey {
-                Passkey(
-                    credentialID: [number], userID: world.user.id, publicKey: [], name: "Key", createdAt: World.now)
-            }
+            @Sendable func passkey(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
             return Steps(
                 prepare: { world async throws in
                     #expect(try await world.store.addPasskey(passkey(1), recording: []) == .added)
@@ -101,6 +104,27 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 isValid: { try await $0.store.passkey(passkey(1).digest) != nil },
                 isLeft: { try await $0.store.passkey(passkey(2).digest) != nil })
+        },
+        EndingChange("a deleted security key", [.passkey]) { world async throws in
+            @Sendable func key(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
+            let factor = SecondFactor.example(of: world.user)
+            @Sendable func change(_ world: World, _ change: SecondFactorChange, step: Int64) async throws {
+                let outcome = try await world.store.changeSecondFactor(
+                    of: world.user.id, to: change, proving: .code(factor.digest, step: factor.lastStep + step),
+                    recording: [])
+                #expect(outcome == .changed)
+            }
+            return Steps(
+                prepare: { world async throws in
+                    _ = try await world.store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: [])
+                    try await change(world, .keyAddition(key(1)), step: 1)
+                    try await change(world, .keyAddition(key(2)), step: 2)
+                },
+                end: { world async throws in try await change(world, .keyRemoval(key(1).digest), step: 3) },
+                isValid: { try await $0.store.passkey(key(1).digest) != nil },
+                isLeft: { world async throws in
+                    try await world.store.securityKeys(of: world.user.id) == [key(2)]
+                })
         },
         EndingChange("a used recovery code", [.recoveryCode]) { world async throws in
             let (used, left) = (ArtefactDigest(of: SessionToken()), ArtefactDigest(of: SessionToken()))

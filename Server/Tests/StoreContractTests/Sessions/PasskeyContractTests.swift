@@ -55,14 +55,50 @@ struct PasskeyContractTests {
             let passkey = Self.passkey(1, of: world.user)
             #expect(try await store.addPasskey(passkey, recording: []) == .added)
             #expect(try await !store.renamePasskey(passkey.digest, of: bob.id, to: "Mine", recording: []))
-            #expect(try await !store.removePasskey(passkey.digest, of: bob.id, recording: []))
+            #expect(try await store.removePasskey(passkey.digest, of: bob.id, recording: []) == .notFound)
             #expect(try await store.removePasskeys(of: bob.id, recording: []) == 0)
             #expect(try await store.renamePasskey(passkey.digest, of: user, to: "Phone", recording: []))
             #expect(try await store.passkeys(of: user).map(\.name) == ["Phone"])
-            #expect(try await store.removePasskey(passkey.digest, of: user, recording: []))
-            #expect(try await !store.removePasskey(passkey.digest, of: user, recording: []))
+            #expect(try await store.removePasskey(passkey.digest, of: user, recording: []) == .removed)
+            #expect(try await store.removePasskey(passkey.digest, of: user, recording: []) == .notFound)
             #expect(try await !store.renamePasskey(passkey.digest, of: user, to: "Phone", recording: []))
             #expect(try await store.passkeys(of: user).isEmpty)
+        }
+    }
+
+    // The removal of the password, and of the last passkey, are judged in the commit.
+    @Test(arguments: StoreKind.allCases)
+    func `of all removals of ways in at once, one way in is left`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let passkeys = (1...3).map { Passkey.example(UInt8($0), of: user) }
+            for passkey in passkeys { #expect(try await store.addPasskey(passkey, recording: []) == .added) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for passkey in passkeys {
+                    group.addTask { _ = try await store.removePasskey(passkey.digest, of: user.id, recording: []) }
+                }
+                group.addTask {
+                    _ = try await store.changePassword(
+                        of: user.id, from: .example, to: nil, keeping: nil, at: World.now)
+                }
+                try await group.waitForAll()
+            }
+            let left = try await store.passkeys(of: user.id)
+            let hasPassword = try await store.user(user.id)?.passwordHash != nil
+            #expect(hasPassword || left.count == 1)
+            guard !hasPassword, let last = left.first else { return }
+            #expect(try await store.removePasskey(last.digest, of: user.id, recording: []) == .neededAsWayIn)
+            #expect(try await store.passkeys(of: user.id) == [last])
+        }
+    }
+
+    @Test func `the last way in stays, and a password until two passkeys are left`() {
+        for (hasPassword, passkeys, password, passkey) in [
+            (true, 0, false, true), (true, 1, false, true), (true, 2, true, true), (false, 1, false, false),
+            (false, 2, true, true),
+        ] {
+            let ways = WaysIn(hasPassword: hasPassword, passkeys: passkeys)
+            #expect(ways.allows(.password) == password && ways.allows(.passkey) == passkey, "\(ways)")
         }
     }
 
@@ -102,7 +138,7 @@ struct PasskeyContractTests {
             let (own, bobs) = (Self.passkey(1, of: world.user), Self.passkey(2, of: bob))
             #expect(try await world.store.addPasskey(own, recording: []) == .added)
             #expect(try await world.store.addPasskey(bobs, recording: []) == .added)
-            #expect(try await world.store.removePasskey(own.digest, of: world.user.id, recording: []))
+            #expect(try await world.store.removePasskey(own.digest, of: world.user.id, recording: []) == .removed)
             for passkey in [own, bobs] {
                 let use = PasskeyUse.example(of: passkey)
                 let session = Session.example(of: world.user)

@@ -50,6 +50,65 @@ struct SecondFactorContractTests {
         }
     }
 
+    private static func keyUse(_ key: Passkey, challenge: ArtefactDigest = digest()) -> PasskeyUse {
+        PasskeyUse(
+            digest: key.digest, signatureCounter: 5, isBackedUp: false, challenge: challenge,
+            challengeExpires: World.now + 600)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a security key is no passkey, and proves the second factor once for each challenge`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let factor = Self.factor(of: user)
+            let (key, passkey) = (Passkey.example(1, of: user), Passkey.example(2, of: user))
+            func change(_ change: SecondFactorChange, step: Int64) async throws -> ChangeSecondFactorOutcome {
+                try await store.changeSecondFactor(
+                    of: user.id, to: change, proving: .code(factor.digest, step: factor.lastStep + step), recording: [])
+            }
+            #expect(try await change(.keyAddition(key), step: 1) == .proofOutdated)
+            #expect(try await store.addSecondFactor(factor, recoveryCodes: [], keeping: nil, recording: []) == .added)
+            #expect(try await store.addPasskey(passkey, recording: []) == .added)
+            #expect(try await change(.keyAddition(key), step: 1) == .changed)
+            #expect(try await change(.keyAddition(key), step: 2) == .keyExists)
+            #expect(try await change(.keyAddition(passkey), step: 2) == .keyExists)
+            #expect(try await store.securityKeys(of: user.id) == [key])
+            #expect(try await store.passkeys(of: user.id) == [passkey])
+            #expect(try await store.passkey(key.digest)?.isSecurityKey == true)
+            #expect(try await store.removePasskey(key.digest, of: user.id, recording: []) == .notFound)
+            // It is no way in.
+            let outcome = try await store.changePassword(
+                of: user.id, from: .example, to: nil, keeping: nil, at: World.now)
+            #expect(outcome == .neededAsWayIn)
+            let alone = Session.example(of: user)
+            #expect(
+                try await store.beginSession(alone, proving: .passkey(Self.keyUse(key)), replacing: nil)
+                    == .proofOutdated)
+
+            let challenge = Self.digest()
+            for used in [key, passkey] {
+                let use = Self.keyUse(used, challenge: used == key ? challenge : Self.digest())
+                #expect(Self.isBegun(try await Self.begin(world, .key(factor.digest, use))))
+            }
+            #expect(try await store.securityKeys(of: user.id).first?.signatureCounter == 5)
+            let again = SecondFactorUse.key(factor.digest, Self.keyUse(passkey, challenge: challenge))
+            #expect(try await Self.begin(world, again) == .challengeUsed)
+            let other = SecondFactorUse.key(Self.digest(), Self.keyUse(key))
+            #expect(try await Self.begin(world, other) == .proofOutdated)
+
+            #expect(try await change(.keyRemoval(passkey.digest), step: 3) == .keyNotFound)
+            #expect(try await change(.keyRemoval(key.digest), step: 3) == .changed)
+            #expect(
+                try await Self.begin(world, .key(factor.digest, Self.keyUse(key))) == .proofOutdated)
+            #expect(try await change(.keyAddition(key), step: 4) == .changed)
+            #expect(try await store.resetSecondFactor(of: user.id, recording: []))
+            #expect(try await store.securityKeys(of: user.id).isEmpty)
+            #expect(try await store.passkeys(of: user.id).map(\.digest) == [passkey.digest])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `the password alone begins no session of a user with a second factor`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -142,6 +142,11 @@ struct UserContractTests {
             let (here, continued) = (Session.example(of: user), Session.example(of: user))
             try await world.begin(here)
             let waiting = try await world.approve(world.grant())
+            for number: UInt8 in 1...2 {
+                #expect(try await world.changePassword(from: .example, to: nil, keeping: here) == .neededAsWayIn)
+                #expect(try await store.addPasskey(.example(number, of: user), recording: []) == .added)
+            }
+            #expect(try await store.user(user.id) == user)
             #expect(try await world.changePassword(from: .example, to: nil, keeping: here) == .changed)
             var former = user
             former.passwordHash = nil

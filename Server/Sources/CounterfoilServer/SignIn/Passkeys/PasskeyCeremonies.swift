@@ -26,8 +26,16 @@ package struct PasskeyCeremonies: Sendable {
 
     /// Returns the options of a page that asks for any passkey of this server, or for one of a user, in JSON
     /// (WebAuthn §5.1.9).
-    func requestOptions(answering ticket: String, of passkeys: [Passkey] = []) -> String {
+    ///
+    /// - Parameters:
+    ///   - ticket: The ticket of the form.
+    ///   - passkeys: The passkeys of the user; empty for any.
+    ///   - isSecondFactor: Whether the password was verified before, so that the user need not be verified again.
+    func requestOptions(
+        answering ticket: String, of passkeys: [Passkey] = [], asSecondFactor isSecondFactor: Bool = false
+    ) -> String {
         var options = RequestOptions(relyingPartyID: relyingParty.id, challenge: Challenge(hashing: ticket))
+        if isSecondFactor { options.userVerification = .discouraged }
         options.allowedCredentials = passkeys.compactMap(CredentialDescriptor.init(of:))
         return String(decoding: options.json, as: UTF8.self)
     }
@@ -52,6 +60,25 @@ package struct PasskeyCeremonies: Sendable {
             challenge: Challenge(hashing: ticket))
         options.userVerification = isUpgrade ? .preferred : .required
         options.excludedCredentials = passkeys.compactMap(CredentialDescriptor.init(of:))
+        return String(decoding: options.json, as: UTF8.self)
+    }
+
+    /// Returns the options of a page on which a user adds a security key as a second factor, in JSON.
+    ///
+    /// It asks for no PIN, because it comes after the password, and for no place in the memory of the key.
+    package func securityKeyOptions(
+        for user: User, with known: [Passkey], siteName: String, answering ticket: String
+    ) -> String {
+        var options = CreationOptions(
+            relyingPartyID: relyingParty.id, relyingPartyName: siteName,
+            user: CreationOptions.User(
+                handle: UserHandle(of: user.id), name: user.username.rawValue,
+                displayName: DisplayName(of: user).description),
+            challenge: Challenge(hashing: ticket))
+        options.userVerification = .discouraged
+        options.residentKey = .discouraged
+        options.hints = [.securityKey]
+        options.excludedCredentials = known.compactMap(CredentialDescriptor.init(of:))
         return String(decoding: options.json, as: UTF8.self)
     }
 
@@ -82,17 +109,19 @@ package struct PasskeyCeremonies: Sendable {
     ///   - ticket: The ticket of the form.
     ///   - isUpgrade: Whether the browser may have asked nothing of the user (§7.1 step 15). Each sign-in with the
     ///     passkey verifies the user nevertheless.
+    ///   - isSecurityKey: Whether it is to prove the second factor only, so that it need not verify the user.
     ///   - user: The user who adds it.
     ///   - name: Returns the name of the passkey from that of its authenticator, which is nil if it is unknown.
     ///   - now: The time of the request.
     package func newPasskey(
-        _ json: String, answering ticket: String, isUpgrade: Bool = false, of user: User,
+        _ json: String, answering ticket: String, isUpgrade: Bool = false, isSecurityKey: Bool = false, of user: User,
         naming name: (String?) -> String, now: Date
     ) throws(CeremonyRefusal) -> Passkey {
         let response = try WebAuthn.RegistrationResponse(json: Array(json.utf8))
         let credential = try RegistrationCeremony(
-            relyingParty: relyingParty, challenge: Challenge(hashing: ticket), requiresUserVerification: !isUpgrade,
-            requiresUserPresence: !isUpgrade, algorithms: COSEAlgorithm.offered
+            relyingParty: relyingParty, challenge: Challenge(hashing: ticket),
+            requiresUserVerification: !isUpgrade && !isSecurityKey, requiresUserPresence: !isUpgrade,
+            algorithms: COSEAlgorithm.offered
         ).verify(response)
         return Passkey(
             credentialID: credential.id.bytes, userID: user.id, publicKey: credential.publicKey.coseBytes,
@@ -101,7 +130,7 @@ package struct PasskeyCeremonies: Sendable {
             isBackedUp: credential.isBackedUp, signatureCounter: credential.signatureCounter, createdAt: now)
     }
 
-    /// Verifies a sign-in with a passkey (WebAuthn §7.2).
+    /// Verifies a sign-in with a passkey, or a second factor (WebAuthn §7.2).
     ///
     /// - Parameters:
     ///   - response: The answer of the browser.
@@ -109,14 +138,17 @@ package struct PasskeyCeremonies: Sendable {
     ///   - ticket: The ticket of the form.
     ///   - namesUser: Whether the options named the passkeys of its user, so that the answer may leave out the user
     ///     handle (step 6).
+    ///   - isSecondFactor: Whether the password was verified before, so that the user need not be verified again.
     func verify(
-        _ response: AuthenticationResponse, with passkey: Passkey, answering ticket: String, namesUser: Bool
+        _ response: AuthenticationResponse, with passkey: Passkey, answering ticket: String, namesUser: Bool,
+        asSecondFactor isSecondFactor: Bool = false
     ) throws(PasskeyRefusal) -> VerifiedAssertion {
         guard let credential = StoredCredential(passkey) else { throw .unusable }
         do throws(CeremonyRefusal) {
             return try AuthenticationCeremony(
-                relyingParty: relyingParty, challenge: Challenge(hashing: ticket), requiresUserVerification: true,
-                allowedCredentials: [], user: namesUser ? UserHandle(of: passkey.userID) : nil
+                relyingParty: relyingParty, challenge: Challenge(hashing: ticket),
+                requiresUserVerification: !isSecondFactor, allowedCredentials: [],
+                user: namesUser ? UserHandle(of: passkey.userID) : nil
             ).verify(response, with: credential)
         } catch { throw .ceremony(error) }
     }
@@ -128,6 +160,10 @@ enum PasskeyRefusal: Error, CustomStringConvertible {
     case notOffered
     /// The stored key cannot be used by this version.
     case unusable
+    /// The credential is a security key, which signs no user in without the password.
+    case securityKey
+    /// The credential is not one of the user.
+    case otherCredential
     /// The answer of the browser breaks a rule of WebAuthn.
     case ceremony(CeremonyRefusal)
 
@@ -135,6 +171,8 @@ enum PasskeyRefusal: Error, CustomStringConvertible {
         switch self {
         case .notOffered: "this server has no domain, and so no passkeys"
         case .unusable: "this version cannot use the stored key"
+        case .securityKey: "a security key signs no user in without the password"
+        case .otherCredential: "the user has no such security key or passkey"
         case .ceremony(let refusal): "\(refusal)"
         }
     }

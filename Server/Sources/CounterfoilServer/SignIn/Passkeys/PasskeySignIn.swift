@@ -44,6 +44,7 @@ struct PasskeySignIn: Sendable {
             return .unknown(credentialID: response.credentialID.description)
         }
         let (passkey, user) = (facts.passkey, facts.user)
+        guard !facts.isSecurityKey else { return .refused(.securityKey, of: user) }
         let source = request.countedSource(settings.issuer)
         if let seconds = throttle.wait(user.id, from: source, within: settings.signInsPerMinute, now: now) {
             return .tooEarly(
@@ -69,9 +70,11 @@ struct PasskeySignIn: Sendable {
     ///
     /// WebAuthn §7.2 step 22: a counter that does not rise can come from a copy of the key, and also from an
     /// authenticator that counts badly. The sign-in is accepted, and the log shows it.
-    private static func note(_ assertion: VerifiedAssertion, _ passkey: Passkey) -> String {
-        guard assertion.counterWentBack else { return "passkey" }
-        return "passkey, its signature counter went from \(passkey.signatureCounter) to \(assertion.signatureCounter)"
+    static func note(
+        _ assertion: VerifiedAssertion, _ passkey: Passkey, called name: String = "passkey"
+    ) -> String {
+        guard assertion.counterWentBack else { return name }
+        return "\(name), its signature counter went from \(passkey.signatureCounter) to \(assertion.signatureCounter)"
     }
 }
 

@@ -2,12 +2,17 @@
 package import CounterfoilStore
 import Crypto
 
-/// A code that a user has typed to prove the second factor, whatever its spaces, hyphens and case are.
+/// The answer by which a user proves the second factor.
+///
+/// Spaces, hyphens and case of a typed code do not count.
 package enum SecondFactorAnswer: Sendable {
     /// Six digits of an authenticator app.
     case code(String)
     /// Anything else.
     case recoveryCode(RecoveryCode)
+    /// The answer of a browser with a security key or a passkey (WebAuthn §5.1, `AuthenticationResponseJSON`) to the
+    /// options on the page with this ticket.
+    case key(String, ticket: String)
 
     package init(typed: String) {
         let letters = String(typed.lowercased().prefix(64).filter { !$0.isWhitespace && $0 != "-" })

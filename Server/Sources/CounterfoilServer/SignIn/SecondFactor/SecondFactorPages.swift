@@ -2,7 +2,8 @@
 
 /// The page of a sign-in that asks for a code after the password; it posts `code`, `pending`, `request` and `ticket`.
 ///
-/// If the box is ticked, it also posts `remember` with the value `true`.
+/// With a security key or a passkey, the script posts `passkey` in place of `code`. If the box is ticked, the form also
+/// posts `remember` with the value `true`.
 package struct CodePage: Page, Hashable {
     package static let template = "code"
 
@@ -19,12 +20,16 @@ package struct CodePage: Page, Hashable {
     package var retryAfterSeconds: Int?
     /// The label of the box with which the user has this browser remembered for some days; nil if it is not offered.
     package var memory: String?
+    /// The options with which the script uses a security key or a passkey, in JSON (WebAuthn §5.1.9); nil if the user
+    /// has none.
+    package var keyOptions: String?
     /// Whether a signed-in user confirms for an app; the button `cancel` with the value `true` ends its request.
     package var isConfirming: Bool
 
     package init(
         userDisplayName: DisplayName, action: String, request: String, ticket: String, pending: String,
-        problem: String? = nil, retryAfterSeconds: Int? = nil, memory: String? = nil, isConfirming: Bool = false
+        problem: String? = nil, retryAfterSeconds: Int? = nil, memory: String? = nil, keyOptions: String? = nil,
+        isConfirming: Bool = false
     ) {
         self.userDisplayName = userDisplayName
         self.action = action
@@ -34,8 +39,11 @@ package struct CodePage: Page, Hashable {
         self.problem = problem
         self.retryAfterSeconds = retryAfterSeconds
         self.memory = memory
+        self.keyOptions = keyOptions
         self.isConfirming = isConfirming
     }
+
+    package var script: PageScript? { keyOptions == nil ? nil : .passkeys }
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         ["wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) }]

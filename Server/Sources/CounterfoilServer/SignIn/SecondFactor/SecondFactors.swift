@@ -2,6 +2,7 @@
 package import CounterfoilStore
 package import Foundation
 import Logging
+import WebAuthn
 
 /// The verification and the setup of second factors.
 package struct SecondFactors: Sendable {
@@ -18,29 +19,29 @@ package struct SecondFactors: Sendable {
     /// The length of the sliding window, in seconds.
     static let window: TimeInterval = 15 * 60
 
-    package let store: any SecondFactorStore
+    package let store: any PasskeyStore & SecondFactorStore
     let serverKey: ServerKey
     let attempts: AttemptCounter
-    let issuer: Issuer
+    let settings: ServerSettings
     let logger: Logger
     let random: RandomBytes
     let wallClock: @Sendable () -> Date
 
     /// The outcome of a verification.
     package enum Outcome: Sendable {
-        /// The code is right; the commit that uses it decides whether it counts.
-        case proved(SecondFactorUse, of: SecondFactor)
+        /// The code is right; the commit that uses it decides whether it counts. The note is for the audit log.
+        case proved(SecondFactorUse, of: SecondFactor, note: String)
         /// The code is wrong, was used before, or cannot be verified.
         case refused(SignIn.Cause, CodeMessage)
         /// There were too many wrong codes, and this one was not verified; `retryAfter` is in seconds.
         case tooEarly(retryAfter: Int, SignIn.Cause)
     }
 
-    /// Verifies a code that a user has typed, within the limits of wrong codes.
-    package func verify(_ typed: String, of user: User, in request: IncomingRequest, now: Date) async throws -> Outcome
-    {
-        let answer = SecondFactorAnswer(typed: typed)
-        let attempt = attempt(answer, user.id, request.countedSource(issuer))
+    /// Verifies the answer of a user, within the limits of wrong ones.
+    package func verify(
+        _ answer: SecondFactorAnswer, of user: User, in request: IncomingRequest, now: Date
+    ) async throws -> Outcome {
+        let attempt = attempt(answer, user.id, request.countedSource(settings.issuer))
         if case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) {
             let isOfUser = keys(for: answer, of: user.id).contains { $0.digest == key }
             let reason: AuditEvent.Reason = isOfUser ? .throttledUser : .throttledSource
@@ -48,7 +49,7 @@ package struct SecondFactors: Sendable {
                 retryAfter: seconds, SignIn.Cause(reason: reason, user: user.id, detail: "codes of the second factor"))
         }
         let outcome: Outcome
-        do { outcome = try await judge(answer, of: user) } catch {
+        do { outcome = try await judge(answer, of: user, now: now) } catch {
             await attempts.withdraw(attempt.keys, admittedAt: now)
             throw error
         }
@@ -60,7 +61,7 @@ package struct SecondFactors: Sendable {
         return outcome
     }
 
-    private func judge(_ answer: SecondFactorAnswer, of user: User) async throws -> Outcome {
+    private func judge(_ answer: SecondFactorAnswer, of user: User, now: Date) async throws -> Outcome {
         let factor: SecondFactor
         switch try await store.secondFactor(of: user.id) {
         case .active(let present, _): factor = present
@@ -68,6 +69,9 @@ package struct SecondFactors: Sendable {
         case .lost:
             reportLoss(of: user)
             return refused(user, "the record of the second factor is missing", .unavailable)
+        }
+        if case .key(let json, let ticket) = answer {
+            return try await judge(json, answering: ticket, of: user, beside: factor, now: now)
         }
         guard let secret = secret(of: factor) else {
             logger.error(
@@ -79,13 +83,45 @@ package struct SecondFactors: Sendable {
         case .recoveryCode(let code):
             let digest = code.digest(with: secret)
             guard try await store.hasRecoveryCode(digest, of: user.id) else { return refused(user, nil, .wrong) }
-            return .proved(.recoveryCode(digest), of: factor)
+            return .proved(.recoveryCode(digest), of: factor, note: AccountChange.recoveryCodeUsed.detail)
         case .code(let code):
             switch secret.judge(code, after: factor.lastStep, at: wallClock()) {
-            case .right(let step): return .proved(.code(factor.digest, step: step), of: factor)
+            case .right(let step):
+                return .proved(.code(factor.digest, step: step), of: factor, note: "second factor: code")
             case .used: return refused(user, "the code was used before", .used)
             case .wrong: return refused(user, nil, .wrong)
             }
+        case .key: return refused(user, nil, .wrongKey)
+        }
+    }
+
+    /// Reads the security keys and the passkeys with which a user can prove the second factor.
+    func keys(of user: User) async throws -> [Passkey] {
+        guard PasskeyCeremonies(settings.issuer) != nil else { return [] }
+        return try await store.securityKeys(of: user.id) + store.passkeys(of: user.id)
+    }
+
+    private func judge(
+        _ json: String, answering ticket: String, of user: User, beside factor: SecondFactor, now: Date
+    ) async throws -> Outcome {
+        func refused(_ refusal: PasskeyRefusal) -> Outcome { self.refused(user, "\(refusal)", .wrongKey) }
+        guard let ceremonies = PasskeyCeremonies(settings.issuer) else { return refused(.notOffered) }
+        let response: AuthenticationResponse
+        do { response = try AuthenticationResponse(json: Array(json.utf8)) } catch { return refused(.ceremony(error)) }
+        let digest = ArtefactDigest(ofCredentialID: response.credentialID.bytes)
+        guard let key = try await keys(of: user).first(where: { $0.digest == digest }) else {
+            return refused(.otherCredential)
+        }
+        do {
+            let assertion = try ceremonies.verify(
+                response, with: key, answering: ticket, namesUser: true, asSecondFactor: true)
+            let use = PasskeyUse(
+                digest: digest, signatureCounter: assertion.signatureCounter, isBackedUp: assertion.isBackedUp,
+                challenge: ArtefactDigest(ofChallenge: ticket), challengeExpires: settings.pageEnd(from: now))
+            let note = PasskeySignIn.note(assertion, key, called: "second factor: security key")
+            return .proved(.key(factor.digest, use), of: factor, note: note)
+        } catch {
+            return refused(error)
         }
     }
 
@@ -113,7 +149,7 @@ package struct SecondFactors: Sendable {
                 limit: AttemptLimit(failures: failures, window: window))
         }
         return switch answer {
-        case .code:
+        case .code, .key:
             [
                 key(.secondFactorOfUser, Self.failuresPerUser, in: Self.window),
                 key(.secondFactorInDay, Self.failuresPerDay, in: 86_400),
@@ -199,6 +235,8 @@ extension SecondFactors {
 /// The messages about a typed code.
 package enum CodeMessage: String, LocalizationKey {
     case wrong = "second-factor.wrong"
+    /// The security key does not prove the second factor.
+    case wrongKey = "second-factor.key-wrong"
     /// The code counts once, and it was accepted before.
     case used = "second-factor.used"
     /// The code does not confirm the setup.

@@ -15,13 +15,23 @@ extension SignInForm {
         let pending: PendingSignIn
         /// The secret that the user sets up; nil if the page asks for a code of the present one.
         let setup: AuthenticatorSecret?
+        /// The security keys and passkeys that the page accepts in place of a code.
+        let keys: [Passkey]
         var problem: CodeMessage?
         var retryAfter: Int?
 
-        init(of user: User, _ pending: PendingSignIn, settingUp setup: AuthenticatorSecret? = nil) {
+        init(of user: User, _ pending: PendingSignIn, settingUp setup: AuthenticatorSecret) {
             self.user = user
             self.pending = pending
             self.setup = setup
+            keys = []
+        }
+
+        init(of user: User, _ pending: PendingSignIn, accepting keys: [Passkey]) {
+            self.user = user
+            self.pending = pending
+            self.keys = keys
+            setup = nil
         }
 
         /// Returns the page with a problem.
@@ -50,12 +60,14 @@ extension SignInForm {
             let proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .rememberedSession(let factor):
-            let use = SecondFactorUse.remembered(factor)
-            let proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: typed.staysSignedIn, note: use.note)
+            let proof = Proof(
+                .twoFactors(passwordHash, .remembered(factor)), staysSignedIn: typed.staysSignedIn,
+                note: "second factor: remembered browser")
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
-            return .again(.secondStep(SecondStep(of: user, pending)))
+            return .again(
+                .secondStep(SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user))))
         case .setup:
             await refuse(submission, user, "password accepted, setup asked", at: client)
             return .again(.secondStep(SecondStep(of: user, pending, settingUp: secondFactors.newSecret())))
@@ -82,7 +94,7 @@ extension SignInForm {
             now: submission.now)
     }
 
-    /// Verifies the code that was typed on the page after the password, and begins the session.
+    /// Verifies the code or the key on the page after the password, and begins the session.
     func continueSignIn(
         _ submission: Submission, field: String, at client: ClientIdentifier?
     ) async throws -> Outcome {
@@ -100,25 +112,27 @@ extension SignInForm {
             return try await setUp(
                 SecondStep(of: user, pending, settingUp: secret), after: passwordHash, by: code, submission, at: client)
         }
-        let step = SecondStep(of: user, pending)
-        switch try await secondFactors.verify(code, of: user, in: request, now: now) {
+        let step = SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user))
+        let key = try form.value(Self.passkeyField)
+        let answer: SecondFactorAnswer =
+            key.isEmpty ? SecondFactorAnswer(typed: code) : .key(key, ticket: try form.value("ticket"))
+        switch try await secondFactors.verify(answer, of: user, in: request, now: now) {
         case .refused(let cause, let message):
             await auditor.refuse(.signIn, because: cause, of: request, client: client, now: now)
             return step.again(message)
         case .tooEarly(let seconds, let cause):
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return step.again(.tooMany, retryAfter: seconds)
-        case .proved(let use, let factor):
-            var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn)
-            proof.note = use.note
+        case .proved(let use, let factor, let note):
+            var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn, note: note)
             if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
             if try form.value("remember") == "true" {
                 proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
             }
             var again = step
-            // The code was used in another tab.
-            again.problem = .used
+            // The code or the challenge was used in another tab.
+            again.problem = key.isEmpty ? .used : .wrongKey
             return try await begin(
                 submission, for: user, by: proof, at: client, else: .secondStep(again), because: .secondFactor)
         }
@@ -137,7 +151,7 @@ extension SignInForm {
         }
         let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests)
         var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
-        proof.note = use.note
+        proof.note = "second factor: set up"
         proof.sessionSince = step.pending.sessionSince
         proof.events = [
             try await auditor.event(of: .secondFactorSetUp, to: user, by: submission.request, now: now)
@@ -190,6 +204,10 @@ extension SignInForm {
                         userDisplayName: DisplayName(of: step.user), action: action, request: content.pendingRequest,
                         ticket: ticket, pending: pending, problem: problem, retryAfterSeconds: step.retryAfter,
                         memory: remembered.label.map { request.words($0) },
+                        keyOptions: step.keys.isEmpty
+                            ? nil
+                            : PasskeyCeremonies(settings.issuer)?.requestOptions(
+                                answering: ticket, of: step.keys, asSecondFactor: true),
                         isConfirming: step.pending.sessionSince != nil)))
         }
         if let retryAfter = step.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
@@ -202,17 +220,5 @@ extension Reply {
     package func showing(_ codes: [RecoveryCode]) -> Reply {
         guard !codes.isEmpty, let next = fields[.location] else { return self }
         return Reply(.ok, .page(RecoveryCodesPage(codes: codes.map(\.exposed), next: next)))
-    }
-}
-
-extension SecondFactorUse {
-    /// The detail of a sign-in for the audit log.
-    fileprivate var note: String {
-        switch self {
-        case .code: "second factor: code"
-        case .recoveryCode: AccountChange.recoveryCodeUsed.detail
-        case .remembered: "second factor: remembered browser"
-        case .setup: "second factor: set up"
-        }
     }
 }

@@ -1,0 +1,33 @@
+/// The ways in which a user can sign in alone.
+///
+/// The password is one, and each passkey is one. A code, a recovery code and a security key come after the password,
+/// and a link in a mail is a way back that the operator can turn off, so none of them counts.
+public struct WaysIn: Sendable, Hashable {
+    /// A way in that a user removes.
+    public enum Removal: Sendable, Hashable, CaseIterable {
+        case password
+        case passkey
+    }
+
+    /// Whether the user has a password.
+    public var hasPassword: Bool
+    /// The number of passkeys.
+    public var passkeys: Int
+
+    /// Creates the record of the ways in of a user.
+    public init(hasPassword: Bool, passkeys: Int) {
+        self.hasPassword = hasPassword
+        self.passkeys = passkeys
+    }
+
+    /// Returns true if the user may remove a way in.
+    ///
+    /// The last one stays. The password stays until two passkeys are left, so that the loss of one device locks no user
+    /// out. The passkey of that device can then be removed.
+    public func allows(_ removal: Removal) -> Bool {
+        switch removal {
+        case .password: passkeys >= 2
+        case .passkey: hasPassword || passkeys >= 2
+        }
+    }
+}
