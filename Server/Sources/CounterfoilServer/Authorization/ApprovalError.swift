@@ -11,6 +11,8 @@ enum ApprovalError: Error {
     case userNotActive
     /// Only administrators may allow something to the client with this name, and the user is none.
     case needsAdministrator(DisplayName)
+    /// The client with this name is in development, and its developer does not name the user.
+    case inDevelopment(DisplayName)
     /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
     /// URL that starts the request again.
     case outdated(startAgain: String, OAuthError)
@@ -26,6 +28,8 @@ extension ApprovalError: Refusing {
         case .userNotActive: Refusal(.forbidden, .accessDenied, .userNotActive)
         case .needsAdministrator(let client):
             Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(client)])
+        case .inDevelopment(let client):
+            Refusal(.forbidden, .accessDenied, .clientInDevelopment, ["application": .name(client)])
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }

@@ -60,8 +60,8 @@ struct AuthorizationEndpoint: Sendable {
             return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):
             return .page(pages.confirmation(exchange, session: session))
-        case .needsAdministrator:
-            throw ApprovalError.needsAdministrator(exchange.client.displayName)
+        case .needsOtherUser(let approvers):
+            throw approvers.problem(of: exchange.client.displayName)
         case .answer(let session, _):
             return try await flow.approve(exchange, by: session)
         case .refuse(let error):

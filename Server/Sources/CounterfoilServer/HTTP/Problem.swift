@@ -54,6 +54,12 @@ package enum Problem: String, CaseIterable, Sendable {
     /// Only administrators may allow something to the client, because no person has registered it; placeholder
     /// `application`.
     case needsAdministrator = "needs-administrator"
+    /// An administrator has suspended the client; placeholder `application`.
+    case clientSuspended = "application-suspended"
+    /// No administrator has approved the client yet; placeholder `application`.
+    case clientPending = "application-pending"
+    /// The client is in development, and its developer does not name the user; placeholder `application`.
+    case clientInDevelopment = "application-in-development"
     /// Only administrators register clients at this server, and the user is none.
     case registrationClosed = "registration-closed"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
@@ -87,6 +93,8 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientChanged: .clientChanged
         case .userNotActive: .accountChanged
         case .needsAdministrator: .notAdministrator
+        case .clientSuspended: .clientSuspended
+        case .clientPending, .clientInDevelopment: .clientNotApproved
         case .registrationClosed: .registrationClosed
         case .tooManyApprovals: .throttledUser
         }
