@@ -71,6 +71,7 @@ extension Console {
             secrets: client.isConfidential ? path(.clientSecrets) : nil,
             association: claims ? path(.clientAssociation) : nil,
             policy: exchange.user.isAdministrator ? path(.clientPolicy) : nil,
+            decision: exchange.user.isAdministrator ? path(.clientDecision) : nil,
             delete: path(.deleteClient),
             list: self.path(isOwn ? .clients : .administration),
             isOwn: isOwn

@@ -10,6 +10,7 @@ package struct ClientPaths: Sendable, Hashable {
         case secrets
         case association
         case policy
+        case decision
     }
 
     package var overview: String
@@ -22,6 +23,8 @@ package struct ClientPaths: Sendable, Hashable {
     package var association: String?
     /// The path of the policy; nil unless the user is an administrator.
     package var policy: String?
+    /// The path of the page for the approval and the suspension; nil unless the user is an administrator.
+    package var decision: String?
     package var delete: String
     /// The path of the list in which this user sees the client.
     package var list: String
@@ -37,11 +40,13 @@ package struct ClientPaths: Sendable, Hashable {
     package let isAtSecrets: Bool
     package let isAtAssociation: Bool
     package let isAtPolicy: Bool
+    package let isAtDecision: Bool
 
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
-        association: String? = nil, policy: String? = nil, delete: String, list: String, isOwn: Bool
+        association: String? = nil, policy: String? = nil, decision: String? = nil, delete: String, list: String,
+        isOwn: Bool
     ) {
         self.overview = overview
         self.edit = edit
@@ -50,6 +55,7 @@ package struct ClientPaths: Sendable, Hashable {
         self.secrets = secrets
         self.association = association
         self.policy = policy
+        self.decision = decision
         self.delete = delete
         self.list = list
         self.isOwn = isOwn
@@ -60,5 +66,6 @@ package struct ClientPaths: Sendable, Hashable {
         isAtSecrets = part == .secrets
         isAtAssociation = part == .association
         isAtPolicy = part == .policy
+        isAtDecision = part == .decision
     }
 }
