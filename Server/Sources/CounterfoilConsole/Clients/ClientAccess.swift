@@ -78,6 +78,14 @@ extension Console {
         )
     }
 
+    /// Returns the number of users who allow a client something, in words; nil for a first-party client, which asks no
+    /// user.
+    func users(of client: RegisteredClient, _ words: Localizer) async throws -> String? {
+        guard !client.policy.isFirstParty else { return nil }
+        let limit = UnregisteredClientUse.consentLimit
+        return words(UnregisteredClientUse.text(users: try await store.userCount(of: client.id, atMost: limit)))
+    }
+
     func summary(_ client: RegisteredClient, _ exchange: Exchange) -> ClientSummary {
         ClientSummary(client, words: exchange.words, issuer: settings.issuer)
     }

@@ -10,7 +10,7 @@ struct ClientDecisionForm: Sendable {
     let console: Console
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
-        page(exchange, of: try await client(exchange))
+        try await page(exchange, of: try await client(exchange))
     }
 
     func change(_ exchange: Console.Exchange) async throws -> Reply {
@@ -20,14 +20,16 @@ struct ClientDecisionForm: Sendable {
             throw PageProblem.noDecision
         }
         var reason = FormField("reason", try form.value("reason"))
-        func again(_ problem: some Localized, field: String? = nil, _ status: HTTPResponse.Status) -> Reply {
+        func again(_ problem: some Localized, field: String? = nil, _ status: HTTPResponse.Status) async throws
+            -> Reply
+        {
             let text = exchange.words(problem)
             if field == reason.name { reason.problem = text }
-            return page(
+            return try await page(
                 exchange, of: client, problems: [FormProblem(text, field: field)], reason: reason, submitted: submitted,
                 status: status)
         }
-        if let delay { return again(delay, .badRequest) }
+        if let delay { return try await again(delay, .badRequest) }
         let decision: ClientDecision
         let (notice, detail): (ClientNotice, String)
         switch submitted {
@@ -37,7 +39,7 @@ struct ClientDecisionForm: Sendable {
             (notice, detail) = (.approved, "approved")
         case .suspend:
             guard let text = ClientSuspension.reason(reason.value) else {
-                return again(DecisionMessage.reasonWrong, field: reason.name, .badRequest)
+                return try await again(DecisionMessage.reasonWrong, field: reason.name, .badRequest)
             }
             decision = .suspend(reason: text)
             (notice, detail) = (.suspended, "suspended")
@@ -57,7 +59,7 @@ struct ClientDecisionForm: Sendable {
                 ])
         // Another administrator was faster, or the form was sent twice.
         case .alreadyDecided: break
-        case .changedMeanwhile: return again(ClientProblem.Reason.changedMeanwhile, .conflict)
+        case .changedMeanwhile: return try await again(ClientProblem.Reason.changedMeanwhile, .conflict)
         case .notFound: throw NotFoundError()
         }
         return .done(notice, at: console.path(.clientDecision, of: client.id))
@@ -75,7 +77,7 @@ struct ClientDecisionForm: Sendable {
         _ exchange: Console.Exchange, of client: RegisteredClient, problems: [FormProblem] = [],
         reason: FormField = FormField("reason"), submitted: ClientDecisionPage.Decision? = nil,
         status: HTTPResponse.Status = .ok
-    ) -> Reply {
+    ) async throws -> Reply {
         let action = console.path(.clientDecision, of: client.id)
         let isRegistered = !client.isUnregistered
         let page = ClientDecisionPage(
@@ -87,6 +89,7 @@ struct ClientDecisionForm: Sendable {
             backPath: console.path(isRegistered ? .client : .unregisteredClient, of: client.id),
             approval: exchange.words(DecisionMessage(approvalOf: client)),
             canBeApproved: !client.isApproved,
+            users: try await console.users(of: client, exchange.words),
             suspension: client.suspension.map {
                 exchange.words(
                     LocalizedText(

@@ -23,6 +23,8 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
     /// The approval of the client, in one or two sentences.
     package var approval: String
     package var canBeApproved: Bool
+    /// The number of users who allow the client something, in words; nil for a first-party client.
+    package var users: String?
     /// The time and the reason of the suspension, in two sentences; nil if the client is not suspended.
     package var suspension: String?
     /// The reason of a new suspension.
@@ -43,8 +45,9 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
     /// Creates the page; `submitted` is the button of the form that is shown again, or nil for a new page.
     package init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], client: ClientSummary,
-        paths: ClientPaths? = nil, backPath: String, approval: String, canBeApproved: Bool, suspension: String? = nil,
-        reason: FormField = FormField("reason"), submitted: Decision? = nil, action: String, ticket: String,
+        paths: ClientPaths? = nil, backPath: String, approval: String, canBeApproved: Bool, users: String? = nil,
+        suspension: String? = nil, reason: FormField = FormField("reason"), submitted: Decision? = nil, action: String,
+        ticket: String,
         revision: Int
     ) {
         self.console = console
@@ -55,6 +58,7 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
         self.backPath = backPath
         self.approval = approval
         self.canBeApproved = canBeApproved
+        self.users = users
         self.suspension = suspension
         self.reason = reason
         self.action = action

@@ -48,6 +48,7 @@ struct ClientOverview: Sendable {
             refreshes: try await refreshes(of: client, words: words),
             pkceDanger: try await pkceDangers(client, words: words),
             registered: registered(client, owner: owner, words: words),
+            users: try await console.users(of: client, words),
             paths: console.paths(of: client, at: .overview, exchange),
             authentication: client.authenticationMethods.joined(separator: ", "),
             pendingMachineScope: client.pendingMachineScope.isEmpty

@@ -110,6 +110,8 @@ package struct ClientPage: ConsolePage, Hashable {
     package var pkceDanger: String?
     /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String
+    /// The number of users who allow the client something, in words; nil for a first-party client.
+    package var users: String?
     package var paths: ClientPaths
     /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2).
     package var authentication: String = "none"

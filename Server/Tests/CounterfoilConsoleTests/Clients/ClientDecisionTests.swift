@@ -22,6 +22,7 @@ struct ClientDecisionTests {
         let path = "/apps/\(client.id)/approval"
         var page = try await administrator.browser.open(path).decisionPage
         #expect(page.suspension == nil)
+        #expect(page.users == "0 users")
         let reason = "It asks for passwords <b>"
         page = try await administrator.browser.submit(
             Self.form(page, "suspend", reason: " \(reason) "), to: page.action
