@@ -43,6 +43,8 @@ extension Endpoint {
         .signedIn.recent
     /// The form in which administrators set the policy of a client.
     package static let clientPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
+    /// The forms in which administrators approve, suspend and resume a client.
+    package static let clientDecision = form("applicationDecision", "/apps/{client_id}/approval").signedIn.recent
     /// The values that connect a client to this server.
     package static let connectClient = page("connectApp", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client, which can be added and deleted.
@@ -94,7 +96,7 @@ extension ServerPages {
         endpoints: [
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
             .activity, .signOut,
-            .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
+            .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient,

@@ -17,6 +17,7 @@ extension ServerPages {
         "connect": PackageResources.connect_mustache,
         "secrets": PackageResources.secrets_mustache,
         "delete-application": PackageResources.delete_application_mustache,
+        "decision": PackageResources.decision_mustache,
         "policy": PackageResources.policy_mustache,
         "logo": PackageResources.logo_mustache,
         "association": PackageResources.association_mustache,

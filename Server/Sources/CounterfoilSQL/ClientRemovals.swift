@@ -134,8 +134,11 @@ extension SQLConnection {
     }
 
     /// No user allows the client anything, and it has no valid code, since before ?1.
+    ///
+    /// The deletion of a suspended client with a document would end its suspension.
     static let clientIsUnused = """
         source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
+            AND suspended_at IS NULL
             AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
             AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
         """
@@ -143,6 +146,7 @@ extension SQLConnection {
     /// No person registered the client, and no user has used it since before ?1.
     static let clientIsIdle = """
         source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
+            AND suspended_at IS NULL
             AND NOT EXISTS (
                 SELECT 1 FROM consents
                 WHERE consents.client_id = clients.id

@@ -45,8 +45,8 @@ extension RegisteredClient {
         "requires_pushed_requests", "requires_bound_tokens",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
         "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "minimum_authentication",
-        "id_token_algorithm",
-        "puts_user_claims_in_id_token", "machine_scope", "changed_at", "revision",
+        "id_token_algorithm", "puts_user_claims_in_id_token", "machine_scope", "approval", "testers", "suspended_at",
+        "suspension_reason", "changed_at", "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
     /// The columns that only queries use, and that no record contains.
@@ -115,6 +115,10 @@ extension RegisteredClient {
             policy.idTokenAlgorithm.rawValue,
             policy.putsUserClaimsInIDToken,
             policy.machineScope.description,
+            approval.rawValue,
+            testers.map(\.rawValue).joined(separator: " "),
+            suspension?.at.microseconds,
+            suspension?.reason,
             changedAt.microseconds,
             revision,
         ]
@@ -142,6 +146,9 @@ extension RegisteredClient {
             keysURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
             source: try columns.source(),
             policy: try ClientPolicy(&columns),
+            approval: try columns.word(ClientApproval.init(rawValue:)),
+            testers: try columns.list(Username.init(_:)),
+            suspension: try columns.suspension(),
             createdAt: createdAt,
             changedAt: try columns.date(),
             revision: Int(try columns.integer())
@@ -218,6 +225,14 @@ extension Columns {
             return .registration(DynamicRegistration(metadata: metadata, accessToken: token))
         case ("console", _, _), ("documents", _, _), ("registration", _, _): throw damage()
         default: throw .unsupported(unknown)
+        }
+    }
+
+    fileprivate mutating func suspension() throws(StoreFault) -> ClientSuspension? {
+        switch (try optionalDate(), try optionalText()) {
+        case (let at?, let reason?): return ClientSuspension(at: at, reason: reason)
+        case (nil, nil): return nil
+        default: throw damage()
         }
     }
 

@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 public import CounterfoilStore
-import Foundation
+public import Foundation
 
 extension SQLStore {
     /// Reads a client by its identifier.
@@ -102,7 +102,8 @@ extension SQLStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome {
         try await commit(
-            ending: .usually(.clientChanged, .clientKeys, .clientRegistrationToken, .clientMachineScope),
+            ending: .usually(
+                .clientChanged, .clientSuspended, .clientKeys, .clientRegistrationToken, .clientMachineScope),
             recording: events
         ) { database in
             // The whole record is read, because an update replaces it. A record with a value that this version does not
@@ -117,6 +118,40 @@ extension SQLStore {
             try database.update(changed)
             try database.removeLogoIfUnused(stored.presentation.logo)
             return .updated
+        }
+    }
+
+    /// Stores a decision about a client, and reads and changes nothing else of its row but the revision.
+    public func decide(
+        _ decision: ClientDecision, on id: ClientIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ClientDecisionOutcome {
+        try await commit(ending: .usually(.clientSuspended, .clientChanged), recording: events) { database in
+            let state = try database.first(
+                "SELECT suspended_at IS NOT NULL, approval = 'approved', revision FROM clients WHERE id = ?",
+                id.rawValue
+            ) { columns in
+                (isSuspended: try columns.flag(), isApproved: try columns.flag(), revision: try columns.integer())
+            }
+            guard let state else { return .notFound }
+            let changed = "changed_at = ?2, revision = revision + 1 WHERE id = ?1"
+            switch decision {
+            case .suspend(let reason):
+                guard !state.isSuspended else { return .alreadyDecided }
+                try database.send(
+                    "UPDATE clients SET suspended_at = ?2, suspension_reason = ?3, \(changed)", id.rawValue,
+                    time.microseconds, reason)
+            case .resume:
+                guard state.isSuspended else { return .alreadyDecided }
+                try database.send(
+                    "UPDATE clients SET suspended_at = NULL, suspension_reason = NULL, \(changed)", id.rawValue,
+                    time.microseconds)
+            case .approve(let revision):
+                guard !state.isApproved else { return .alreadyDecided }
+                guard state.revision == Int64(revision) else { return .changedMeanwhile }
+                try database.send(
+                    "UPDATE clients SET approval = 'approved', \(changed)", id.rawValue, time.microseconds)
+            }
+            return .decided
         }
     }
 

@@ -160,11 +160,15 @@ extension SQLStore {
         try await read { database in
             try database.first(
                 """
-                SELECT \(Grant.columns), \(User.columns) FROM \(Grant.withUser)
-                WHERE grants.id = ?
+                SELECT \(Grant.columns), \(User.columns),
+                    EXISTS (SELECT 1 FROM clients WHERE id = grants.client_id AND suspended_at IS NOT NULL)
+                FROM \(Grant.withUser) WHERE grants.id = ?
                 """,
                 id.rawValue
-            ) { columns in GrantFacts(grant: try Grant(&columns), user: try User(&columns)) }
+            ) { columns in
+                GrantFacts(
+                    grant: try Grant(&columns), user: try User(&columns), isClientSuspended: try columns.flag())
+            }
         }
     }
 

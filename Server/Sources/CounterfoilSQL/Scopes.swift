@@ -7,7 +7,7 @@ extension SQLStore {
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         try await read { database in
             try database.list(
-                "SELECT name, description, is_listed, starts_ticked FROM scopes ORDER BY name", noting: unsupported,
+                "SELECT \(ScopeDefinition.columns) FROM scopes ORDER BY name", noting: unsupported,
                 read: ScopeDefinition.init(_:))
         }
     }
@@ -19,13 +19,14 @@ extension SQLStore {
         try await commit(recording: events) { database in
             let added = try database.run(
                 """
-                INSERT INTO scopes (name, description, is_listed, starts_ticked) VALUES (?, ?, ?, ?)
+                INSERT INTO scopes (\(ScopeDefinition.columns)) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (name) DO NOTHING
                 """,
                 scope.token.rawValue,
                 scope.description,
                 scope.isListed,
-                scope.startsTicked
+                scope.startsTicked,
+                scope.isReserved
             )
             return added == 1 ? .added : .exists
         }
@@ -39,11 +40,15 @@ extension SQLStore {
             guard let stored = try database.scope(scope.token) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             try database.send(
-                "UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4 WHERE name = ?1",
+                """
+                UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4, is_reserved = ?5
+                WHERE name = ?1
+                """,
                 scope.token.rawValue,
                 scope.description,
                 scope.isListed,
-                scope.startsTicked
+                scope.startsTicked,
+                scope.isReserved
             )
             return .updated
         }
@@ -53,16 +58,18 @@ extension SQLStore {
 extension SQLConnection {
     func scope(_ token: Scope.Token) throws -> ScopeDefinition? {
         try first(
-            "SELECT name, description, is_listed, starts_ticked FROM scopes WHERE name = ?", token.rawValue,
+            "SELECT \(ScopeDefinition.columns) FROM scopes WHERE name = ?", token.rawValue,
             read: ScopeDefinition.init(_:))
     }
 }
 
 extension ScopeDefinition {
+    fileprivate static let columns = "name, description, is_listed, starts_ticked, is_reserved"
+
     fileprivate init(_ columns: inout Columns) throws {
         columns.record = "scope"
         self.init(
             token: try columns.word(Scope.Token.init(_:)), description: try columns.text(),
-            isListed: try columns.flag(), startsTicked: try columns.flag())
+            isListed: try columns.flag(), startsTicked: try columns.flag(), isReserved: try columns.flag())
     }
 }

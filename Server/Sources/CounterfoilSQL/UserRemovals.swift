@@ -56,6 +56,7 @@ extension SQLStore {
                 INSERT INTO removed_people (number, id, pseudonym, username, email, display_name)
                 SELECT number, id, ?2, username, email, display_name FROM people WHERE id = ?1
                 """, user.rawValue, terms.pseudonym.rawValue)
+            try database.removeTester(user, at: time)
             try database.send("DELETE FROM people WHERE id = ?", user.rawValue)
             try database.append(events(clients))
             return .begun(clients)
@@ -122,6 +123,17 @@ extension SQLConnection {
         try first(
             "SELECT \(RemovedUser.columns) FROM removed_people WHERE id = ?", id.rawValue,
             read: RemovedUser.init(_:))
+    }
+
+    /// Removes the name of a user from the clients in development that name it.
+    fileprivate func removeTester(_ user: UserIdentifier, at time: Date) throws {
+        let name = "' ' || (SELECT username FROM people WHERE id = ?1) || ' '"
+        let others = "replace(' ' || testers || ' ', \(name), ' ')"
+        try send(
+            """
+            UPDATE clients SET testers = trim(\(others)), changed_at = ?2, revision = revision + 1
+            WHERE testers <> '' AND \(others) <> ' ' || testers || ' '
+            """, user.rawValue, time.microseconds)
     }
 
     /// Queues a logout notification for each client and session of the active grants of a user.

@@ -9,8 +9,8 @@ struct PublicTypesTests {
         "AssociationFetch", "AssociationFetcher", "AuthorizationServer", "CallbackOrigin", "ClientFileFetch",
         "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint", "EndpointAliases", "Heartbeat",
         "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier",
-        "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "OutboundFailure", "OutboundNetworks",
-        "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
+        "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "NewClientApproval", "OutboundFailure",
+        "OutboundNetworks", "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",
         "SessionPersistence", "SignInLimits",
     ]

@@ -23,10 +23,13 @@ struct ScopeCommandTests {
             let back = try await site.administer(["scope", "edit", "photos.read", "--no-starts-ticked", "--json"])
             #expect(
                 back.output == #"""
-                    {"description":"See all photos","listed":true,"scope":"photos.read","standard":false,\#
-                    "starts_ticked":false}
+                    {"description":"See all photos","listed":true,"reserved":false,"scope":"photos.read",\#
+                    "standard":false,"starts_ticked":false}
 
                     """#)
+            let reserved = try await site.administer(["scope", "edit", "photos.read", "--reserved"])
+            #expect(reserved.output == "photos.read  listed  unticked  reserved  See all photos\n")
+            _ = try await site.administer(["scope", "edit", "photos.read", "--no-reserved"])
             let scopes = try Self.objects(try await site.administer(["scope", "list", "--json"]).output)
             #expect(scopes.count == 7)
             #expect(scopes.filter { $0["standard"] as? Bool == true }.count == 6)

@@ -88,6 +88,7 @@ struct SettingFormTests {
         ("metrics-listen", "9090", "HOST:PORT, such as 127.0.0.1:8080"),
         ("outbound-network", "10.20.0.0/99", "10."), ("plain-scheme", "Cursor", "2 to 64 lowercase letters"),
         ("redirect-listen", "80", "HOST:PORT"), ("registration", "nobody", "administrators"),
+        ("new-apps", "approved", "one of open, development, pending"),
         ("second-factor", "required", "one of off, offered, administrators, everyone"),
         ("session-persistence", "always", "one of never, offered, ticked"),
         ("trusted-proxy", "proxy", "an address or a network, such as 127.0.0.1 or 10.0.0.0/8"),

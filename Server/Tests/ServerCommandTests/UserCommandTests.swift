@@ -308,8 +308,8 @@ struct UserCommandTests {
             #expect(made.status == 0)
             #expect(
                 made.output == #"""
-                    {"description":"See your photos and albums","listed":false,"scope":"photos.read","standard":false,\#
-                    "starts_ticked":false}
+                    {"description":"See your photos and albums","listed":false,"reserved":false,"scope":"photos.read",\#
+                    "standard":false,"starts_ticked":false}
 
                     """#)
             let again = try await site.administer(command)

@@ -49,18 +49,33 @@ struct AdministrationEndpoints: Sendable {
                 client, words: exchange.words, issuer: console.settings.issuer,
                 owner: client.owner.flatMap { owners[$0] })
         }
-        // Clients that need attention come first: PKCE exceptions, pending scopes, then unknown publishers.
+        // Clients that need attention come first: those that wait, PKCE exceptions, pending scopes, those in
+        // development, then unknown publishers.
         func rank(_ client: ClientSummary) -> Int {
-            client.hasPKCEException ? 0 : client.hasPendingScopes ? 1 : client.isVouchedFor ? 3 : 2
+            if client.isSuspended { return 5 }
+            if client.isPending { return 0 }
+            if client.hasPKCEException { return 1 }
+            if client.hasPendingScopes { return 2 }
+            return client.isInDevelopment ? 3 : client.isVouchedFor ? 5 : 4
         }
-        let ordered = (0...3).flatMap { place in summaries.filter { rank($0) == place } }
+        let ordered = (0...5).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
+            waiting: [
+                (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
+                (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
+            ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))
     }
+}
+
+/// The texts about clients that wait for an administrator.
+private enum WaitingMessage: String, LocalizationKey {
+    case pending = "administration.waiting"
+    case inDevelopment = "administration.in-development"
 }

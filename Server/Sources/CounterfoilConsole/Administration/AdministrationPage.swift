@@ -8,6 +8,8 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
+    /// The number of clients that wait for approval, and of those in development, in words; empty if there are none.
+    package var waiting: [String] = []
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.

@@ -72,10 +72,19 @@ extension Console {
             association: claims ? path(.clientAssociation) : nil,
             policy: exchange.user.isAdministrator ? path(.clientPolicy) : nil,
             signIns: exchange.user.isAdministrator ? signIns(to: client.id) : nil,
+            decision: exchange.user.isAdministrator ? path(.clientDecision) : nil,
             delete: path(.deleteClient),
             list: self.path(isOwn ? .clients : .administration),
             isOwn: isOwn
         )
+    }
+
+    /// Returns the number of users who allow a client something, in words; nil for a first-party client, which asks no
+    /// user.
+    func users(of client: RegisteredClient, _ words: Localizer) async throws -> String? {
+        guard !client.policy.isFirstParty else { return nil }
+        let limit = UnregisteredClientUse.consentLimit
+        return words(UnregisteredClientUse.text(users: try await store.userCount(of: client.id, atMost: limit)))
     }
 
     func summary(_ client: RegisteredClient, _ exchange: Exchange) -> ClientSummary {

@@ -12,6 +12,7 @@ struct ClientEndpoints: Sendable {
     let page: ClientOverview
     let secrets: ClientSecrets
     let policy: ClientPolicyForm
+    let decision: ClientDecisionForm
     let logo: ClientLogoForm
     let association: ClientAssociation
 
@@ -25,6 +26,7 @@ struct ClientEndpoints: Sendable {
         page = ClientOverview(console: console, challenges: challenges)
         secrets = ClientSecrets(console: console)
         policy = ClientPolicyForm(console: console)
+        decision = ClientDecisionForm(console: console)
         logo = ClientLogoForm(console: console, encoder: encoder)
         association = ClientAssociation(console: console, check: associations, looks: associationChecks)
     }
@@ -41,6 +43,7 @@ struct ClientEndpoints: Sendable {
             console.handler(.deleteClient, show: page.askToDelete, change: page.delete),
             console.handler(.clientSecrets, show: secrets.show, change: secrets.change),
             console.handler(.clientPolicy, show: policy.show, change: policy.change),
+            console.handler(.clientDecision, show: decision.show, change: decision.change),
             console.handler(.clientLogo, show: logo.show, change: logo.change),
             console.handler(.clientAssociation, show: association.show, change: association.look),
         ]
@@ -72,6 +75,9 @@ enum ClientNotice: String, LocalizationKey, Notice {
     case registeredWithStandardScopes = "applications.notice.registered-with-standard-scopes"
     case saved = "applications.notice.saved"
     case adopted = "applications.notice.adopted"
+    case approved = "applications.notice.approved"
+    case suspended = "applications.notice.suspended"
+    case resumed = "applications.notice.resumed"
     case deleted = "applications.notice.deleted"
     case secretRemoved = "applications.notice.secret-removed"
 

@@ -56,10 +56,13 @@ struct ClientForm: Sendable {
         } catch {
             return try await again(error.problems)
         }
+        if let problems = try await reserved(checked, of: nil, exchange) { return try await again(problems) }
         var policy = ClientPolicy.standard(for: type)
         policy.isVouchedFor = exchange.user.isAdministrator
         var client = RegisteredClient(
-            id: id, type: type, owner: exchange.user.id, checked, policy: policy, now: exchange.now)
+            id: id, type: type, owner: exchange.user.id, checked, policy: policy,
+            approval: exchange.user.isAdministrator ? .approved : console.settings.newClients.approval(),
+            now: exchange.now)
         if exchange.user.isAdministrator { client.approveRegisteredMachineScope() }
         let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
         let events = console.events(ofChange: "registered", from: nil, to: client, by: exchange)
@@ -112,6 +115,7 @@ struct ClientForm: Sendable {
         let (form, _, delay) = try await console.formOrDelay(exchange)
         var draft = try ClientDraft(form)
         draft.accept(registrationOf: client)
+        if !client.isInDevelopment { draft.testers = client.testers.map(\.rawValue) }
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(exchange, draft: draft, type: client.type, of: client, problems: problems, status: status)
         }
@@ -129,7 +133,10 @@ struct ClientForm: Sendable {
         } catch {
             return try await again(error.problems)
         }
-        let changed = client.rewritten(checked, byAdministrator: accessible.byAdministrator, now: exchange.now)
+        if let problems = try await reserved(checked, of: client, exchange) { return try await again(problems) }
+        let changed = client.rewritten(
+            checked, byAdministrator: accessible.byAdministrator, unapproved: console.settings.newClients,
+            now: exchange.now)
         // Pairwise subject identifiers depend on the host of the redirect URIs (OpenID Connect Core §8.1). If the host
         // changed, the users of the client would get other identifiers. The developer could then learn the identifiers
         // that other clients with the new host get.
@@ -147,8 +154,24 @@ struct ClientForm: Sendable {
         }
     }
 
+    /// Returns the problems that a developer adds reserved scopes; nil if there is none.
+    private func reserved(
+        _ checked: CheckedClient, of client: RegisteredClient?, _ exchange: Console.Exchange
+    ) async throws -> [ClientProblem]? {
+        guard !exchange.user.isAdministrator else { return nil }
+        let added = checked.scope.subtracting(client?.scope ?? Scope())
+        let reserved = try await console.registry.fresh().scopes().filter { $0.isReserved && added.contains($0.token) }
+        guard !reserved.isEmpty else { return nil }
+        return reserved.map { ClientProblem(.scopes, .reservedScope, ["name": .text($0.token.rawValue)]) }
+    }
+
     static func problems(_ unknown: Scope) -> [ClientProblem] {
         unknown.tokens.map { ClientProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
+    }
+
+    /// Returns true if a change by its developer stops new sign-ins to a client until an administrator approves it.
+    private func endsApproval(of client: RegisteredClient) -> Bool {
+        console.settings.newClients != .open && (client.isApproved || client.approval == .open)
     }
 
     private func page(
@@ -192,6 +215,9 @@ struct ClientForm: Sendable {
             backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
         let platforms = ClientFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
+        let isInDevelopment =
+            client?.isInDevelopment
+            ?? (!exchange.user.isAdministrator && console.settings.newClients == .development && type != .service)
         let known = try await console.registry.fresh().scopes()
         let policy: ClientPolicy = client?.policy ?? .standard(for: type)
         // A service has no refresh tokens, and those of other clients can be independent of the scope.
@@ -200,12 +226,17 @@ struct ClientForm: Sendable {
         let offlineAccess = words(
             LocalizedText("applications.form.offline-access", ["duration": .nested(.duration(seconds: lifetime))]))
         let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
-            ClientFormPage.ScopeChoice(
+            let isReserved =
+                scope.isReserved && !exchange.user.isAdministrator && client?.scope.contains(scope.token) != true
+            return ClientFormPage.ScopeChoice(
                 name: scope.token.rawValue, description: words(scope),
                 isAssigned: draft.scopes.contains(scope.token.rawValue),
                 isOptional: draft.optionalScopes.contains(scope.token.rawValue),
                 canBeOptional: scope.token != .openID,
-                hint: scope.token == .offlineAccess && needsOfflineAccess ? offlineAccess : nil)
+                hint: isReserved
+                    ? words(LocalizedText("applications.form.reserved"))
+                    : scope.token == .offlineAccess && needsOfflineAccess ? offlineAccess : nil,
+                isReserved: isReserved)
         }
         let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
         let page = ClientFormPage(
@@ -223,6 +254,8 @@ struct ClientForm: Sendable {
             addresses: type.hasRedirectURIs ? addresses : nil,
             platforms: type == .native ? platforms : nil,
             origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
+            testers: isInDevelopment ? lines(.testers, draft.testers) : nil,
+            endsApproval: client.map { !exchange.user.isAdministrator && endsApproval(of: $0) } ?? false,
             scopes: scopes,
             scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
             consentText: field(.consentText, draft.consentText),
@@ -254,7 +287,7 @@ extension ClientField {
     /// Whether the form shows the field without a click.
     fileprivate var isAlwaysVisible: Bool {
         switch self {
-        case .whole, .name, .redirectURIs, .scopes, .optionalScopes: true
+        case .whole, .name, .redirectURIs, .scopes, .optionalScopes, .testers: true
         default: false
         }
     }
@@ -269,6 +302,7 @@ extension ClientDraft {
         usual.redirectURIs = redirectURIs
         usual.scopes = scopes
         usual.optionalScopes = optionalScopes
+        usual.testers = testers
         // An empty choice keeps the standard one.
         usual.pkce = pkce.isEmpty ? "" : policy.pkce.description
         usual.idTokenAlgorithm = idTokenAlgorithm.isEmpty ? "" : policy.idTokenAlgorithm.rawValue
@@ -288,6 +322,7 @@ extension ClientDraft {
         redirectURIs = try lines(.redirectURIs)
         scopes = form.all(ClientField.scopes.rawValue)
         optionalScopes = form.all(ClientField.optionalScopes.rawValue)
+        testers = try lines(.testers)
         consentText = try value(.consentText)
         privacyURI = try value(.privacyURI)
         termsURI = try value(.termsURI)

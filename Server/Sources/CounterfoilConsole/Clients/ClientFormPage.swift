@@ -16,6 +16,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
         package var canBeOptional: Bool = true
         /// The consequence of the scope that its description does not say; nil if there is none.
         package var hint: String?
+        /// Whether only an administrator can add the scope, so that its boxes cannot be ticked.
+        package var isReserved: Bool = false
     }
 
     /// The fields for redirect URIs and logout URLs, for client types that have them.
@@ -70,6 +72,10 @@ package struct ClientFormPage: ConsolePage, Hashable {
     package var platforms: Platforms?
     /// The field for origins; nil if the type has none.
     package var origins: FormLines?
+    /// The field for the users who test the client; nil if it is not in development.
+    package var testers: FormLines?
+    /// Whether a change ends the approval of the client.
+    package var endsApproval: Bool
     package var scopes: [ScopeChoice]
     /// The problem of the scopes; nil if there is none.
     package var scopeProblem: String?
@@ -97,6 +103,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
+        testers: FormLines? = nil, endsApproval: Bool = false,
         scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
         termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
         opensMore: Bool = false
@@ -115,6 +122,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
         self.addresses = addresses
         self.platforms = platforms
         self.origins = origins
+        self.testers = testers
+        self.endsApproval = endsApproval
         self.scopes = scopes
         self.scopeProblem = scopeProblem
         self.consentText = consentText

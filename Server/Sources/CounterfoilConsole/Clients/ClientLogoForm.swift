@@ -44,7 +44,8 @@ struct ClientLogoForm: Sendable {
         var changed = client
         changed.changedAt = exchange.now
         changed.presentation.logo = change.identifier(after: client.presentation.logo)
-        changed = changed.settled(after: client, byAdministrator: accessible.byAdministrator)
+        changed = changed.settled(
+            after: client, byAdministrator: accessible.byAdministrator, unapproved: console.settings.newClients)
         let events = console.events(ofChange: "changed the logo", from: client, to: changed, by: exchange)
         switch try await console.store.updateClient(changed, logo: change, recording: events) {
         case .updated:

@@ -24,6 +24,12 @@ struct ClientOverview: Sendable {
             notice: exchange.notice(ClientNotice.self),
             isNew: exchange.noticed(ClientNotice.self)?.isOfRegistration == true,
             client: console.summary(client, exchange),
+            suspension: client.suspension.map {
+                words(
+                    LocalizedText(
+                        "applications.suspended-because", ["date": .date($0.at), "reason": .text($0.reason)]))
+            },
+            waiting: waiting(client, words: words),
             addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
             trial: client.type.hasRedirectURIs ? trial(client, exchange) : nil,
             origins: client.origins.map { ClientPage.Origin(text: $0.rawValue, isAnyPort: $0.isAnyPort) },
@@ -42,6 +48,7 @@ struct ClientOverview: Sendable {
             refreshes: try await refreshes(of: client, words: words),
             pkceDanger: try await pkceDangers(client, words: words),
             registered: registered(client, owner: owner, words: words),
+            users: try await console.users(of: client, words),
             paths: console.paths(of: client, at: .overview, exchange),
             authentication: client.authenticationMethods.joined(separator: ", "),
             pendingMachineScope: client.pendingMachineScope.isEmpty
@@ -186,6 +193,17 @@ struct ClientOverview: Sendable {
         }
         return exception + " "
             + words(LocalizedText("applications.pkce.used", ["count": .number(use.count), "date": .date(use.lastAt)]))
+    }
+
+    /// Says who can sign in before an administrator approves a client; nil if every user can.
+    private func waiting(_ client: RegisteredClient, words: Localizer) -> String? {
+        if client.isPending { return words(LocalizedText("applications.waits")) }
+        guard client.isInDevelopment else { return nil }
+        let names = client.testers.map(\.rawValue).joined(separator: ", ")
+        return words(
+            names.isEmpty
+                ? LocalizedText("applications.development-alone")
+                : LocalizedText("applications.development-with", ["names": .text(names)]))
     }
 
     private func registered(_ client: RegisteredClient, owner: User?, words: Localizer) -> String {

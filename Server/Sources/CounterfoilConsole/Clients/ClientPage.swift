@@ -86,6 +86,10 @@ package struct ClientPage: ConsolePage, Hashable {
     /// Whether the client has just been registered, so that the page leads to the values that connect it.
     package var isNew: Bool = false
     package var client: ClientSummary
+    /// The time and the reason of the suspension, in sentences; nil if the client is not suspended.
+    package var suspension: String?
+    /// The users who can sign in before an administrator approves the client, in sentences; nil if every user can.
+    package var waiting: String?
     package var addresses: [Address]
     /// The form that tries a redirect URI; nil for a client type without redirect URIs.
     package var trial: TriedRedirectURI?
@@ -106,6 +110,8 @@ package struct ClientPage: ConsolePage, Hashable {
     package var pkceDanger: String?
     /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String
+    /// The number of users who allow the client something, in words; nil for a first-party client.
+    package var users: String?
     package var paths: ClientPaths
     /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2).
     package var authentication: String = "none"

@@ -10,6 +10,7 @@ package struct ClientPaths: Sendable, Hashable {
         case secrets
         case association
         case policy
+        case decision
     }
 
     package var overview: String
@@ -24,6 +25,8 @@ package struct ClientPaths: Sendable, Hashable {
     package var policy: String?
     /// The URL of the sign-ins to the client in the audit log; nil unless the user is an administrator.
     package var signIns: String?
+    /// The path of the page for the approval and the suspension; nil unless the user is an administrator.
+    package var decision: String?
     package var delete: String
     /// The path of the list in which this user sees the client.
     package var list: String
@@ -39,11 +42,13 @@ package struct ClientPaths: Sendable, Hashable {
     package let isAtSecrets: Bool
     package let isAtAssociation: Bool
     package let isAtPolicy: Bool
+    package let isAtDecision: Bool
 
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
-        association: String? = nil, policy: String? = nil, signIns: String? = nil, delete: String, list: String,
+        association: String? = nil, policy: String? = nil, signIns: String? = nil, decision: String? = nil,
+        delete: String, list: String,
         isOwn: Bool
     ) {
         self.overview = overview
@@ -54,6 +59,7 @@ package struct ClientPaths: Sendable, Hashable {
         self.association = association
         self.policy = policy
         self.signIns = signIns
+        self.decision = decision
         self.delete = delete
         self.list = list
         self.isOwn = isOwn
@@ -64,5 +70,6 @@ package struct ClientPaths: Sendable, Hashable {
         isAtSecrets = part == .secrets
         isAtAssociation = part == .association
         isAtPolicy = part == .policy
+        isAtDecision = part == .decision
     }
 }

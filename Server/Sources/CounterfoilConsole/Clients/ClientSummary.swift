@@ -17,6 +17,11 @@ package struct ClientSummary: Sendable, Hashable {
     package var hasPKCEException: Bool
     /// Whether scopes await approval by an administrator.
     package var hasPendingScopes: Bool
+    /// Whether an administrator has suspended the client.
+    package var isSuspended: Bool
+    /// Whether no user can sign in before an administrator approves the client.
+    package var isPending: Bool
+    package var isInDevelopment: Bool
     /// The developer who owns the client; nil if the list does not show owners.
     package var owner: DisplayName?
     package var path: String
@@ -31,6 +36,9 @@ package struct ClientSummary: Sendable, Hashable {
         isVouchedFor = client.policy.isVouchedFor
         hasPKCEException = client.policy.pkce.isException
         hasPendingScopes = !client.pendingMachineScope.isEmpty
+        isSuspended = client.suspension != nil
+        isPending = client.isPending
+        isInDevelopment = client.isInDevelopment
         self.owner = owner.map { DisplayName(of: $0) }
         path = issuer.path + Endpoint.client.path(of: client.id)
     }
@@ -38,6 +46,7 @@ package struct ClientSummary: Sendable, Hashable {
     package init(
         clientID: String, name: DisplayName, logo: String? = nil, typeName: String, publisher: DisplayName? = nil,
         isVouchedFor: Bool = true, hasPKCEException: Bool = false, hasPendingScopes: Bool = false,
+        isSuspended: Bool = false, isPending: Bool = false, isInDevelopment: Bool = false,
         owner: DisplayName? = nil, path: String
     ) {
         self.clientID = clientID
@@ -49,6 +58,9 @@ package struct ClientSummary: Sendable, Hashable {
         self.isVouchedFor = isVouchedFor
         self.hasPKCEException = hasPKCEException
         self.hasPendingScopes = hasPendingScopes
+        self.isSuspended = isSuspended
+        self.isPending = isPending
+        self.isInDevelopment = isInDevelopment
         self.owner = owner
         self.path = path
     }

@@ -8,7 +8,8 @@ package struct Ending: Sendable, Hashable {
     package enum Kind: Sendable, Hashable, CaseIterable {
         case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDeleted
         case grant, grantScope, consent
-        case client, clientChanged, clientKeys, clientRegistrationToken, clientMachineScope, clientSecret
+        case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
+            clientSecret
         case registrationToken, api, apiChanged, apiSecret, scope, policyChanged, signingKey
 
         /// The name in the store and in a journal.
@@ -26,6 +27,7 @@ package struct Ending: Sendable, Hashable {
             case .consent: "consent"
             case .client: "client"
             case .clientChanged: "client-changed"
+            case .clientSuspended: "client-suspended"
             case .clientKeys: "client-keys"
             case .clientRegistrationToken: "client-registration-token"
             case .clientMachineScope: "client-machine-scope"

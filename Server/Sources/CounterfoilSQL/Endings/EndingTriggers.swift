@@ -109,6 +109,10 @@ package struct EndingTrigger: Sendable {
             .update(columns: "revision", condition: "NEW.revision <> OLD.revision"),
             subject: .text("id")),
         EndingTrigger(
+            .clientSuspended, "clients",
+            .update(columns: "suspended_at", condition: "OLD.suspended_at IS NULL AND NEW.suspended_at IS NOT NULL"),
+            subject: .text("id")),
+        EndingTrigger(
             .clientKeys, "clients",
             .update(
                 columns: "keys, keys_uri",

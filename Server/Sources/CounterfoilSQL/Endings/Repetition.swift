@@ -25,6 +25,10 @@ extension SQLConnection {
     /// A database that lost the creation of a user gives the number to the next one, whom the ending does not concern.
     static let isUser = "number = ?1 AND created_at <= ?2"
 
+    /// The reason of a suspension that a restore repeats; the journal does not have the one of the administrator.
+    private static let reasonOfRestore =
+        "The app was suspended after the backup from which this server was restored. Ask an administrator for the reason."
+
     /// Ends what was issued for one use and not used yet.
     func endRequests() throws {
         try send("DELETE FROM codes WHERE used_at IS NULL")
@@ -66,6 +70,12 @@ extension SQLConnection {
             try send(
                 "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", repetition.user,
                 repetition.latestUser, time)
+        case .clientSuspended:
+            try send(
+                """
+                UPDATE clients SET suspended_at = ?2, suspension_reason = ?3, revision = revision + 1
+                WHERE id = ?1 AND suspended_at IS NULL
+                """, subject, time, Self.reasonOfRestore)
         case .clientKeys:
             // An empty key set: without one, a client could do without authentication.
             try send(

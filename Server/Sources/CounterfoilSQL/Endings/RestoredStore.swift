@@ -12,6 +12,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutSecondFactor: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
+    /// The clients that were suspended after the copy, so that they are suspended now.
+    package var suspendedClients: [String] = []
     /// The clients that were changed after the copy and have their former registration.
     package var changedClients: [String] = []
     /// The APIs that were changed after the copy and have their former registration, by their indicators.
@@ -246,12 +248,8 @@ package struct RestoredStore: Sendable {
             }
         }
         report.disabled = try await usernames(distinct(.userDisabled))
-        let clients = distinct(.clientChanged).map(\.ending.subject)
-        report.changedClients = try await store.read { connection in
-            try clients.filter {
-                try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
-            }
-        }
+        report.suspendedClients = try await clients(distinct(.clientSuspended))
+        report.changedClients = try await clients(distinct(.clientChanged))
         let apis = distinct(.apiChanged).map(\.ending.subject)
         report.changedAPIs = try await store.read { connection in
             try apis.compactMap { api in
@@ -259,6 +257,14 @@ package struct RestoredStore: Sendable {
             }
         }
         report.hasFormerPolicy = !distinct(.policyChanged).isEmpty
+    }
+
+    private func clients(_ repetitions: [Repetition]) async throws(StoreFault) -> [String] {
+        try await store.read { connection in
+            try repetitions.map(\.ending.subject).filter {
+                try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
+            }
+        }
     }
 
     private func usernames(_ repetitions: [Repetition]) async throws(StoreFault) -> [String] {

@@ -7,7 +7,9 @@ extension StoreSchema {
             -- Whether the metadata lists the scope.
             is_listed INTEGER NOT NULL DEFAULT 0 CHECK (is_listed IN (0, 1)),
             -- Whether its checkbox on the consent page is selected at first.
-            starts_ticked INTEGER NOT NULL DEFAULT 0 CHECK (starts_ticked IN (0, 1))
+            starts_ticked INTEGER NOT NULL DEFAULT 0 CHECK (starts_ticked IN (0, 1)),
+            -- Whether only clients that an administrator has approved get it.
+            is_reserved INTEGER NOT NULL DEFAULT 0 CHECK (is_reserved IN (0, 1))
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE logos (
@@ -63,6 +65,11 @@ extension StoreSchema {
             puts_user_claims_in_id_token INTEGER NOT NULL CHECK (puts_user_claims_in_id_token IN (0, 1)),
             web_views TEXT NOT NULL,
             minimum_authentication TEXT NOT NULL,
+            approval TEXT NOT NULL,
+            -- Usernames; the developer can name people who have no account.
+            testers TEXT COLLATE BINARY NOT NULL,
+            suspended_at INTEGER,
+            suspension_reason TEXT CHECK ((suspension_reason IS NULL) = (suspended_at IS NULL)),
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             revision INTEGER NOT NULL

@@ -13,6 +13,8 @@ enum ApprovalError: Error {
     case needsAdministrator(DisplayName)
     /// The client with this name gets tokens only after a stronger sign-in than the user has or can have.
     case needsStrongerSignIn(DisplayName)
+    /// The client with this name is in development, and its developer does not name the user.
+    case inDevelopment(DisplayName)
     /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
     /// URL that starts the request again.
     case outdated(startAgain: String, OAuthError)
@@ -30,6 +32,8 @@ extension ApprovalError: Refusing {
             Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(client)])
         case .needsStrongerSignIn(let client):
             Refusal(.forbidden, .accessDenied, .needsStrongerSignIn, ["application": .name(client)])
+        case .inDevelopment(let client):
+            Refusal(.forbidden, .accessDenied, .clientInDevelopment, ["application": .name(client)])
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }

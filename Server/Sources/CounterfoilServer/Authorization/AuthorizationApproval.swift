@@ -133,10 +133,9 @@ extension AuthorizationFlow {
     ///
     /// The page was shown before this check, and the policy can have changed since.
     private func checkApprover(of exchange: AuthorizationExchange, _ session: LiveSession) throws {
-        guard !InteractionPolicy.mayApprove(session.user, exchange.authorization.approvers) else { return }
-        throw exchange.ending(
-            ApprovalError.needsAdministrator(exchange.client.displayName),
-            toClient: InteractionPolicy.needsAdministrator)
+        let approvers = exchange.authorization.approvers
+        guard !InteractionPolicy.mayApprove(session.user, approvers) else { return }
+        throw exchange.ending(approvers.problem(of: exchange.client.displayName), toClient: approvers.error)
     }
 
     /// Counts an approval against the rate limit of its user.

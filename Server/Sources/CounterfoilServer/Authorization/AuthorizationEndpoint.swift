@@ -62,8 +62,8 @@ struct AuthorizationEndpoint: Sendable {
                     exchange, session: session, earlier: earlier, signedInForThis: signedInForThis))
         case .confirm(let session):
             return .page(pages.confirmation(exchange, session: session))
-        case .needsAdministrator:
-            throw ApprovalError.needsAdministrator(exchange.client.displayName)
+        case .needsOtherUser(let approvers):
+            throw approvers.problem(of: exchange.client.displayName)
         case .answer(let session, _):
             return try await flow.approve(exchange, by: session, signedInForThis: signedInForThis)
         case .refuse(let error):

@@ -77,12 +77,15 @@ struct AuthorizationFlow: Sendable {
         of parsed: ParsedAuthorizationRequest, in request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
         let id = parsed.target.clientID
+        let client: RegisteredClient?
         do {
-            return try await directory.beginning(
+            client = try await directory.beginning(
                 id, at: try await registry.atArrival(), by: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
+        do { try client?.checkStanding(on: .beginning) } catch { throw ClientRequestError(error, clientID: id) }
+        return client
     }
 
     /// Checks all parameters of a request but the client and the redirect URI, which are verified.

@@ -41,11 +41,11 @@ struct ValidatedAuthorization: Sendable {
     /// The APIs that the request names, or that follow from its scope; empty if the tokens have the default audience.
     let named: NamedResources
     /// The users who may allow the client something.
-    let approvers: UnregisteredClientPolicy.Approvers
+    let approvers: ClientApprovers
 
     fileprivate init(
         _ checked: CheckedAuthorization, scope: Scope, named: NamedResources,
-        approvers: UnregisteredClientPolicy.Approvers
+        approvers: ClientApprovers
     ) {
         self.checked = checked
         self.scope = scope
@@ -177,7 +177,7 @@ enum AuthorizationValidation {
     ///
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry.
     static func narrow(
-        _ checked: CheckedAuthorization, to named: NamedResources, approvers: UnregisteredClientPolicy.Approvers
+        _ checked: CheckedAuthorization, to named: NamedResources, approvers: ClientApprovers
     ) throws(OAuthError) -> ValidatedAuthorization {
         let client = checked.target.client
         let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)

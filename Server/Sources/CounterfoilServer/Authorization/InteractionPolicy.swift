@@ -15,8 +15,8 @@ enum InteractionPolicy {
         case askConsent(LiveSession, earlier: Consent?)
         /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
         case confirm(LiveSession)
-        /// A page is shown that says that only administrators may allow something to the client.
-        case needsAdministrator
+        /// A page is shown that says that only other users may allow something to the client.
+        case needsOtherUser(ClientApprovers)
         /// No interaction is needed: the code is issued.
         case answer(LiveSession, because: Ground)
         /// The next step would be a page, but `prompt=none` forbids it; the client gets this error.
@@ -25,7 +25,7 @@ enum InteractionPolicy {
         /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {
-            case .signIn, .stepUp, .askConsent, .confirm, .needsAdministrator: true
+            case .signIn, .stepUp, .askConsent, .confirm, .needsOtherUser: true
             case .answer, .refuse: false
             }
         }
@@ -103,7 +103,7 @@ enum InteractionPolicy {
         signedInForThis: Bool,
         means: Means,
         earlier: Consent?,
-        approvers: UnregisteredClientPolicy.Approvers
+        approvers: ClientApprovers
     ) -> Step {
         let prompt = authorization.request.prompt
         guard let session else {
@@ -113,7 +113,7 @@ enum InteractionPolicy {
         let asked = AskedContexts(of: authorization.request, by: authorization.client)
         if let step = stepUp(session, for: asked, means, forbidsPages: prompt.contains(.none)) { return step }
         guard mayApprove(session.user, approvers) else {
-            return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
+            return prompt.contains(.none) ? .refuse(approvers.error) : .needsOtherUser(approvers)
         }
         let isFirstParty = isFirstParty(authorization)
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
@@ -158,16 +158,13 @@ enum InteractionPolicy {
     }
 
     /// Returns true if a user may allow something to a client, however often the user has done so before.
-    static func mayApprove(_ user: User, _ approvers: UnregisteredClientPolicy.Approvers) -> Bool {
+    static func mayApprove(_ user: User, _ approvers: ClientApprovers) -> Bool {
         switch approvers {
         case .everyone: true
         case .administrators: user.isAdministrator
+        case .testers(let client): client.isTested(by: user)
         }
     }
-
-    /// The error for the client when the user may not allow it anything.
-    static let needsAdministrator = OAuthError(
-        .accessDenied, "only administrators of this server may approve an unregistered client")
 
     /// Decides the step for a first-party client whose redirect URI gives no assurance.
     ///
@@ -214,6 +211,27 @@ extension InteractionPolicy.Means {
         if PasskeyCeremonies(settings.issuer) != nil { hasPasskey = try await !store.passkeys(of: user.id).isEmpty }
         // Without a password, a code is no second factor.
         if user.passwordHash != nil, case .active = try await store.secondFactor(of: user.id) { hasSecondFactor = true }
+    }
+}
+
+extension ClientApprovers {
+    /// The error for the client when the user is none of these.
+    var error: OAuthError {
+        switch self {
+        case .everyone, .administrators:
+            OAuthError(.accessDenied, "only administrators of this server may approve an unregistered client")
+        case .testers:
+            OAuthError(
+                .accessDenied, "the client is in development, and its developer has not named the user as a tester")
+        }
+    }
+
+    /// The error for a user who is none of these.
+    func problem(of client: DisplayName) -> ApprovalError {
+        switch self {
+        case .everyone, .administrators: .needsAdministrator(client)
+        case .testers: .inDevelopment(client)
+        }
     }
 }
 

@@ -43,10 +43,9 @@ extension AuthorizationValidation {
             && !(client.scope.contains(.offlineAccess) && RefreshTokenTerms.areIssued(to: client, for: asked))
         let wanted = getsNone ? asked.without(.offlineAccess) : asked
         guard rule == .exact, !wanted.isSubset(of: client.scope) else { return wanted }
+        try client.checkReserved(wanted)
         throw OAuthError(
-            .invalidScope,
-            "this client is not registered for these scopes: \(Scope(wanted.tokens.filter { !client.scope.contains($0) }))"
-        )
+            .invalidScope, "this client is not registered for these scopes: \(wanted.subtracting(client.scope))")
     }
 
     /// Narrows a requested scope to the APIs that the request names, and throws if one of them is not registered or

@@ -45,7 +45,7 @@ struct SignInEndpoint: Sendable {
 
     private func proceed(_ exchange: AuthorizationExchange, session: LiveSession) async throws -> AuthorizationOutcome {
         switch try await flow.next(for: exchange, session: session, signedInForThis: true) {
-        case .signIn, .stepUp, .askConsent, .confirm, .needsAdministrator:
+        case .signIn, .stepUp, .askConsent, .confirm, .needsOtherUser:
             return .page(pages.afterSignIn(exchange, session: session))
         case .answer(let session, _):
             return try await flow.approve(exchange, by: session, signedInForThis: true)

@@ -50,7 +50,7 @@ struct ClientAuthenticator: Sendable {
         on phase: ClientDirectory.RequestPhase = .continuing,
         now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
-        try await limited(claim, by: request, now: now) {
+        let authenticated = try await limited(claim, by: request, now: now) {
             let client = try await self.client(of: claim, in: request, on: phase, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
@@ -64,6 +64,10 @@ struct ClientAuthenticator: Sendable {
             case .none: return try withNothing(client, claim)
             }
         }
+        do { try authenticated.client.checkStanding(on: phase) } catch {
+            throw ClientRequestError(error, clientID: claim.clientID)
+        }
+        return authenticated
     }
 
     private func client(

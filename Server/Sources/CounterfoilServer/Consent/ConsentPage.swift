@@ -76,6 +76,8 @@ package struct ConsentPage: Sendable, Hashable {
     /// Whether the client is trusted: an administrator has verified its publisher, or it belongs to the owner
     /// of this server.
     package var isVouchedFor: Bool
+    /// Whether only the developer of the client and the users whom the developer names can sign in.
+    package var isInDevelopment: Bool
     package var redirectDestination: RedirectDestination
     package var userDisplayName: DisplayName
     package var userEmail: MaskedEmail?
@@ -120,7 +122,7 @@ package struct ConsentPage: Sendable, Hashable {
     package init(
         clientName: DisplayName, unregisteredClient: UnregisteredClient? = nil, publisher: DisplayName? = nil,
         clientInitials: String? = nil, clientLogo: String? = nil, isVouchedFor: Bool = true,
-        redirectDestination: RedirectDestination,
+        isInDevelopment: Bool = false, redirectDestination: RedirectDestination,
         userDisplayName: DisplayName, userEmail: MaskedEmail?, action: String, switchAccountAction: String,
         request: String, ticket: String, permissions: [Permission], allowedBefore: [Permission] = [],
         siteWords: SafeHTML? = nil, siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil,
@@ -134,6 +136,7 @@ package struct ConsentPage: Sendable, Hashable {
         self.clientInitials = clientInitials ?? clientName.initials
         self.clientLogo = clientLogo
         self.isVouchedFor = isVouchedFor
+        self.isInDevelopment = isInDevelopment
         self.redirectDestination = redirectDestination
         self.userDisplayName = userDisplayName
         self.userEmail = userEmail

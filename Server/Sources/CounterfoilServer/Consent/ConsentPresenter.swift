@@ -48,6 +48,7 @@ struct ConsentPresenter: Sendable {
             clientLogo: introduction?.logo.map { settings.issuer.path(of: $0) }
                 ?? settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
+            isInDevelopment: client.isInDevelopment,
             redirectDestination: redirectDestination,
             userDisplayName: DisplayName(of: user),
             userEmail: MaskedEmail(of: user),

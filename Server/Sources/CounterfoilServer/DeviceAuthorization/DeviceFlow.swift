@@ -65,20 +65,23 @@ struct DeviceFlow: Sendable {
         of authorization: DeviceAuthorization, by request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
         let id = authorization.clientID
+        let client: RegisteredClient?
         do {
-            return try await directory.beginning(
+            client = try await directory.beginning(
                 id, at: try await registry.atArrival(), by: request, now: now)
         } catch let refusal as ClientDocumentRefusal {
             throw ResponseTargetError.clientDocument(refusal, id)
         }
+        do { try client?.checkStanding(on: .beginning) } catch { throw ClientRequestError(error, clientID: id) }
+        return client
     }
 
-    /// Throws ``ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
+    /// Throws an ``ApprovalError`` if a user may not allow the client anything.
     func checkApprover(of exchange: DeviceExchange, _ user: User) async throws {
         let client = exchange.access.client
         let approvers = try await registry.fresh().approvers(of: client, settings)
         guard InteractionPolicy.mayApprove(user, approvers) else {
-            throw ApprovalError.needsAdministrator(client.displayName)
+            throw approvers.problem(of: client.displayName)
         }
     }
 

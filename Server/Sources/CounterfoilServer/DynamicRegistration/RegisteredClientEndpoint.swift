@@ -75,8 +75,9 @@ struct RegisteredClientEndpoint: Sendable {
         let registration = try rules.registration(asked, id: owner.client.id, replacing: owner.client, now: now)
         let source = DynamicRegistration(
             metadata: try JSONValue.object(registration.members).encoded(), accessToken: owner.registration.accessToken)
-        let changed = try RegistrationReplacement(former: owner.client, registered: owner.registration)
-            .client(replacedBy: registration, source, now: now)
+        let changed = try RegistrationReplacement(
+            former: owner.client, registered: owner.registration, unapproved: settings.newClients
+        ).client(replacedBy: registration, source, now: now)
         try await limits.count(request, of: owner.client.id, now: now)
         try await sectors.check(registration, now: now)
         let event = auditor.event(

@@ -34,6 +34,7 @@ struct RegistrationEndpoint: Sendable {
         registration.client.source = .registration(
             DynamicRegistration(
                 metadata: try JSONValue.object(registration.members).encoded(), accessToken: ArtefactDigest(of: token)))
+        registration.client.approval = settings.newClients.approval(ofKind: .registration)
         let secret = registration.usesSecret ? ClientSecret(random: random) : nil
         try await add(registration.client, secret: secret, by: request, now: now)
         let response = RegistrationResponse(

@@ -9,6 +9,8 @@ struct RegistrationReplacement: Sendable {
 
     let former: RegisteredClient
     let registered: DynamicRegistration
+    /// The setting for new clients, which applies to a client that loses its approval.
+    let unapproved: NewClientApproval
 
     /// The members that only the server sets.
     private static let serverMembers = [
@@ -37,7 +39,7 @@ struct RegistrationReplacement: Sendable {
     /// Returns the client with its new registration.
     ///
     /// It keeps its identifier, its logo, and what an administrator decided, as far as that still applies
-    /// (`RegisteredClient.settled(after:byAdministrator:)`).
+    /// (`RegisteredClient.settled(after:byAdministrator:unapproved:)`).
     func client(
         replacedBy registration: CheckedRegistration, _ source: DynamicRegistration, now: Date
     ) throws(Refusal) -> RegisteredClient {
@@ -62,7 +64,7 @@ struct RegistrationReplacement: Sendable {
         client.keysURI = asked.keysURI
         client.changedAt = now
         try changePolicy(of: &client, to: registration)
-        return client.settled(after: former, byAdministrator: false)
+        return client.settled(after: former, byAdministrator: false, unapproved: unapproved)
     }
 
     /// Changes the settings whose member has changed; an administrator may have changed the others.

@@ -10,6 +10,8 @@ struct RegistrationResponse: Sendable {
     let issuedAt: Int
     /// The registered metadata.
     let members: [String: JSONValue]
+    /// Why users cannot sign in to the client.
+    private let status: [String: JSONValue]
     /// The secret, which only the response to the registration contains; nil if the client has none.
     let secret: ClientSecret?
     let accessToken: RegistrationAccessToken
@@ -21,13 +23,14 @@ struct RegistrationResponse: Sendable {
         clientID = client.id
         issuedAt = Int(client.createdAt.timeIntervalSince1970)
         self.members = members
+        status = client.statusMembers
         self.secret = secret
         self.accessToken = accessToken
     }
 
     /// Encodes the response as JSON.
     func encoded(_ issuer: Issuer) throws -> [UInt8] {
-        var members = members
+        var members = members.merging(status) { _, new in new }
         members["client_id"] = .string(clientID.rawValue)
         members["client_id_issued_at"] = .integer(Int64(issuedAt))
         members["registration_access_token"] = .string(accessToken.exposed)
@@ -38,5 +41,15 @@ struct RegistrationResponse: Sendable {
             members["client_secret_expires_at"] = .integer(0)
         }
         return try JSONValue.object(members).encoded()
+    }
+}
+
+extension RegisteredClient {
+    /// Why users cannot sign in to the client, in members of this server (RFC 7591 §3.2.1); empty if they can.
+    fileprivate var statusMembers: [String: JSONValue] {
+        if let suspension {
+            return ["client_status": .string("suspended"), "client_status_reason": .string(suspension.reason)]
+        }
+        return isPending ? ["client_status": .string("pending")] : [:]
     }
 }

@@ -56,6 +56,12 @@ package enum Problem: String, CaseIterable, Sendable {
     case needsAdministrator = "needs-administrator"
     /// The policy of the client asks for a stronger sign-in than the user can have; placeholder `application`.
     case needsStrongerSignIn = "needs-stronger-sign-in"
+    /// An administrator has suspended the client; placeholder `application`.
+    case clientSuspended = "application-suspended"
+    /// No administrator has approved the client yet; placeholder `application`.
+    case clientPending = "application-pending"
+    /// The client is in development, and its developer does not name the user; placeholder `application`.
+    case clientInDevelopment = "application-in-development"
     /// Only administrators register clients at this server, and the user is none.
     case registrationClosed = "registration-closed"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
@@ -90,6 +96,8 @@ package enum Problem: String, CaseIterable, Sendable {
         case .userNotActive: .accountChanged
         case .needsAdministrator: .notAdministrator
         case .needsStrongerSignIn: AuditEvent.Reason(.unmetAuthenticationRequirements)
+        case .clientSuspended: .clientSuspended
+        case .clientPending, .clientInDevelopment: .clientNotApproved
         case .registrationClosed: .registrationClosed
         case .tooManyApprovals: .throttledUser
         }

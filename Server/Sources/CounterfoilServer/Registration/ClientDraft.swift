@@ -20,6 +20,8 @@ package struct ClientDraft: Sendable, Hashable {
     package var scopes: [String] = []
     /// The names of the scopes in ``scopes`` that a user may decline on the consent page.
     package var optionalScopes: [String] = []
+    /// The usernames of the users who can sign in while the client is in development.
+    package var testers: [String] = []
     /// A text of the publisher for the consent page, in Markdown; empty for none.
     package var consentText = ""
     /// The URL of the privacy policy, `policy_uri` (RFC 7591 §2); empty for none.
@@ -72,6 +74,7 @@ package struct ClientDraft: Sendable, Hashable {
         accept(registrationOf: client)
         scopes = client.scope.tokens.map(\.rawValue)
         optionalScopes = client.optionalScope.tokens.map(\.rawValue)
+        testers = client.testers.map(\.rawValue)
         consentText = client.presentation.consentText ?? ""
         privacyURI = client.presentation.privacyURI?.rawValue ?? ""
         termsURI = client.presentation.termsURI?.rawValue ?? ""
@@ -179,6 +182,7 @@ package enum ClientField: String, Sendable, Hashable, CaseIterable {
     case redirectURIs = "redirect_uris"
     case scopes = "scope"
     case optionalScopes = "optional_scope"
+    case testers
     case consentText = "consent_text"
     case privacyURI = "policy_uri"
     case termsURI = "tos_uri"

@@ -60,6 +60,12 @@ extension ClientProblem {
         case optionalNotAssigned = "application.optional-not-assigned"
         /// The scope `openid` is entered as optional.
         case openIDNotOptional = "application.openid-not-optional"
+        /// A developer added a scope that is reserved for approved clients.
+        case reservedScope = "application.reserved-scope"
+        /// More than ``RegisteredClient/testerLimit`` testers are entered.
+        case tooManyTesters = "application.too-many-testers"
+        /// A text cannot be a username.
+        case notAUsername = "application.not-a-username"
         /// Web origins are entered, but only single-page apps have them.
         case originsNotUsed = "application.origins-not-used"
         /// More than 20 web origins are entered.

@@ -12,6 +12,8 @@ package struct CheckedClient: Sendable, Hashable {
     package let scope: Scope
     /// The scopes in `scope` that a user may decline.
     package let optionalScope: Scope
+    /// The users who can sign in while the client is in development.
+    package let testers: [Username]
     /// The web origins of a single-page app, from which its scripts may read responses of this server.
     package let origins: [RegisteredOrigin]
     /// The apps of a native client on Apple's platforms.
@@ -29,7 +31,7 @@ package struct CheckedClient: Sendable, Hashable {
 
     fileprivate init(
         presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
-        origins: [RegisteredOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
+        testers: [Username], origins: [RegisteredOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
         postLogoutRedirectURIs: [RedirectURI], backchannelLogoutURI: AbsoluteURI?, keys: JSONWebKeySet?,
         choices: DeveloperChoices
     ) {
@@ -37,6 +39,7 @@ package struct CheckedClient: Sendable, Hashable {
         self.redirectURIs = redirectURIs
         self.scope = scope
         self.optionalScope = optionalScope
+        self.testers = testers
         self.origins = origins
         self.appleApps = appleApps
         self.androidApps = androidApps
@@ -99,6 +102,7 @@ package struct ClientRules: Sendable {
         let redirectURIs = redirectURIs(draft, type: type, context: context, &problems)
         let logout = logout(draft, type: type, context: context, &problems)
         let scopes = scopes(draft, &problems)
+        let testers = testers(draft, &problems)
         let origins = origins(draft, type: type, redirectURIs: redirectURIs, &problems)
         let apps = apps(draft, type: type, &problems)
         let keys = keys(draft, type: type, &problems)
@@ -109,6 +113,7 @@ package struct ClientRules: Sendable {
             redirectURIs: redirectURIs,
             scope: scopes.all,
             optionalScope: scopes.optional,
+            testers: testers,
             origins: origins,
             appleApps: apps.apple,
             androidApps: apps.android,
@@ -285,6 +290,23 @@ package struct ClientRules: Sendable {
         // declined it could not sign in.
         if optional.contains(.openID) { problems.append(ClientProblem(.optionalScopes, .openIDNotOptional)) }
         return (all, optional)
+    }
+
+    private func testers(_ draft: ClientDraft, _ problems: inout [ClientProblem]) -> [Username] {
+        let written = draft.testers.map(Self.trimmed).filter { !$0.isEmpty }
+        let limit = RegisteredClient.testerLimit
+        if written.count > limit {
+            problems.append(ClientProblem(.testers, .tooManyTesters, ["limit": .number(limit)]))
+        }
+        var testers: [Username] = []
+        for text in written.prefix(limit) {
+            guard let name = Username(text) else {
+                problems.append(ClientProblem(.testers, .notAUsername, ["name": .text(String(text.prefix(100)))]))
+                continue
+            }
+            if !testers.contains(name) { testers.append(name) }
+        }
+        return testers
     }
 
     private func origins(

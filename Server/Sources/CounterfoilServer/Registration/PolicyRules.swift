@@ -189,6 +189,7 @@ extension RegisteredClient {
         owner: UserIdentifier?,
         _ checked: CheckedClient,
         policy: ClientPolicy,
+        approval: ClientApproval,
         logo: LogoIdentifier? = nil,
         now: Date
     ) {
@@ -207,6 +208,8 @@ extension RegisteredClient {
             backchannelLogoutURI: checked.backchannelLogoutURI,
             keys: checked.keys,
             policy: policy.adopting(checked.choices),
+            approval: approval,
+            testers: checked.testers,
             createdAt: now
         )
         presentation.logo = logo
@@ -215,9 +218,9 @@ extension RegisteredClient {
     /// Returns the client with a changed registration.
     ///
     /// The client keeps its logo. It also keeps its policy, apart from the developer's choices and the decisions that
-    /// ``settled(after:byAdministrator:)`` revokes.
+    /// ``settled(after:byAdministrator:unapproved:)`` revokes.
     package func rewritten(
-        _ checked: CheckedClient, byAdministrator: Bool, now: Date
+        _ checked: CheckedClient, byAdministrator: Bool, unapproved: NewClientApproval, now: Date
     ) -> RegisteredClient {
         var client = self
         client.presentation = checked.presentation
@@ -231,16 +234,17 @@ extension RegisteredClient {
         client.keys = checked.keys
         client.postLogoutRedirectURIs = checked.postLogoutRedirectURIs
         client.backchannelLogoutURI = checked.backchannelLogoutURI
+        client.testers = checked.testers
         client.policy = policy.adopting(checked.choices)
         client.changedAt = now
-        return client.settled(after: self, byAdministrator: byAdministrator)
+        return client.settled(after: self, byAdministrator: byAdministrator, unapproved: unapproved)
     }
 
     /// Returns the changed client after withdrawing each decision of an administrator that no longer applies.
     ///
     /// A decision covers only the registration that the administrator saw:
     /// - After any change by a developer, the client is no longer trusted, and no scope is approved for requests
-    ///   without a user.
+    ///   without a user. It is like a new client, unless it waits for an approval already.
     /// - After a change of the https redirect URIs, of `RegisteredClient.appleApps` or of
     ///   `RegisteredClient.androidApps` by a developer, the https redirect URIs no longer count as verified.
     /// - After a change by anyone, an added scope is not approved for requests without a user.
@@ -248,11 +252,19 @@ extension RegisteredClient {
     /// - Parameters:
     ///   - former: The client before the change.
     ///   - byAdministrator: Whether an administrator made the change.
-    package func settled(after former: RegisteredClient, byAdministrator: Bool) -> RegisteredClient {
+    ///   - unapproved: The setting for new clients, which applies to a client that loses its approval.
+    package func settled(
+        after former: RegisteredClient, byAdministrator: Bool, unapproved: NewClientApproval
+    ) -> RegisteredClient {
         var client = self
         client.policy.machineScope = client.policy.machineScope.intersection(former.scope).intersection(scope)
         guard !byAdministrator else { return client }
-        if basisOfTrust != former.basisOfTrust { client.policy.loseTrust() }
+        if basisOfTrust != former.basisOfTrust {
+            if client.isApproved || client.approval == .open {
+                client.approval = unapproved.approval(ofKind: client.source.kind)
+            }
+            client.policy.loseTrust()
+        }
         let claims = { (client: RegisteredClient) in client.redirectURIs.filter(\.isHTTPS).map(\.rawValue).sorted() }
         if claims(client) != claims(former) || client.appleApps != former.appleApps
             || client.androidApps != former.androidApps
@@ -264,11 +276,14 @@ extension RegisteredClient {
 
     /// A copy of the client for comparison, with only the properties on which an administrator's trust depends.
     ///
-    /// The policy, the revision and the time of the last change are reset, and lists are sorted. Everything else is
-    /// compared, including properties that are added to the type later.
+    /// The policy, the decisions about the client, its testers, the revision and the time of the last change are reset,
+    /// and lists are sorted. Everything else is compared, including properties that are added to the type later.
     var basisOfTrust: RegisteredClient {
         var basis = self
         basis.policy = .standard(for: type)
+        basis.approval = .open
+        basis.testers = []
+        basis.suspension = nil
         basis.changedAt = createdAt
         basis.revision = 0
         basis.redirectURIs.sort { $0.rawValue < $1.rawValue }

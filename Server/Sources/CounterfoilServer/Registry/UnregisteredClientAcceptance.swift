@@ -30,6 +30,15 @@ package enum UnregisteredClientSwitch: String, Sendable, Hashable, CaseIterable 
     }
 }
 
+/// The users who may allow something to a client.
+enum ClientApprovers: Sendable, Hashable {
+    case everyone
+    /// Administrators, because no person has registered the client.
+    case administrators
+    /// The developer of a client in development, and the users whom the developer names.
+    case testers(of: RegisteredClient)
+}
+
 extension RegistryReader {
     /// Reads the policy that applies in this process.
     ///
@@ -43,12 +52,17 @@ extension RegistryReader {
         return policy
     }
 
-    /// Reads which users may allow something to a client; every user may if a person has registered it.
+    /// Reads which users may allow something to a client; every user may if a person has registered it and it is not in
+    /// development.
     func approvers(
         of client: RegisteredClient, _ settings: ServerSettings
-    ) async throws(StoreFault) -> UnregisteredClientPolicy.Approvers {
+    ) async throws(StoreFault) -> ClientApprovers {
+        if client.isInDevelopment { return .testers(of: client) }
         guard client.isUnregistered else { return .everyone }
-        return try await effectiveUnregisteredClientPolicy(settings).approvers
+        return switch try await effectiveUnregisteredClientPolicy(settings).approvers {
+        case .everyone: .everyone
+        case .administrators: .administrators
+        }
     }
 
     /// Throws `invalid_target` if the policy does not let an unregistered client have a token for one of the APIs that

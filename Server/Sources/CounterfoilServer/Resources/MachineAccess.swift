@@ -24,6 +24,7 @@ struct MachineAccess: Sendable {
         _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources,
         defaultAPI: RegisteredResource?, settings: ServerSettings
     ) throws(OAuthError) -> MachineAccess {
+        try client.checkReserved(requested ?? Scope())
         let (candidates, approved) = (client.machineScopeCandidates, client.approvedMachineScope)
         guard !candidates.isEmpty else {
             throw OAuthError(

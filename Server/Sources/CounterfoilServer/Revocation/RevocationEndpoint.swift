@@ -25,7 +25,9 @@ struct RevocationEndpoint: Sendable {
         // not supported.
         let form = try request.form()
         let token = try AnyToken(parsing: form)
-        let presenter = try await authenticator.authenticate(request, form: form, now: now, client: &client).client
+        let presenter = try await authenticator.authenticate(
+            request, form: form, on: .ending, now: now, client: &client
+        ).client
         return try await ClientRequestError.attributing(to: presenter.id) {
             try await revoke(token, presentedBy: presenter, by: request, now: now)
         }

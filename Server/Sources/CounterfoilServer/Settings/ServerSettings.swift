@@ -77,6 +77,8 @@ public struct ServerSettings: Sendable, Hashable {
 
     /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
+    /// The approval of a client that a developer registers, or that registers itself.
+    public var newClients = NewClientApproval.open
     /// The maximum number of clients that one developer may register.
     public var clientsPerDeveloper: Int = 50
     /// The private-use schemes that redirect URIs may have although they contain no period, such as those of
@@ -179,4 +181,25 @@ public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     case administrators
 
     package func isOpen(to user: User) -> Bool { self == .everyone || user.isAdministrator }
+}
+
+/// The approval of a client that no administrator has registered or approved.
+public enum NewClientApproval: String, Sendable, Hashable, CaseIterable {
+    /// Every user can sign in to it, which is the default.
+    case open
+    /// Only its developer and the users whom the developer names can sign in, until an administrator approves it.
+    ///
+    /// A client that registered itself has no developer, and is ``pending``.
+    case development
+    /// No user can sign in, until an administrator approves it.
+    case pending
+
+    /// Returns the approval of a client of a kind, which is nil if a developer registered it.
+    package func approval(ofKind kind: UnregisteredClientKind? = nil) -> ClientApproval {
+        switch self {
+        case .open: .open
+        case .development: kind == nil ? .development : .pending
+        case .pending: .pending
+        }
+    }
 }

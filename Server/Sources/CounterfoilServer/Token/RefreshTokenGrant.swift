@@ -244,6 +244,7 @@ struct RefreshTokenGrant: TokenGrant {
         guard scope.isSubset(of: grant.scope) else {
             return .refuse(OAuthError(.invalidScope, "the scope exceeds that of the grant"))
         }
+        do { try client.client.checkReserved(exchange.scope ?? Scope()) } catch { return .refuse(error) }
         // RFC 8707 §2.2: the resources must be among those of the grant.
         guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))

@@ -106,9 +106,14 @@ struct GrantContext: Sendable {
 
     /// Returns the part of a scope that a client may still have.
     ///
-    /// The policy for unregistered clients may have changed since the grant.
+    /// Since the grant, the policy for unregistered clients may have changed, a scope may have become reserved, and the
+    /// client may have lost its approval.
     func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
-        guard client.isUnregistered else { return scope }
+        guard client.isUnregistered else {
+            let permitted = scope.subtracting(client.withheldScope)
+            if permitted.isEmpty { try client.checkReserved(scope) }
+            return permitted
+        }
         let registry = try await registry.atArrival()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         return scope.intersection(policy.requestableScope(of: try await registry.scopes()))

@@ -32,6 +32,8 @@ struct ClientDirectory: Sendable {
         case continuing
         /// The request waits for the answer of a user to an earlier one, and the client may not be stored yet.
         case waiting
+        /// The request ends what a user has allowed, which a suspended client can do, too.
+        case ending
     }
 
     /// Returns the client of a request; nil if there is none.
@@ -43,7 +45,7 @@ struct ClientDirectory: Sendable {
         switch phase {
         case .beginning:
             return try await beginning(id, at: try await registry.atArrival(), by: request, now: now)
-        case .continuing: return try await existing(id)
+        case .continuing, .ending: return try await existing(id)
         case .waiting:
             if let client = try await existing(id) { return client }
             return id.isURL
@@ -57,7 +59,7 @@ struct ClientDirectory: Sendable {
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
         let registry = try await registry.atArrival()
         guard let client = try await registry.client(id) else { return nil }
-        guard client.isUnregistered else { return client }
+        guard client.isUnregistered else { return try await withholdingReserved(client, at: registry) }
         return accepted(client, under: try await rules(at: registry).policy)
     }
 
@@ -69,7 +71,8 @@ struct ClientDirectory: Sendable {
         _ id: ClientIdentifier, at registry: CurrentRegistry, by request: IncomingRequest, now: Date
     ) async throws -> RegisteredClient? {
         let stored = try await registry.client(id)
-        guard stored?.isUnregistered ?? id.isURL else { return stored }
+        if let stored, !stored.isUnregistered { return try await withholdingReserved(stored, at: registry) }
+        guard stored != nil || id.isURL else { return nil }
         let rules = try await rules(at: registry)
         switch stored?.source {
         case .console?: return stored
@@ -107,6 +110,19 @@ struct ClientDirectory: Sendable {
             client.hosts.allSatisfy(policy.accepts)
         else { return nil }
         client.policy.apply(policy, to: client.type)
+        return client
+    }
+
+    /// Returns a registered client without the scopes that are reserved for approved clients, unless it is one.
+    ///
+    /// The policy for the other clients contains no reserved scope.
+    private func withholdingReserved(
+        _ client: RegisteredClient, at registry: CurrentRegistry
+    ) async throws(StoreFault) -> RegisteredClient {
+        guard !client.isApproved else { return client }
+        var client = client
+        client.withheldScope = Scope(try await registry.scopes().filter(\.isReserved).map(\.token))
+        client.scope = client.scope.subtracting(client.withheldScope)
         return client
     }
 

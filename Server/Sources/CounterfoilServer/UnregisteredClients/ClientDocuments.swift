@@ -159,7 +159,8 @@ extension RegisteredClient {
         var client = RegisteredClient(
             id: stored.id, type: type, presentation: presentation, redirectURIs: redirectURIs, scope: scope,
             optionalScope: optionalScope, origins: origins, postLogoutRedirectURIs: postLogoutRedirectURIs, keys: keys,
-            keysURI: keysURI, source: source, policy: policy, createdAt: stored.createdAt, changedAt: stored.changedAt,
+            keysURI: keysURI, source: source, policy: policy, approval: stored.approval, testers: stored.testers,
+            suspension: stored.suspension, createdAt: stored.createdAt, changedAt: stored.changedAt,
             revision: stored.revision)
         client.presentation.logo = stored.presentation.logo
         // The document does not contain the keys at its `jwks_uri`.

@@ -74,6 +74,7 @@ extension RegisteredClient {
         client.optionalScope = optionalScope.intersection(requestable)
         client.policy.apply(policy, to: type)
         client.source = .console
+        client.approval = .approved
         client.keysURI = nil
         client.changedAt = now
         return client

@@ -2,11 +2,12 @@ package import CounterfoilProtocol
 package import CounterfoilStore
 
 extension UnregisteredClientPolicy {
-    /// Returns the scopes that a client can request, of those that the server has.
+    /// Returns the scopes that a client can request, of those that the server has and that are not reserved.
     package func requestableScope(of definitions: [ScopeDefinition]) -> Scope {
         Scope(
-            definitions.filter { maximumScope?.contains($0.token) ?? ($0.isListed || $0.token.isStandard) }.map(\.token)
-        )
+            definitions.filter { scope in
+                !scope.isReserved && maximumScope?.contains(scope.token) ?? (scope.isListed || scope.token.isStandard)
+            }.map(\.token))
     }
 
     /// Returns the value of a field as the command line and the audit log show it.

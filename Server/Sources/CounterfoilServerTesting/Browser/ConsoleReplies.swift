@@ -49,6 +49,10 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the policy of a client", as: PolicyPage.self) }
     }
 
+    package var decisionPage: ClientDecisionPage {
+        get throws(UnexpectedReply) { try page("the approval of a client", as: ClientDecisionPage.self) }
+    }
+
     package var logoPage: LogoPage {
         get throws(UnexpectedReply) { try page("the logo of a client", as: LogoPage.self) }
     }

@@ -26,6 +26,8 @@ extension StoreOperation {
     public static let longestRefreshIdleLifetime = Self("longestRefreshIdleLifetime")
     /// Changing a client.
     public static let updateClient = Self("updateClient")
+    /// Approving, suspending or resuming a client.
+    public static let decide = Self("decide")
     /// Reading the definitions of all scopes, or the branding.
     public static let scopes = Self("scopes"), branding = Self("branding")
     /// Reading one API, or all of them.

@@ -60,6 +60,10 @@ extension AuditEvent {
         public static let clientChanged = Reason(rawValue: "client_changed")
         /// The client was deleted while the page was open.
         public static let clientDeleted = Reason(rawValue: "client_deleted")
+        /// An administrator has suspended the client.
+        public static let clientSuspended = Reason(rawValue: "client_suspended")
+        /// No administrator has approved the client, and the user is none of those who test it.
+        public static let clientNotApproved = Reason(rawValue: "client_not_approved")
         /// The policy of the client does not allow the embedded web-view of the request.
         public static let webView = Reason(rawValue: "web_view")
         /// Only administrators may do this.
@@ -88,7 +92,8 @@ extension AuditEvent {
                 .throttledSource, .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm,
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
-                .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,
+                .clientDeleted, .clientSuspended, .clientNotApproved, .webView, .notAdministrator, .registrationClosed,
+                .denied, .alreadyAnswered, .userCode,
                 .setupLink, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 

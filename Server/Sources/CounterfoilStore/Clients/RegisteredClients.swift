@@ -79,6 +79,19 @@ public struct RegisteredClient: Sendable, Hashable {
     package private(set) var documentAddress: DocumentAddress?
     /// The settings of the client that only an administrator can change.
     public var policy: ClientPolicy
+    /// The approval of the client by an administrator.
+    public var approval: ClientApproval
+    /// The users, besides the developer, who can sign in while the client is in development.
+    ///
+    /// They are usernames as the developer has typed them, so that nothing shows whether an account exists.
+    public var testers: [Username]
+    /// The suspension of the client; nil if it is not suspended.
+    public var suspension: ClientSuspension?
+    /// The scopes that the client does not get because they are reserved for approved clients.
+    ///
+    /// The server determines them at each request, and removes them from ``scope``. A grant can still contain one, also
+    /// if the client is not registered for it any more. No store keeps them.
+    package var withheldScope = Scope()
     /// The scope of a request of an unregistered client that names no scope, or an API and none of its scopes; nil for
     /// a registered client.
     ///
@@ -112,6 +125,9 @@ public struct RegisteredClient: Sendable, Hashable {
         keysURI: AbsoluteURI? = nil,
         source: ClientSource = .console,
         policy: ClientPolicy,
+        approval: ClientApproval = .open,
+        testers: [Username] = [],
+        suspension: ClientSuspension? = nil,
         createdAt: Date,
         changedAt: Date? = nil,
         revision: Int = 0
@@ -133,6 +149,9 @@ public struct RegisteredClient: Sendable, Hashable {
         self.source = source
         documentAddress = DocumentAddress(of: id, from: source)
         self.policy = policy
+        self.approval = approval
+        self.testers = testers
+        self.suspension = suspension
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt
         self.revision = revision
@@ -305,6 +324,13 @@ public protocol ClientStore: Sendable {
     func updateClient(
         _ client: RegisteredClient, logo: LogoChange, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome
+    /// Stores the decision of an administrator about a client, and changes nothing else of its record.
+    ///
+    /// The store reads no other value, so that a client can be suspended even if its record has a value that this
+    /// version does not know.
+    func decide(
+        _ decision: ClientDecision, on id: ClientIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ClientDecisionOutcome
     /// Deletes a client and everything that belongs to it.
     ///
     /// This includes its grants, codes, device authorizations, token families, consents, secrets, statistics, pushed

@@ -229,15 +229,19 @@ public struct GrantFacts: Sendable, Hashable {
     public let grant: Grant
     /// The user who gave the permission, whose account may be disabled.
     public let user: User
+    /// Whether the client of the grant is suspended.
+    public let isClientSuspended: Bool
 
     /// Creates facts that a store has read in one transaction.
-    public init(grant: Grant, user: User) {
+    public init(grant: Grant, user: User, isClientSuspended: Bool = false) {
         self.grant = grant
         self.user = user
+        self.isClientSuspended = isClientSuspended
     }
 
-    /// Whether the grant is not revoked and its user not disabled, so that tokens issued under it are valid.
-    public var hold: Bool { grant.revokedAt == nil && user.disabledAt == nil }
+    /// Whether the grant is not revoked, its user not disabled and its client not suspended, so that tokens issued
+    /// under it are valid.
+    public var hold: Bool { grant.revokedAt == nil && user.disabledAt == nil && !isClientSuspended }
 }
 
 /// The outcome of ``GrantStore/recordConsent(_:)``.

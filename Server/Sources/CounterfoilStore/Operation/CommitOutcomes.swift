@@ -73,6 +73,11 @@ extension ChangePasswordOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .changed }
 }
 
+extension ClientDecisionOutcome: CommitOutcome {
+    /// Whether the decision was stored.
+    public var isCommitted: Bool { self == .decided }
+}
+
 extension DenyDeviceOutcome: CommitOutcome {
     /// Whether the request of the device was denied.
     public var isCommitted: Bool { self == .denied }

@@ -15,13 +15,20 @@ public struct ScopeDefinition: Sendable, Hashable {
     ///
     /// A pre-checked checkbox does not constitute valid consent under the GDPR (CJEU C-673/17).
     public var startsTicked: Bool
+    /// Whether only clients that an administrator has approved get the scope (``RegisteredClient/isApproved``).
+    public var isReserved: Bool
 
-    /// Creates a definition; by default, the scope is not listed and its checkbox is initially unchecked.
-    public init(token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false) {
+    /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, and it is not
+    /// reserved.
+    public init(
+        token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false,
+        isReserved: Bool = false
+    ) {
         self.token = token
         self.description = description
         self.isListed = isListed
         self.startsTicked = startsTicked
+        self.isReserved = isReserved
     }
 
     /// The valid lengths of a description, in characters.
@@ -51,6 +58,9 @@ extension Scope.Token {
 
 extension Scope {
     package func without(_ token: Token) -> Scope { Scope(tokens.filter { $0 != token }) }
+
+    /// Returns the scopes that the other scope does not contain.
+    package func subtracting(_ other: Scope) -> Scope { Scope(tokens.filter { !other.contains($0) }) }
 }
 
 extension RegisteredClient {

@@ -41,6 +41,7 @@ struct ReplayedEndings: Sendable {
         func list(_ names: [String], as key: String) {
             if !names.isEmpty { metadata[key] = "\(names.joined(separator: " "))" }
         }
+        list(report.suspendedClients, as: "suspended_apps")
         list(report.changedClients, as: "former_apps")
         list(report.changedAPIs, as: "former_apis")
         if report.hasFormerPolicy { metadata["former_policy"] = "unregistered apps" }

@@ -96,6 +96,7 @@ extension RestoreReport {
         list(
             keptAdministrators,
             "These users were deleted after the copy. As the last administrators they are only disabled:")
+        list(suspendedClients, "These apps were suspended after the copy, and are so again. See \"app resume\":")
         list(
             changedClients,
             "These apps were changed after the copy and are registered as before. Compare them with \"app show\":")

@@ -7,7 +7,7 @@ struct ClientCommand: AsyncParsableCommand {
         abstract: "Manage the apps (clients) that users can sign in to.",
         subcommands: [
             ClientCreate.self, ClientList.self, ClientShow.self, ClientEdit.self, ClientCheck.self,
-            ClientSecretCommand.self, ClientDelete.self,
+            ClientSecretCommand.self, ClientApprove.self, ClientSuspend.self, ClientResume.self, ClientDelete.self,
         ]
     )
 }

@@ -95,7 +95,7 @@ struct ClientCreate: AsyncParsableCommand {
             let checked = try review.check(draft, policy: policyDraft, now: now)
             let client = RegisteredClient(
                 id: id, type: type, owner: developer?.id, checked.client,
-                policy: checked.policy ?? .standard(for: type), logo: logo?.id, now: now)
+                policy: checked.policy ?? .standard(for: type), approval: .approved, logo: logo?.id, now: now)
             let secret = type.isConfidential && client.keys == nil ? ClientSecret() : nil
             let record = secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)

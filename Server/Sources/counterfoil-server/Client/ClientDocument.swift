@@ -57,6 +57,8 @@ struct ClientDocument: Encodable {
         case developer
         case clientName = "client_name"
         case pendingMachineScope = "pending_machine_scope"
+        case approval
+        case suspension
         case pkceExceptionUse = "pkce_exception_use"
         case clientSecrets = "client_secrets"
         case connection
@@ -67,6 +69,11 @@ struct ClientDocument: Encodable {
 
     private struct Keys: Encodable {
         let keys: [JSONWebKey]
+    }
+
+    private struct Suspension: Encodable {
+        let at: Int
+        let reason: String
     }
 
     private struct Secret: Encodable {
@@ -98,6 +105,10 @@ struct ClientDocument: Encodable {
             try fields.encode(client.approvedMachineScope, forKey: .machineScopes)
             try values.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
         }
+        try values.encode(client.approval.rawValue, forKey: .approval)
+        if !client.testers.isEmpty { try fields.encode(client.testers.map(\.rawValue), forKey: .testers) }
+        try values.encodeIfPresent(
+            client.suspension.map { Suspension(at: Self.seconds($0.at), reason: $0.reason) }, forKey: .suspension)
         try fields.encode(client.origins.map(\.rawValue), forKey: .origins)
         try fields.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
         try fields.encode(client.androidApps.map(\.description), forKey: .androidApps)
@@ -166,6 +177,7 @@ extension ClientDocument {
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
         if let developer { lines.append("  developer: \(developer)") }
+        lines += standingLines
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }
@@ -188,6 +200,22 @@ extension ClientDocument {
         }
         lines += connectionLines
         return lines.joined(separator: "\n")
+    }
+
+    /// The lines about the suspension, the approval and the testers.
+    private var standingLines: [String] {
+        var lines: [String] = []
+        if let suspension = client.suspension {
+            lines.append("  SUSPENDED on \(CalendarDay(of: suspension.at)): \(suspension.reason)")
+        }
+        if client.isPending { lines.append("  pending: no user can sign in before: app approve") }
+        if client.isInDevelopment {
+            lines.append("  in development: only its developer and the testers can sign in before: app approve")
+        }
+        if !client.testers.isEmpty {
+            lines.append("  testers: \(client.testers.map(\.rawValue).joined(separator: " "))")
+        }
+        return lines
     }
 
     private var connectionLines: [String] {
@@ -271,6 +299,14 @@ extension ClientDocument {
                 PolicyReason(userClaimsInIDToken: policy.putsUserClaimsInIDToken))
         }
         return lines
+    }
+}
+
+extension RegisteredClient {
+    /// The reason why not every user can sign in; nil if every user can.
+    var statusWord: String? {
+        if suspension != nil { return "suspended" }
+        return isPending || isInDevelopment ? approval.rawValue : nil
     }
 }
 

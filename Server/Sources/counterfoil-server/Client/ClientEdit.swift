@@ -75,7 +75,7 @@ struct ClientEdit: AsyncParsableCommand {
             registration.write(into: &policyDraft)
             let checked = try review.check(
                 draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
-            var client = former.rewritten(checked.client, byAdministrator: true, now: now)
+            var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: now)
             if let policy = checked.policy { client.policy = policy }
             client.owner = owner
             let events =

@@ -22,9 +22,10 @@ struct ClientList: AsyncParsableCommand {
             }
             for client in clients {
                 let pending = client.pendingMachineScope
+                let status = client.statusWord.map { "  \($0)" } ?? ""
                 Output.line(
                     "\(client.id)  \(client.type.rawValue)  \(client.displayName)"
-                        + (pending.isEmpty ? "" : "  awaiting approval: \(pending)"))
+                        + status + (pending.isEmpty ? "" : "  awaiting approval: \(pending)"))
             }
         }
     }

@@ -24,6 +24,12 @@ struct ClientRequestOptions: ParsableArguments {
     var optionalScopes: [ScopeNames] = []
 
     @Option(
+        name: .customLong("tester"),
+        help: ArgumentHelp(
+            "A user who can sign in while the app is in development. Can be repeated.", valueName: "user"))
+    var testers: [String] = []
+
+    @Option(
         name: .customLong("origin"),
         help: ArgumentHelp(
             "An origin of a single-page app, allowed by CORS. Can be repeated. "
@@ -64,7 +70,8 @@ struct ClientRequestOptions: ParsableArguments {
     var hasChanges: Bool {
         [backchannelLogoutURI, jwks].contains { $0 != nil }
             || [
-                redirectURIs, legacyRedirectURIs, scopes.names, optionalScopes.names, origins, appleApps, androidApps,
+                redirectURIs, legacyRedirectURIs, scopes.names, optionalScopes.names, testers, origins, appleApps,
+                androidApps,
                 postLogoutRedirectURIs,
             ].contains { !$0.isEmpty }
     }
@@ -78,6 +85,7 @@ struct ClientRequestOptions: ParsableArguments {
         draft.acceptedRedirectURIs.formUnion(legacyRedirectURIs)
         replace(&draft.scopes, by: scopes.names)
         replace(&draft.optionalScopes, by: optionalScopes.names)
+        replace(&draft.testers, by: testers)
         replace(&draft.origins, by: origins)
         replace(&draft.appleApps, by: appleApps)
         replace(&draft.androidApps, by: androidApps)

@@ -143,6 +143,7 @@ extension ClientField {
         case .privacyURI: "--privacy-uri"
         case .termsURI: "--terms-uri"
         case .origins: "--origin"
+        case .testers: "--tester"
         case .appleApps: "--ios-app"
         case .androidApps: "--android-app"
         case .postLogoutRedirectURIs: "--post-logout-redirect-uri"

@@ -9,7 +9,7 @@ struct ScopeDocument: Encodable {
     init(_ scope: ScopeDefinition) { self.scope = scope }
 
     private enum CodingKeys: String, CodingKey {
-        case scope, description, listed, standard
+        case scope, description, listed, reserved, standard
         case startsTicked = "starts_ticked"
     }
 
@@ -19,6 +19,7 @@ struct ScopeDocument: Encodable {
         try values.encode(scope.description, forKey: .description)
         try values.encode(isListed, forKey: .listed)
         try values.encode(scope.startsTicked, forKey: .startsTicked)
+        try values.encode(scope.isReserved, forKey: .reserved)
         try values.encode(scope.token.isStandard, forKey: .standard)
     }
 
@@ -26,10 +27,11 @@ struct ScopeDocument: Encodable {
 
     /// The scope as one line of text.
     var line: String {
-        [
+        var parts = [
             scope.token.rawValue, isListed ? "listed" : "unlisted", scope.startsTicked ? "ticked" : "unticked",
-            "\(DisplayName(scope.description))",
-        ].joined(separator: "  ")
+        ]
+        if scope.isReserved { parts.append("reserved") }
+        return (parts + ["\(DisplayName(scope.description))"]).joined(separator: "  ")
     }
 
     func print(json: Bool) throws {

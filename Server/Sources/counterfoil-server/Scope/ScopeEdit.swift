@@ -31,7 +31,7 @@ struct ScopeEdit: AsyncParsableCommand {
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
-        guard description != nil || properties.listed != nil || properties.startsTicked != nil else {
+        guard description != nil || properties.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
         }
         let name = existing.name

@@ -21,10 +21,19 @@ struct ScopeOptions: ParsableArguments {
         help: "Whether its checkbox is initially ticked where it is optional. EU law does not accept that as consent.")
     var startsTicked: Bool?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether only approved apps get it. Developers cannot add it; see: counterfoil-server app approve --help")
+    var reserved: Bool?
+
+    /// Whether any option is given.
+    var hasChanges: Bool { [listed, startsTicked, reserved].contains { $0 != nil } }
+
     /// Replaces the values of the given options in a definition.
     func write(into scope: inout ScopeDefinition) {
         if let listed { scope.isListed = listed }
         if let startsTicked { scope.startsTicked = startsTicked }
+        if let reserved { scope.isReserved = reserved }
     }
 
     /// Throws unless pages can show a description as it is.

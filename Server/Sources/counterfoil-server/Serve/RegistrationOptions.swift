@@ -6,6 +6,9 @@ extension Settings {
     static let registration = Setting(
         "registration", .choice(), default: RegistrationPolicy.everyone, to: \.registration, value: "who",
         "Who may register apps at /apps.")
+    static let newClients = Setting(
+        "new-apps", .choice(), default: NewClientApproval.open, to: \.newClients, value: "approval",
+        "Who can sign in to a new app before its approval: all users, those whom its developer names, or none.")
     static let clientsPerDeveloper = Setting(
         "applications-per-developer", .number(1...1_000_000), default: 50, to: \.clientsPerDeveloper, value: "n",
         "The number of apps that one developer may register.")
@@ -55,6 +58,7 @@ struct RegistrationOptions: SettingGroup {
     static let title = "App registration"
 
     @Option(Settings.registration) var policy: String?
+    @Option(Settings.newClients) var newClients: String?
     @Option(Settings.clientsPerDeveloper) var clientsPerDeveloper: String?
     @Option(Settings.plainSchemes) var plainSchemes: [String]
     @Flag(Settings.noDevelopmentRedirectURIs) var noDevelopmentRedirectURIs: Bool
@@ -64,6 +68,7 @@ struct RegistrationOptions: SettingGroup {
 
     static let options: [SettingOption<Self>] = [
         .init(Settings.registration, \.policy),
+        .init(Settings.newClients, \.newClients),
         .init(Settings.clientsPerDeveloper, \.clientsPerDeveloper),
         .init(Settings.plainSchemes, \.plainSchemes),
         .init(Settings.noDevelopmentRedirectURIs, \.noDevelopmentRedirectURIs),

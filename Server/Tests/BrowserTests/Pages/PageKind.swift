@@ -9,7 +9,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
-    case connect, secrets, deleteClient = "delete-application", policy, logo, association
+    case connect, secrets, deleteClient = "delete-application", policy, decision, logo, association
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
@@ -26,7 +26,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
+            .policy, .decision, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity:

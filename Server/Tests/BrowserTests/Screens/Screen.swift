@@ -67,6 +67,8 @@ enum Screen: String, CaseIterable, Sendable {
     case firstSteps = "admin-start"
     case administration = "admin"
     case policy = "app-policy"
+    case decision = "app-approval"
+    case suspension = "app-suspended"
     case danger = "app-danger"
     case branding = "admin-branding"
     case mailPreview = "admin-mail"
@@ -111,7 +113,8 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients:
             .developer
-        case .firstSteps, .administration, .policy, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
+        case .firstSteps, .administration, .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit,
+            .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
@@ -156,6 +159,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .firstSteps: .firstSteps
         case .administration: .administration
         case .policy: .policy
+        case .decision, .suspension: .decision
         case .branding: .branding
         case .mailPreview: .mailPreview
         case .audit: .audit

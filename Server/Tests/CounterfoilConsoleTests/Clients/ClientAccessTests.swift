@@ -8,7 +8,9 @@ import Testing
 
 /// A developer cannot see, edit or guess the client of another developer.
 struct ClientAccessTests {
-    static let pages = ["", "/edit", "/connect", "/logo", "/policy", "/secrets", "/association", "/delete"]
+    static let pages = [
+        "", "/edit", "/connect", "/logo", "/policy", "/approval", "/secrets", "/association", "/delete",
+    ]
 
     // The same response as for a client that does not exist.
     @Test(arguments: pages)

@@ -46,6 +46,9 @@ struct ClientContractTests {
                 accessTokenLifetime: 60, idTokenLifetime: 86_400, webViews: .allow, minimumAuthentication: .twoFactor,
                 idTokenAlgorithm: .rs256
             ),
+            approval: .development,
+            testers: [try #require(Username("ada")), try #require(Username("bob-2.x_y"))],
+            suspension: ClientSuspension(at: World.now.addingTimeInterval(5), reason: "It's 'spam' 🔦"),
             createdAt: World.now,
             changedAt: World.now.addingTimeInterval(7),
             revision: 3
@@ -203,6 +206,7 @@ struct ClientContractTests {
                 id: former.id, type: .web, owner: full.owner, presentation: full.presentation,
                 redirectURIs: full.redirectURIs, scope: full.scope, optionalScope: full.optionalScope,
                 origins: full.origins, appleApps: full.appleApps, androidApps: full.androidApps, policy: full.policy,
+                approval: full.approval, testers: full.testers, suspension: full.suspension,
                 createdAt: World.now.addingTimeInterval(-99), changedAt: full.changedAt, revision: former.revision
             )
             #expect(try await world.store.updateClient(asked, logo: .keep) == .updated)

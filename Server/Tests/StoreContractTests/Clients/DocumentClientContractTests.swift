@@ -197,6 +197,10 @@ struct DocumentClientContractTests {
                     of: world.user.id, to: client.id, keeping: Scope(), at: World.now)
                 #expect(outcome == .narrowed)
             }
+            // Its document would be accepted again.
+            let suspended = try await store.decide(
+                .suspend(reason: "Spam"), on: clients[3].id, at: World.now, recording: [])
+            #expect(suspended == .decided)
             func hosts() async throws -> [String] {
                 try await store.unregisteredClientHosts(after: nil, limit: 9).map(\.name)
             }
@@ -206,7 +210,7 @@ struct DocumentClientContractTests {
             _ = try await sweep(at: later, atMost: 2)
             #expect(try await hosts().count == 3)
             while try await sweep(at: later, atMost: 2) > 0 {}
-            #expect(try await hosts() == ["host4.example.net"])
+            #expect(try await hosts() == ["host3.example.net", "host4.example.net"])
             #expect(try await store.clients() == [world.client])
             // The identifier is not remembered, so that the client can be added again.
             #expect(try await store.recordConsent(try Self.approval(world, of: clients[0])) == .recorded)

@@ -135,6 +135,13 @@ struct AuditedCommitContractTests {
         Step("change a client") { world async throws in
             { try await world.store.updateClient(world.client, logo: .keep, recording: $0).isCommitted }
         },
+        Step("suspend a client") { world async throws in
+            { events in
+                try await world.store.decide(
+                    .suspend(reason: "It sends mail."), on: world.client.id, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
         Step("delete a client") { world async throws in
             { try await world.store.removeClient(world.client.id, recording: $0) }
         },

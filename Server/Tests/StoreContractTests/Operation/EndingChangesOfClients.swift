@@ -53,6 +53,24 @@ extension EndingChange {
             new.policy.requiresState = false
             return updating(client, to: new, isValid: nil, isLeft: { $0.policy.requiresState })
         },
+        EndingChange("a suspended client", [.clientSuspended, .clientChanged]) { world async throws in
+            var report = EndingChange.report(changed: world.client)
+            report.suspendedClients = [world.client.id.rawValue]
+            let grant = world.grant()
+            return Steps(
+                prepare: { _ = try await $0.approve(grant) },
+                end: { world async throws in
+                    let outcome = try await world.store.decide(
+                        .suspend(reason: "It sends mail."), on: world.client.id, at: World.now, recording: [])
+                    #expect(outcome == .decided)
+                },
+                isValid: { try await $0.store.grantFacts(grant.id)?.hold == true },
+                isLeft: { world async throws in
+                    let facts = try await world.store.grantFacts(grant.id)
+                    return facts?.grant.revokedAt == nil && facts != nil
+                },
+                report: report)
+        },
         EndingChange("other keys of a client", [.clientKeys, .clientChanged]) { world async throws in
             var client = try RegisteredClient.named("app-keys")
             client.keys = JSONWebKeySet(keys: [try SigningKey.generate(.es256).publicKey])

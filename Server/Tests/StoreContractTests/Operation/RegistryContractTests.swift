@@ -67,6 +67,14 @@ struct RegistryContractTests {
             #expect(try await store.updateClient(added, logo: .replace(.example())) == .updated)
             try await revisions.expectNew("client changed")
             #expect(try await other.client(added.id)?.presentation.logo == Logo.example().id)
+            #expect(
+                try await store.decide(.suspend(reason: "Spam"), on: added.id, at: World.now, recording: []) == .decided
+            )
+            try await revisions.expectNew("client suspended")
+            #expect(try await other.client(added.id)?.suspension?.reason == "Spam")
+            #expect(try await store.decide(.resume, on: added.id, at: World.now, recording: []) == .decided)
+            try await revisions.expectNew("client resumed")
+            #expect(try await other.client(added.id)?.suspension == nil)
             #expect(try await store.addClientSecret(secret) == .added)
             try await revisions.expectNew("secret added")
             #expect(try await other.clientSecrets(of: world.client.id) == [secret])
@@ -184,6 +192,8 @@ struct RegistryContractTests {
             stale.revision = 7
             #expect(try await store.updateClient(stale, logo: .remove) == .changedMeanwhile)
             #expect(try await store.updateClient(unknown, logo: .keep) == .notFound)
+            #expect(
+                try await store.decide(.resume, on: world.client.id, at: World.now, recording: []) == .alreadyDecided)
             #expect(try await !store.removeClient(unknown.id))
             #expect(try await store.addClientSecret(.example(of: unknown)) == .clientDeleted)
             #expect(try await !store.removeClientSecret(ArtefactDigest(of: ClientSecret()), of: world.client.id))

@@ -216,6 +216,7 @@ struct UnregisteredClients: Sendable {
             row: row(use, exchange),
             name: client.displayName,
             redirectURIs: client.redirectURIs.map(\.rawValue),
+            decisionPath: console.path(.clientDecision, of: client.id),
             canBeAdopted: client.documentHost != nil,
             publishesKeys: client.keysURI != nil,
             revision: client.revision,
@@ -228,6 +229,8 @@ struct UnregisteredClients: Sendable {
         UnregisteredFamilyPage.Row(
             // The page shows the host above the list.
             name: use.client.nameBesideHost,
+            isSuspended: use.client.suspension != nil,
+            isPending: use.client.isPending,
             clientID: use.client.id.rawValue,
             firstSeen: exchange.words.date(use.client.createdAt),
             lastUsed: use.lastUsedAt.map { exchange.words.ago($0, now: exchange.now) },

@@ -75,8 +75,10 @@ extension UnregisteredClientCount {
 
 extension UnregisteredClientUse {
     /// The number of users.
-    var usersText: LocalizedText {
-        LocalizedText(
-            users < Self.consentLimit ? UnregisteredMessage.users : .manyUsers, ["count": .number(users)])
+    var usersText: LocalizedText { Self.text(users: users) }
+
+    /// Returns the text for a number of users, of whom a store has counted at most ``consentLimit``.
+    static func text(users: Int) -> LocalizedText {
+        LocalizedText(users < consentLimit ? UnregisteredMessage.users : .manyUsers, ["count": .number(users)])
     }
 }

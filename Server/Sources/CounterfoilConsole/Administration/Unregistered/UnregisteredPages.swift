@@ -35,6 +35,10 @@ package struct UnregisteredFamilyPage: ConsolePage, Hashable {
 
     package struct Row: Sendable, Hashable {
         package var name: DisplayName
+        /// Whether an administrator has suspended the client.
+        package var isSuspended: Bool = false
+        /// Whether no user can sign in before an administrator approves the client.
+        package var isPending: Bool = false
         package var clientID: String
         /// The day on which the client became known.
         package var firstSeen: String
@@ -76,6 +80,8 @@ package struct UnregisteredClientPage: ConsolePage, Hashable {
     /// The name of the client, which replaces the placeholder `{page.name}` in the texts of the page.
     package var name: DisplayName
     package var redirectURIs: [String]
+    /// The path of the page for the approval and the suspension.
+    package var decisionPath: String
     /// Whether the client can become a registered one: its identifier is the URL of its document.
     package var canBeAdopted: Bool
     /// Whether the client publishes its keys at a URL, which is not read any more after the adoption.

@@ -1,0 +1,126 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/{client_id}/approval`: the forms in which administrators approve, suspend and resume a client.
+struct ClientDecisionForm: Sendable {
+    let console: Console
+
+    func show(_ exchange: Console.Exchange) async throws -> Reply {
+        try await page(exchange, of: try await client(exchange))
+    }
+
+    func change(_ exchange: Console.Exchange) async throws -> Reply {
+        let client = try await client(exchange)
+        let (form, _, delay) = try await console.formOrDelay(exchange)
+        guard let submitted = ClientDecisionPage.Decision(rawValue: try form.value("decision")) else {
+            throw PageProblem.noDecision
+        }
+        var reason = FormField("reason", try form.value("reason"))
+        func again(_ problem: some Localized, field: String? = nil, _ status: HTTPResponse.Status) async throws
+            -> Reply
+        {
+            let text = exchange.words(problem)
+            if field == reason.name { reason.problem = text }
+            return try await page(
+                exchange, of: client, problems: [FormProblem(text, field: field)], reason: reason, submitted: submitted,
+                status: status)
+        }
+        if let delay { return try await again(delay, .badRequest) }
+        let decision: ClientDecision
+        let (notice, detail): (ClientNotice, String)
+        switch submitted {
+        case .approve:
+            guard let revision = Int(try form.value("revision")) else { throw PageProblem.noDecision }
+            decision = .approve(revision: revision)
+            (notice, detail) = (.approved, "approved")
+        case .suspend:
+            guard let text = ClientSuspension.reason(reason.value) else {
+                return try await again(DecisionMessage.reasonWrong, field: reason.name, .badRequest)
+            }
+            decision = .suspend(reason: text)
+            (notice, detail) = (.suspended, "suspended")
+        case .resume:
+            decision = .resume
+            (notice, detail) = (.resumed, "resumed")
+        }
+        let event = console.event(.client, by: exchange, client: client.id, detail: detail)
+        switch try await console.store.decide(decision, on: client.id, at: exchange.now, recording: [event]) {
+        case .decided:
+            console.auditor.countRecorded(event)
+            console.logger.notice(
+                "decided about a client",
+                metadata: [
+                    "client_id": "\(client.id)", "decision": "\(submitted.rawValue)", "user": "\(exchange.user.id)",
+                    "request": "\(exchange.request.id)",
+                ])
+        // Another administrator was faster, or the form was sent twice.
+        case .alreadyDecided: break
+        case .changedMeanwhile: return try await again(ClientProblem.Reason.changedMeanwhile, .conflict)
+        case .notFound: throw NotFoundError()
+        }
+        return .done(notice, at: console.path(.clientDecision, of: client.id))
+    }
+
+    /// Returns the client in the path, which can be unregistered, if the user is an administrator.
+    private func client(_ exchange: Console.Exchange) async throws -> RegisteredClient {
+        guard exchange.user.isAdministrator, let id = exchange.request.parameters.clientID,
+            let client = try await console.registry.fresh().client(id)
+        else { throw NotFoundError() }
+        return client
+    }
+
+    private func page(
+        _ exchange: Console.Exchange, of client: RegisteredClient, problems: [FormProblem] = [],
+        reason: FormField = FormField("reason"), submitted: ClientDecisionPage.Decision? = nil,
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
+        let action = console.path(.clientDecision, of: client.id)
+        let isRegistered = !client.isUnregistered
+        let page = ClientDecisionPage(
+            console: console.head(exchange, in: console.part(of: client, exchange)),
+            notice: exchange.notice(ClientNotice.self),
+            problems: problems,
+            client: console.summary(client, exchange),
+            paths: isRegistered ? console.paths(of: client, at: .decision, exchange) : nil,
+            backPath: console.path(isRegistered ? .client : .unregisteredClient, of: client.id),
+            approval: exchange.words(DecisionMessage(approvalOf: client)),
+            canBeApproved: !client.isApproved,
+            users: try await console.users(of: client, exchange.words),
+            suspension: client.suspension.map {
+                exchange.words(
+                    LocalizedText(
+                        DecisionMessage.suspendedSince, ["date": .date($0.at), "reason": .text($0.reason)]))
+            },
+            reason: reason,
+            submitted: submitted,
+            action: action,
+            ticket: console.ticket(exchange, for: action),
+            revision: client.revision)
+        return Reply(status, .page(page))
+    }
+}
+
+/// The texts of the page that depend on the client.
+private enum DecisionMessage: String, LocalizationKey {
+    case approved = "decision.state-approved"
+    case open = "decision.state-open"
+    case development = "decision.state-development"
+    case pending = "decision.state-pending"
+    case suspendedSince = "decision.suspended-since"
+    case reasonWrong = "decision.reason-wrong"
+
+    init(approvalOf client: RegisteredClient) {
+        self =
+            switch client.approval {
+            case _ where client.isApproved: .approved
+            case .approved: .approved
+            case .open: .open
+            case .development: .development
+            case .pending: .pending
+            }
+    }
+}

@@ -1,0 +1,71 @@
+import CounterfoilServer
+
+/// The page on which administrators approve, suspend and resume a client.
+package struct ClientDecisionPage: ConsolePage, Hashable {
+    package static let template = "decision"
+
+    /// The button of a form on the page, the form field `decision`.
+    package enum Decision: String, Sendable, Hashable, CaseIterable {
+        case approve
+        case suspend
+        case resume
+    }
+
+    package var console: ConsoleHead
+    /// The confirmation of the last action; nil if there is none.
+    package var notice: String?
+    package var problems: [FormProblem] = []
+    package var client: ClientSummary
+    /// The paths of the pages about the client; nil for an unregistered one.
+    package var paths: ClientPaths?
+    /// The path of the page about the client.
+    package var backPath: String
+    /// The approval of the client, in one or two sentences.
+    package var approval: String
+    package var canBeApproved: Bool
+    /// The number of users who allow the client something, in words; nil for a first-party client.
+    package var users: String?
+    /// The time and the reason of the suspension, in two sentences; nil if the client is not suspended.
+    package var suspension: String?
+    /// The reason of a new suspension.
+    package var reason: FormField
+    /// The path that the forms post to.
+    package var action: String
+    /// The anti-CSRF token of the forms.
+    package var ticket: String
+    /// The revision of the client on the page; the approval fails if the client has changed since.
+    package var revision: Int
+
+    /// Whether the form with this button has the field for the password; there is a flag for each, because templates
+    /// cannot compare values.
+    package let confirmsApproval: Bool
+    package let confirmsSuspension: Bool
+    package let confirmsResumption: Bool
+
+    /// Creates the page; `submitted` is the button of the form that is shown again, or nil for a new page.
+    package init(
+        console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], client: ClientSummary,
+        paths: ClientPaths? = nil, backPath: String, approval: String, canBeApproved: Bool, users: String? = nil,
+        suspension: String? = nil, reason: FormField = FormField("reason"), submitted: Decision? = nil, action: String,
+        ticket: String,
+        revision: Int
+    ) {
+        self.console = console
+        self.notice = notice
+        self.problems = problems
+        self.client = client
+        self.paths = paths
+        self.backPath = backPath
+        self.approval = approval
+        self.canBeApproved = canBeApproved
+        self.users = users
+        self.suspension = suspension
+        self.reason = reason
+        self.action = action
+        self.ticket = ticket
+        self.revision = revision
+        confirmsApproval = submitted == .approve
+        confirmsSuspension = submitted == .suspend
+        confirmsResumption = submitted == .resume
+    }
+}

@@ -1,0 +1,206 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilStore
+import HTTPTypes
+import Testing
+
+/// The approval and the suspension of a client, as administrators and developers see them.
+struct ClientDecisionTests {
+    private static func form(_ page: ClientDecisionPage, _ decision: String, reason: String = "") -> FormParameters {
+        FormParameters([
+            "ticket": page.ticket, "revision": String(page.revision), "decision": decision, "reason": reason,
+        ])
+    }
+
+    @Test func `an administrator suspends and resumes a client, and its developer reads the reason`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        let path = "/apps/\(client.id)/approval"
+        var page = try await administrator.browser.open(path).decisionPage
+        #expect(page.suspension == nil)
+        #expect(page.users == "0 users")
+        let reason = "It asks for passwords <b>"
+        page = try await administrator.browser.submit(
+            Self.form(page, "suspend", reason: " \(reason) "), to: page.action
+        ).decisionPage
+        #expect(page.notice == "The app is suspended from the next request.")
+        #expect(page.suspension?.hasSuffix(reason) == true)
+        let shown = try await owner.browser.open("/apps/\(client.id)")
+        #expect(try shown.clientPage.suspension?.contains(reason) == true)
+        #expect(try !shown.html().contains("<b>"))
+        #expect(try await owner.browser.open("/apps").clientsPage.clients.map(\.isSuspended) == [true])
+        // The form that is sent twice changes nothing.
+        let twice = try await administrator.browser.submit(Self.form(page, "suspend", reason: "x"), to: page.action)
+        #expect(try twice.decisionPage.suspension?.hasSuffix(reason) == true)
+
+        page = try await administrator.browser.submit(Self.form(page, "resume"), to: page.action).decisionPage
+        #expect(page.suspension == nil)
+        let events = try await test.store.audit(AuditQuery(kind: .client, clientID: client.id)).map(\.event)
+        #expect(events.map(\.detail) == ["resumed", "suspended", "registered"])
+        #expect(events.prefix(2).allSatisfy { $0.userID != client.owner })
+    }
+
+    @Test(arguments: ["", " \u{200B}", "a\nb", String(repeating: "a", count: 501)])
+    func `a suspension needs a reason that can be read`(reason: String) async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/apps/\(test.lightbox.id)/approval").decisionPage
+        let reply = try await administrator.browser.submit(
+            Self.form(page, "suspend", reason: reason), to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.decisionPage.reason.problem != nil)
+        #expect(try await test.store.client(test.lightbox.id)?.suspension == nil)
+    }
+
+    @Test func `a developer decides about no client, also not about an own one`() async throws {
+        let test = try await TestServer()
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        #expect(try await owner.browser.open("/apps/\(client.id)").clientPage.paths.decision == nil)
+        let path = "/apps/\(client.id)/approval"
+        #expect(try await owner.browser.send(.get, to: path).status == .notFound)
+        let ticket = try await owner.browser.open("/apps/\(client.id)/edit").clientFormPage.ticket
+        let form = FormParameters(["ticket": ticket, "revision": "0", "decision": "approve"])
+        #expect(try await owner.browser.send(.post, to: path, form: form).status == .notFound)
+        #expect(try await test.store.client(client.id)?.approval == .open)
+    }
+
+    // The developer changes the client after the administrator has looked at it.
+    @Test func `an approval is for the client that the administrator has seen`() async throws {
+        let test = try await TestServer { $0.newClients = .pending }
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        #expect(client.approval == .pending)
+        let list = try await administrator.browser.open("/admin").administrationPage
+        #expect(list.waiting == ["One app waits for approval."])
+        #expect(list.clients.first?.clientID == client.id.rawValue)
+        var page = try await administrator.browser.open("/apps/\(client.id)/approval").decisionPage
+        try await test.change(client) { $0.presentation.name = "Bank" }
+        let refused = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action)
+        #expect(refused.status == .conflict)
+        page = try refused.decisionPage
+        #expect(try await test.store.client(client.id)?.isPending == true)
+        page = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action).decisionPage
+        #expect(!page.canBeApproved)
+        #expect(try await test.store.client(client.id)?.isApproved == true)
+        #expect(try await administrator.browser.open("/admin").administrationPage.waiting == [])
+    }
+
+    @Test(arguments: NewClientApproval.allCases)
+    func `a client of a developer begins as the setting says, that of an administrator is approved`(
+        setting: NewClientApproval
+    ) async throws {
+        let test = try await TestServer { $0.newClients = setting }
+        var owner = try await Developer("dora", of: test)
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        #expect(try await owner.registered().approval.rawValue == setting.rawValue)
+        #expect(try await administrator.registered().approval == .approved)
+    }
+
+    @Test(arguments: NewClientApproval.allCases)
+    func `a change by the developer ends the approval, one by an administrator does not`(
+        setting: NewClientApproval
+    ) async throws {
+        let test = try await TestServer { $0.newClients = setting }
+        var owner = try await Developer("dora", of: test)
+        let administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let client = try await owner.registered()
+        try await test.change(client) { $0.approval = .approved }
+        for isOwner in [false, true] {
+            var person = isOwner ? owner : administrator
+            let page = try await person.browser.open("/apps/\(client.id)/edit").clientFormPage
+            #expect(page.endsApproval == (isOwner && setting != .open))
+            let form = Developer.form("Changed \(isOwner)").adding("ticket", page.ticket)
+                .adding("revision", String(page.revision))
+            _ = try await person.browser.submit(form, to: page.action).clientPage
+            let approval = try #require(try await test.store.client(client.id)).approval
+            #expect(approval.rawValue == (isOwner ? setting.rawValue : "approved"))
+        }
+    }
+
+    // A name that no user has gets no other answer, so that the form is no way to find accounts.
+    @Test func `a developer names testers, whether they exist or not`() async throws {
+        let test = try await TestServer { $0.newClients = .development }
+        _ = try await test.addUser("bob")
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        var page = try await owner.browser.open("/apps/\(client.id)/edit").clientFormPage
+        #expect(page.testers?.value == "")
+        func form(_ testers: String) -> FormParameters {
+            Developer.form().adding("ticket", page.ticket).adding("revision", String(page.revision))
+                .adding("testers", testers)
+        }
+        let wrong = try await owner.browser.submit(form("bob\nno user"), to: page.action)
+        #expect(wrong.status == .badRequest)
+        #expect(try wrong.clientFormPage.testers?.problem?.contains("no user") == true)
+        let many = (1...21).map { "user\($0)" }.joined(separator: "\n")
+        #expect(try await owner.browser.submit(form(many), to: page.action).status == .badRequest)
+        let saved = try await owner.browser.submit(form("Bob\nnobody\nbob"), to: page.action).clientPage
+        #expect(saved.waiting?.hasSuffix("bob, nobody") == true)
+        let stored = try #require(try await test.store.client(client.id))
+        #expect(stored.testers.map(\.rawValue) == ["bob", "nobody"])
+        // The testers stay when the form has no field for them.
+        try await test.change(client) { $0.approval = .pending }
+        page = try await owner.browser.open("/apps/\(client.id)/edit").clientFormPage
+        #expect(page.testers == nil)
+        _ = try await owner.browser.submit(form("eve"), to: page.action).clientPage
+        #expect(try await test.store.client(client.id)?.testers.count == 2)
+    }
+
+    @Test func `a developer cannot add a reserved scope, an administrator can`() async throws {
+        let test = try await TestServer()
+        let former = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
+        var scope = former
+        scope.isReserved = true
+        #expect(try await test.store.updateScope(scope, from: former) == .updated)
+        var owner = try await Developer("dora", of: test)
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let refused = try await owner.register(Developer.form(scopes: ["openid", "photos.write"]))
+        #expect(refused.status == .badRequest)
+        let choice = try refused.clientFormPage.scopes.first { $0.name == "photos.write" }
+        #expect(choice?.isReserved == true)
+        #expect(choice?.hint == "Reserved for approved apps. Only administrators can add it.")
+        #expect(try refused.html().contains("disabled"))
+
+        let client = try await owner.registered()
+        var page = try await administrator.browser.open("/apps/\(client.id)/edit").clientFormPage
+        let scopes = ["openid", "photos.read", "photos.write"]
+        _ = try await administrator.browser.submit(
+            Developer.form(scopes: scopes).adding("ticket", page.ticket).adding("revision", String(page.revision)),
+            to: page.action
+        ).clientPage
+        #expect(try await test.store.client(client.id)?.scope.tokens.map(\.rawValue) == scopes)
+        // The developer keeps it with another change.
+        page = try await owner.browser.open("/apps/\(client.id)/edit").clientFormPage
+        #expect(page.scopes.first { $0.name == "photos.write" }?.isReserved == false)
+        _ = try await owner.browser.submit(
+            Developer.form("Other", scopes: scopes).adding("ticket", page.ticket)
+                .adding("revision", String(page.revision)), to: page.action
+        ).clientPage
+        #expect(try await test.store.client(client.id)?.scope.tokens.count == 3)
+    }
+
+    @Test func `an unregistered client can be suspended, too`() async throws {
+        let test = try await TestServer()
+        try await test.acceptUnregisteredClients()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let client = try await test.selfRegisteredClient()
+        let shown = try await administrator.browser.open("/admin/unregistered/clients/\(client.id)")
+        let path = try shown.unregisteredClientPage.decisionPath
+        var page = try await administrator.browser.open(path).decisionPage
+        #expect(page.paths == nil)
+        page = try await administrator.browser.submit(
+            Self.form(page, "suspend", reason: "Spam"), to: page.action
+        ).decisionPage
+        #expect(page.suspension != nil)
+        #expect(try await Attempt(test, by: client).firstReply().problemPage.title == "Album is suspended")
+        let row = try await administrator.browser.open("/admin/unregistered/clients/\(client.id)")
+            .unregisteredClientPage.row
+        #expect(row.isSuspended)
+    }
+}
