@@ -149,8 +149,9 @@ extension SignInProof {
     /// use of a second factor.
     var condition: String {
         switch self {
-        case .password: "password_hash = ? AND \(SecondFactor.isNone)"
-        case .twoFactors, .continued: "password_hash = ?"
+        case .password: "password_hash = ? AND must_change_password = 0 AND \(SecondFactor.isNone)"
+        case .twoFactors: "password_hash = ? AND must_change_password = 0"
+        case .continued: "password_hash = ?"
         case .passkey: "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id)"
         }
     }

@@ -74,6 +74,9 @@ extension AuditEvent {
         public static let userCode = Reason(rawValue: "user_code")
         /// The one-time link for the first administrator is not valid any more.
         public static let setupLink = Reason(rawValue: "setup_link")
+        /// The link by which a user sets a new password was used, has expired, has ended with a change of the account,
+        /// or is of another browser.
+        public static let userLink = Reason(rawValue: "user_link")
         /// The code was redeemed before.
         public static let codeReplay = Reason(rawValue: "code_replay")
         /// The `code_verifier` does not match (RFC 7636 §4.6).
@@ -89,7 +92,7 @@ extension AuditEvent {
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,
-                .setupLink, .codeReplay, .codeVerifier, .refreshReuse,
+                .setupLink, .userLink, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.
