@@ -35,7 +35,7 @@ package struct MailPage: Page, Hashable {
                     key,
                     [
                         "site": .name(site.name), "time": .text(words.moment(time)), "url": .text(issuer.rawValue),
-                        "duration": .nested(.duration(seconds: MailContents.linkLifetime)),
+                        "duration": .nested(.duration(seconds: kind.linkLifetime)),
                     ]))
         }
         subject = text(kind.subject)
@@ -58,8 +58,8 @@ extension MailPage {
     ) -> [MailPage] {
         MailKind.allCases.map { kind in
             MailPage(
-                kind, link: issuer.endpoint(MailContents.linkPath) + "?token=…", about: time,
-                in: Localizer(language), from: site, issuer: issuer)
+                kind, link: kind.link(at: issuer, with: "…"), about: time, in: Localizer(language), from: site,
+                issuer: issuer)
         }
     }
 }

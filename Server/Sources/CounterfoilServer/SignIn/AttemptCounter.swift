@@ -127,6 +127,9 @@ struct AttemptKeys: Sendable {
         case mailAddress = "mails to an address"
         case mailSource = "mails from a source"
         case noticeAddress = "notices to an address"
+        case recoveryName = "recovery of a typed name"
+        /// A typed name that gets no mail.
+        case noRecovery = "no recovery"
     }
 
     /// Returns the digest of a value, or of a value in one network only.

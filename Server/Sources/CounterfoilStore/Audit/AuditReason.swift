@@ -19,6 +19,8 @@ extension AuditEvent {
         public static let wrongPassword = Reason(rawValue: "wrong_password")
         /// No account has the typed username or email address, which the log never contains.
         public static let unknownUser = Reason(rawValue: "unknown_user")
+        /// The password is right, but the user must choose another one first.
+        public static let newPasswordNeeded = Reason(rawValue: "new_password_needed")
         /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
         public static let passkey = Reason(rawValue: "passkey")
         /// The password is right, and the code of the second factor is missing, wrong, was used before, or cannot be
@@ -87,7 +89,8 @@ extension AuditEvent {
         /// Every reason that this version records.
         public static let allCases: [Reason] =
             [
-                .wrongPassword, .unknownUser, .passkey, .secondFactor, .disabled, .accountChanged, .throttledUser,
+                .wrongPassword, .unknownUser, .newPasswordNeeded, .passkey, .secondFactor, .disabled, .accountChanged,
+                .throttledUser,
                 .throttledSource, .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm,
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,

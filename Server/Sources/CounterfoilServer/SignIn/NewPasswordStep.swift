@@ -1,0 +1,127 @@
+import CounterfoilProtocol
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+extension SignInForm {
+    /// The page of a sign-in on which a user chooses another password, after the former one and the second factor.
+    package struct NewPasswordStep: Sendable {
+        let user: User
+        let pending: PendingSignIn
+        var problem: Password.Refusal?
+
+        init(of user: User, _ pending: PendingSignIn) {
+            self.user = user
+            self.pending = pending
+        }
+    }
+
+    /// Sets the password that the user has chosen in place of the former one, and begins the session.
+    func choosePassword(
+        _ step: NewPasswordStep, by permission: PasswordReset.Permission, _ submission: Submission,
+        at client: ClientIdentifier?
+    ) async throws -> Outcome {
+        let password: Password
+        do {
+            password = try Self.password(
+                try submission.form.value("password"), of: step.user, host: settings.issuer.host)
+        } catch let refusal as Password.Refusal {
+            var again = step
+            again.problem = refusal
+            return .again(.newPassword(again))
+        }
+        let reset = Reset(
+            permission: permission, password: password, staysSignedIn: step.pending.staysSignedIn,
+            note: "chosen at the sign-in")
+        return try await self.reset(reset, of: step.user, submission, at: client) ?? .again(.tooLate)
+    }
+
+    static func password(_ typed: String, of user: User, host: String?) throws(Password.Refusal) -> Password {
+        try Password(
+            choosing: typed, for: user.username, email: user.email, displayName: user.displayName, host: host)
+    }
+
+    /// A new password that a user may set without a session.
+    struct Reset: Sendable {
+        let permission: PasswordReset.Permission
+        let password: Password
+        var staysSignedIn = false
+        /// The detail of the change for the audit log.
+        let note: String
+    }
+
+    /// Sets a new password, which ends every session of the user, and continues as after that password.
+    ///
+    /// A second factor that was proved for the change is not asked for again.
+    ///
+    /// - Returns: Nil if the permission was used, or the account has changed since it was verified.
+    func reset(
+        _ reset: Reset, of user: User, _ submission: Submission, at client: ClientIdentifier? = nil
+    ) async throws -> Outcome? {
+        let (request, now) = (submission.request, submission.now)
+        var renewed = user
+        renewed.passwordHash = try await users.hasher.hash(reset.password)
+        renewed.mustChangePassword = false
+        let event = auditor.event(
+            .passwordChange, by: request, user: user.id, client: client, detail: reset.note + ", ended all sessions",
+            now: now)
+        let outcome = try await links.resetPassword(
+            PasswordReset(of: user, by: reset.permission, to: renewed.passwordHash), at: now,
+            sending: try await noticeOfNewPassword(user, request.language, now), recording: [event])
+        switch outcome {
+        case .reset: auditor.countRecorded(event)
+        case .permissionOutdated, .userNotActive:
+            await auditor.refuse(
+                .passwordChange, because: .accountChanged, request, user: user.id, client: client, detail: reset.note,
+                now: now)
+            return nil
+        }
+        let typed = Typed(name: user.username.rawValue, staysSignedIn: reset.staysSignedIn)
+        guard let methods = reset.permission.methods else {
+            return try await continueAfterPassword(submission, of: renewed, typed: typed, at: client)
+        }
+        let proof = Proof(
+            .continued(renewed.passwordHash, methods), staysSignedIn: reset.staysSignedIn, note: "after a new password")
+        return try await begin(submission, for: renewed, by: proof, at: client, else: .tooLate)
+    }
+
+    /// Returns the page on which a user chooses another password.
+    func page(
+        _ step: NewPasswordStep, _ content: Content, on request: IncomingRequest, now: Date
+    ) throws -> Reply {
+        let (browser, cookie) = browserToken(of: request)
+        let pending = try step.pending.field(
+            of: pendingContext(of: content.pendingRequest, in: browser), keys: pendingSignIns)
+        var page = NewPasswordPage(
+            userDisplayName: DisplayName(of: step.user), username: step.user.username.rawValue,
+            action: settings.issuer.path + endpoint.path, request: content.pendingRequest,
+            ticket: ticket(for: content.pendingRequest, in: browser, now: now), state: .pending(pending))
+        page.problem = step.problem.map { request.words($0) }
+        return Reply(step.problem == nil ? .ok : .badRequest, .page(page)).setting(cookie)
+    }
+
+    /// Returns a ticket for a page of this form.
+    func ticket(for pendingRequest: String, in browser: BrowserToken, now: Date) -> String {
+        tickets.issue(
+            purpose, to: browser.exposed, request: pendingRequest, interaction: InteractionIdentifier(random: random),
+            expires: settings.pageEnd(from: now))
+    }
+}
+
+extension PasswordReset.Permission {
+    /// The methods of the session that follows; nil if the sign-in continues as after a password.
+    ///
+    /// A recovery code alone is one factor, so the session counts as one by a password.
+    fileprivate var methods: AuthenticationMethods? {
+        switch self {
+        case .link(_, let use), .formerPassword(let use):
+            switch use {
+            case .code: [.password, .code]
+            case .recoveryCode: [.password, .recoveryCode]
+            case .remembered, .setup, nil: nil
+            }
+        case .recoveryCode: [.password]
+        case .operator: nil
+        }
+    }
+}
