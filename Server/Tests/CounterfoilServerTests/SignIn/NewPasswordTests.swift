@@ -1,0 +1,125 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A password that the user must change at the next sign-in.
+struct NewPasswordTests {
+    private static let newPassword = "a new one that nobody else has"
+
+    private static func demandNewPassword(of user: User, in store: TestStore) async throws {
+        let reset = PasswordReset(of: user, by: .operator(isTemporary: true), to: user.passwordHash)
+        #expect(try await store.resetPassword(reset, at: World.now, sending: nil, recording: []) == .reset)
+    }
+
+    private static func enterPassword(
+        _ test: TestServer, in browser: inout ScriptedUserAgent, _ password: String = TestServer.password
+    ) async throws -> Reply {
+        let page = try await browser.open(Attempt(test).with("prompt", "login").url)
+        return try await browser.signIn(on: page, username: "alice", password: password, stayingSignedIn: true)
+    }
+
+    @Test func `the sign-in asks for a new password before the session`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        try await Self.demandNewPassword(of: test.alice, in: store)
+        var browser = test.browser()
+        let reply = try await Self.enterPassword(test, in: &browser)
+        let page = try reply.newPasswordPage
+        #expect(reply.status == .ok && page.problem == nil && !page.asksForCode)
+        #expect(browser.cookies["__Host-counterfoil-session"] == nil)
+        let weak = try await browser.setPassword("short", on: reply)
+        #expect(weak.status == .badRequest)
+        #expect(try weak.newPasswordPage.problem != nil)
+        _ = try await browser.setPassword(Self.newPassword, on: weak).consentPage
+        #expect(try await store.sessions(of: test.alice.id).map(\.isPersistent) == [true])
+        #expect(try await store.user(test.alice.id)?.mustChangePassword == false)
+        // The page counts once.
+        let again = try await browser.setPassword("another one of many words", on: reply)
+        #expect(again.status == .badRequest)
+        var other = test.browser()
+        _ = try await Self.enterPassword(test, in: &other, Self.newPassword).consentPage
+    }
+
+    @Test func `the code of the second factor comes first, and counts once`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let (app, codes) = try await test.setUpSecondFactor(in: &browser)
+        for code in [test.code(of: app), codes[0]] {
+            let alice = try #require(try await store.user(test.alice.id))
+            try await Self.demandNewPassword(of: alice, in: store)
+            let password = alice.passwordHash == test.alice.passwordHash ? TestServer.password : Self.newPassword
+            let asked = try await Self.enterPassword(test, in: &browser, password)
+            let page = try await browser.enter(code, on: asked)
+            #expect(try page.newPasswordPage.problem == nil)
+            _ = try await browser.setPassword(Self.newPassword, on: page).consentPage
+            let method: AuthenticationMethod = code == codes[0] ? .recoveryCode : .code
+            #expect(try await store.sessions(of: alice.id).map(\.methods) == [[.password, method]])
+        }
+        #expect(try await browser.enter(codes[0], on: try await Self.enterPassword(test, in: &browser, Self.newPassword))
+            .status == .badRequest)
+    }
+
+    @Test func `a remembered browser does not replace the code`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let (app, _) = try await test.setUpSecondFactor(in: &browser)
+        let asked = try await Self.enterPassword(test, in: &browser)
+        _ = try await browser.enter(test.code(of: app), on: asked, remembering: true)
+        test.clock.advance(by: 30)
+        try await Self.demandNewPassword(of: test.alice, in: store)
+        _ = try await Self.enterPassword(test, in: &browser).codePage
+    }
+
+    @Test func `the page holds for its browser and ten minutes`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        try await Self.demandNewPassword(of: test.alice, in: store)
+        var browser = test.browser()
+        let reply = try await Self.enterPassword(test, in: &browser)
+        let page = try reply.newPasswordPage
+        var other = test.browser()
+        let foreign = try await other.open(Attempt(test).url).signInPage
+        var form = page.form(Self.newPassword).setting("ticket", to: foreign.ticket)
+        form = form.setting("request", to: foreign.request)
+        #expect(try await other.send(.post, to: page.action, form: form).page is NewPasswordPage == false)
+        test.clock.advance(by: 601)
+        #expect(try await browser.setPassword(Self.newPassword, on: reply).page is SignInPage)
+        #expect(try await store.user(test.alice.id)?.mustChangePassword == true)
+    }
+
+    @Test func `the old password confirms nothing, and a passkey signs in`() async throws {
+        let store = TestStore()
+        let test = try await TestServer(store: store)
+        try await Self.demandNewPassword(of: test.alice, in: store)
+        let alice = try #require(try await store.user(test.alice.id))
+        var proof = Session.lasting(of: alice)
+        proof = Session(
+            digest: proof.digest, userID: alice.id, authenticatedAt: test.clock.now, methods: [.passkey],
+            lastSeenAt: test.clock.now, expiresAt: test.clock.now + 3600)
+        let begun = try await store.beginSession(
+            proof, proving: .continued(alice.passwordHash, [.passkey]), replacing: nil, recording: [])
+        #expect(begun == .begun(proof.id))
+        let users = test.server.components.users
+        var browser = test.browser()
+        let page = try await browser.open("/sign-in")
+        #expect(page.page is SignInPage)
+        let request = IncomingRequest(
+            head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"), source: "192.0.2.1", id: "x")
+        let outcome = try await users.confirm(
+            alice, password: TestServer.password, in: request, now: test.clock.now)
+        guard case .refused(let cause) = outcome else {
+            Issue.record("the password confirmed something")
+            return
+        }
+        #expect(cause.reason == .newPasswordNeeded)
+    }
+}
