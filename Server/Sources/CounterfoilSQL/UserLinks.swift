@@ -57,7 +57,7 @@ extension SQLStore {
 
     /// Sets a password, if the permission still holds, and uses the permission up.
     public func resetPassword(
-        _ reset: PasswordReset, at time: Date, sending notice: NewMail?, recording events: [AuditEvent]
+        _ reset: PasswordReset, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ResetPasswordOutcome {
         try await commit(
             ending: .usually(.password, .session, .grant, .recoveryCode), recording: events
@@ -73,7 +73,6 @@ extension SQLStore {
             if case .operator(isTemporary: true) = reset.permission {
                 try database.send("UPDATE people SET must_change_password = 1 WHERE id = ?", reset.userID.rawValue)
             }
-            if let notice { try database.queue(notice) }
             return .reset
         }
     }

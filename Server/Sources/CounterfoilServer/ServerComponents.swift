@@ -135,16 +135,17 @@ package struct ServerComponents: Sendable {
         bound.registry = registry.serving(request)
         let store = store.serving(request)
         bound.store = store
+        bound.attempts.store = store
         bound.hasher = hasher.serving(request)
         bound.auditor.store = store
         bound.auditor.logger = bound.logger
+        bound.auditor.notices = bound.mails
         bound.directory.registry = bound.registry
         bound.directory.store = store
         bound.directory.auditor = bound.auditor
         bound.directory.request = request
         bound.sessions.store = store
         bound.sessions.auditor = bound.auditor
-        bound.attempts.store = store
         bound.proofs.used = store
         bound.setupLink.store = store
         bound.redemptions.store = store
@@ -187,10 +188,7 @@ package struct ServerComponents: Sendable {
                 keys: serverKey.rememberedBrowsers, cookies: cookies, days: settings.secondFactorMemory),
             pendingSignIns: serverKey.pendingSignIns, sessions: sessions, tickets: tickets,
             earlierSignIns: earlierSignIns, auditor: auditor, random: random, links: store,
-            offersRecovery: offersRecovery,
-            noticeOfNewPassword: { [mails] user, language, now in
-                try await mails?.noticeOfPasswordChange(for: user, in: language, now: now)
-            })
+            offersRecovery: offersRecovery)
     }
 
     /// Whether a user can get back into an account without an operator.

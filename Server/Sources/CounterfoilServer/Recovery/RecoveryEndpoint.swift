@@ -132,7 +132,7 @@ extension RecoveryEndpoint {
             }
         }
         let reset = SignInForm.Reset(
-            permission: .link(facts.link.digest, use), password: password, note: facts.link.origin.note)
+            permission: .link(facts.link.digest, use), password: password, change: facts.link.origin.change)
         guard let outcome = try await form.reset(reset, of: user, submission) else {
             throw RecoveryProblem.linkOver(again: newLink)
         }
@@ -231,7 +231,7 @@ extension RecoveryEndpoint {
             } catch { return try again(.code, error, submission) }
             guard let digest else { return try again(.code, RecoveryMessage.wrongCode, submission) }
             let reset = SignInForm.Reset(
-                permission: .recoveryCode(digest), password: password, note: "by a recovery code")
+                permission: .recoveryCode(digest), password: password, change: .passwordSetByRecoveryCode)
             guard let outcome = try await form.reset(reset, of: user, submission) else {
                 return try again(.code, RecoveryMessage.wrongCode, submission)
             }
@@ -280,11 +280,11 @@ extension UserLinkFacts {
 }
 
 extension UserLink.Origin {
-    /// The detail of a new password for the audit log.
-    fileprivate var note: String {
+    /// The change by a new password.
+    fileprivate var change: AccountChange {
         switch self {
-        case .operator: "by a link of an operator"
-        case .mail: "by a link in a mail"
+        case .operator: .passwordSetByOperatorLink
+        case .mail: .passwordSetByMail
         }
     }
 }

@@ -32,7 +32,7 @@ extension SignInForm {
         }
         let reset = Reset(
             permission: permission, password: password, staysSignedIn: step.pending.staysSignedIn,
-            note: "chosen at the sign-in")
+            change: .passwordChosen)
         return try await self.reset(reset, of: step.user, submission, at: client) ?? .again(.tooLate)
     }
 
@@ -46,8 +46,8 @@ extension SignInForm {
         let permission: PasswordReset.Permission
         let password: Password
         var staysSignedIn = false
-        /// The detail of the change for the audit log.
-        let note: String
+        /// The change for the audit log and the notice.
+        let change: AccountChange
     }
 
     /// Sets a new password, which ends every session of the user, and continues as after that password.
@@ -60,20 +60,17 @@ extension SignInForm {
     ) async throws -> Outcome? {
         let (request, now) = (submission.request, submission.now)
         var renewed = user
-        renewed.passwordHash = try await users.hasher.hash(reset.password)
+        let hash = try await users.hasher.hash(reset.password)
+        renewed.passwordHash = hash
         renewed.mustChangePassword = false
-        let event = auditor.event(
-            .passwordChange, by: request, user: user.id, client: client, detail: reset.note + ", ended all sessions",
-            now: now)
+        let event = try await auditor.event(of: reset.change, to: user, by: request, client: client, now: now)
         let outcome = try await links.resetPassword(
-            PasswordReset(of: user, by: reset.permission, to: renewed.passwordHash), at: now,
-            sending: try await noticeOfNewPassword(user, request.language, now), recording: [event])
+            PasswordReset(of: user, by: reset.permission, to: hash), at: now, recording: [event])
         switch outcome {
         case .reset: auditor.countRecorded(event)
         case .permissionOutdated, .userNotActive:
             await auditor.refuse(
-                .passwordChange, because: .accountChanged, request, user: user.id, client: client, detail: reset.note,
-                now: now)
+                .passwordChange, because: .accountChanged, request, user: user.id, client: client, now: now)
             return nil
         }
         let typed = Typed(name: user.username.rawValue, staysSignedIn: reset.staysSignedIn)
@@ -81,7 +78,7 @@ extension SignInForm {
             return try await continueAfterPassword(submission, of: renewed, typed: typed, at: client)
         }
         let proof = Proof(
-            .continued(renewed.passwordHash, methods), staysSignedIn: reset.staysSignedIn, note: "after a new password")
+            .continued(hash, methods), staysSignedIn: reset.staysSignedIn, note: "after a new password")
         return try await begin(submission, for: renewed, by: proof, at: client, else: .tooLate)
     }
 

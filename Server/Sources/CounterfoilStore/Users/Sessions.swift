@@ -127,11 +127,12 @@ public enum SignInProof: Sendable, Hashable {
     case password(PasswordHash)
     /// The password with this hash, and a second factor.
     case twoFactors(PasswordHash, SecondFactorUse)
-    /// The password with this hash, of a user who has just set it, or whose session continues, after a proof by these
+    /// The password with this hash, or no password, of a user who has just set it, or whose session continues, after a
+    /// proof by these
     /// methods.
     ///
     /// The code of a second factor is not asked for again.
-    case continued(PasswordHash, AuthenticationMethods)
+    case continued(PasswordHash?, AuthenticationMethods)
     /// A passkey.
     case passkey(PasskeyUse)
 }
@@ -164,8 +165,10 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey until it is deleted. A password alone holds while the
-    /// user has no second factor. A password that the user must change (``User/mustChangePassword``) does not hold. The use of a passkey or of a second factor is recorded, and the challenge of a
+    /// A password holds while its hash is stored (or none is, if the session continues without one), and a passkey
+    /// until it is deleted. A password alone holds while the user has no second factor. A password that the user must
+    /// change (``User/mustChangePassword``) does not hold. The use of a passkey or of a second factor is recorded, and
+    /// the challenge of a
     /// passkey begins no other session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new

@@ -94,8 +94,8 @@ public struct PasswordReset: Sendable, Hashable {
     public let userID: UserIdentifier
     /// The reason for which the user may set a password.
     public let permission: Permission
-    /// The hash of the password that is replaced.
-    public let former: PasswordHash
+    /// The hash of the password that is replaced; nil if the account has none.
+    public let former: PasswordHash?
     /// The hash of the new password.
     public let new: PasswordHash
 
@@ -108,7 +108,7 @@ public struct PasswordReset: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``UserLinkStore/resetPassword(_:at:sending:recording:)``.
+/// The outcome of ``UserLinkStore/resetPassword(_:at:recording:)``.
 public enum ResetPasswordOutcome: Sendable, Hashable {
     /// The password was set, and everything that the former one gave access to has ended.
     case reset
@@ -134,15 +134,14 @@ public protocol UserLinkStore: Sendable {
     /// Sets a password, if the permission still holds, and uses the permission up.
     ///
     /// In the same transaction the store ends all sessions, grants and codes of the user, as
-    /// ``UserStore/changePassword(of:from:to:keeping:at:sending:recording:)`` does, and deletes all links of the user.
+    /// ``UserStore/changePassword(of:from:to:keeping:at:recording:)`` does, and deletes all links of the user.
     /// A link from a mail also sets ``UserProfile/isEmailVerified``.
     ///
     /// - Parameters:
     ///   - reset: The new password, and the permission to set it.
     ///   - time: The time of the change.
-    ///   - notice: A mail about the change, which is queued with it; nil for none.
     ///   - events: The events that describe the commit, which the store appends with it.
     func resetPassword(
-        _ reset: PasswordReset, at time: Date, sending notice: NewMail?, recording events: [AuditEvent]
+        _ reset: PasswordReset, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ResetPasswordOutcome
 }

@@ -40,12 +40,10 @@ struct UserPassword: AsyncParsableCommand {
             // First, so that no passkey begins a session after the sessions have ended.
             let passkeys = try await removingPasskeys(of: user, in: installation)
             let isTemporary = secret.mustChangePassword
-            let event = installation.event(
-                .passwordChange, user: user.id,
-                detail: isTemporary ? "new password until the next sign-in" : "new password")
+            let event = try await installation.event(
+                of: isTemporary ? .temporaryPasswordSet : .passwordSet, to: user)
             let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
-            let outcome = try await installation.store.resetPassword(
-                reset, at: event.at, sending: nil, recording: [event])
+            let outcome = try await installation.store.resetPassword(reset, at: event.at, recording: [event])
             switch outcome {
             case .reset:
                 if options.json { return try Output.json(UserDocument(user)) }
@@ -67,7 +65,7 @@ struct UserPassword: AsyncParsableCommand {
             return " \(Self.words(count)) still \(count == 1 ? "signs" : "sign") the user in; "
                 + "to delete \(count == 1 ? "it" : "them"), run the command with --remove-passkeys."
         }
-        let event = installation.event(.passkey, user: user.id, detail: "deleted all")
+        let event = try await installation.event(of: .passkeysRemoved, to: user)
         let removed = try await store.removePasskeys(of: user.id, recording: [event])
         return " Deleted \(Self.words(removed))."
     }

@@ -13,7 +13,7 @@ struct NewPasswordTests {
 
     private static func demandNewPassword(of user: User, in store: TestStore) async throws {
         let reset = PasswordReset(of: user, by: .operator(isTemporary: true), to: user.passwordHash)
-        #expect(try await store.resetPassword(reset, at: World.now, sending: nil, recording: []) == .reset)
+        #expect(try await store.resetPassword(reset, at: World.now, recording: []) == .reset)
     }
 
     private static func enterPassword(
@@ -62,8 +62,9 @@ struct NewPasswordTests {
             let method: AuthenticationMethod = code == codes[0] ? .recoveryCode : .code
             #expect(try await store.sessions(of: alice.id).map(\.methods) == [[.password, method]])
         }
-        #expect(try await browser.enter(codes[0], on: try await Self.enterPassword(test, in: &browser, Self.newPassword))
-            .status == .badRequest)
+        #expect(
+            try await browser.enter(codes[0], on: try await Self.enterPassword(test, in: &browser, Self.newPassword))
+                .status == .badRequest)
     }
 
     @Test func `a remembered browser does not replace the code`() async throws {

@@ -33,7 +33,7 @@ struct UserLinkContractTests {
         var user = world.user
         user.passwordHash = former
         let reset = PasswordReset(of: user, by: .link(link.digest, factor), to: .other)
-        return try await world.store.resetPassword(reset, at: time, sending: nil, recording: [])
+        return try await world.store.resetPassword(reset, at: time, recording: [])
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -190,7 +190,7 @@ struct UserLinkContractTests {
                     .example(of: world.user), recoveryCodes: codes, keeping: nil, recording: []) == .added)
             @Sendable func reset(_ user: User, _ code: ArtefactDigest) async throws -> ResetPasswordOutcome {
                 let reset = PasswordReset(of: user, by: .recoveryCode(code), to: .other)
-                return try await world.store.resetPassword(reset, at: World.now, sending: nil, recording: [])
+                return try await world.store.resetPassword(reset, at: World.now, recording: [])
             }
             #expect(try await reset(other.user, codes[0]) == .permissionOutdated)
             let used = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -208,20 +208,20 @@ struct UserLinkContractTests {
         try await kind.withWorld { world async throws in
             let store = world.store
             let temporary = PasswordReset(of: world.user, by: .operator(isTemporary: true), to: .other)
-            #expect(try await store.resetPassword(temporary, at: World.now, sending: nil, recording: []) == .reset)
+            #expect(try await store.resetPassword(temporary, at: World.now, recording: []) == .reset)
             let user = try #require(try await store.user(world.user.id))
             #expect(user.mustChangePassword && user.passwordHash == .other)
             #expect(try await store.sessions(of: user.id).isEmpty)
             let session = Session.example(of: user)
             #expect(try await store.beginSession(session, proving: .other, replacing: nil) == .proofOutdated)
             let chosen = PasswordReset(of: user, by: .formerPassword(nil), to: .example)
-            #expect(try await store.resetPassword(chosen, at: World.now, sending: nil, recording: []) == .reset)
+            #expect(try await store.resetPassword(chosen, at: World.now, recording: []) == .reset)
             #expect(try await store.user(user.id)?.mustChangePassword == false)
             #expect(
                 try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             // The one that was verified is not the password any more.
             #expect(
-                try await store.resetPassword(chosen, at: World.now, sending: nil, recording: [])
+                try await store.resetPassword(chosen, at: World.now, recording: [])
                     == .permissionOutdated)
         }
     }
