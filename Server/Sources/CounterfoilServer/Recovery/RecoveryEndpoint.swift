@@ -209,9 +209,6 @@ extension RecoveryEndpoint {
         let name = try submission.form.value("name")
         let typed = try submission.form.value("password")
         let code = RecoveryCode(typed: try submission.form.value(SignInForm.codeField))
-        do { try Self.check(typed, for: name, host: settings.issuer.host) } catch {
-            return try again(.code, error, submission)
-        }
         var digest: ArtefactDigest?
         let outcome = try await form.users.attempt(name: name, in: request, now: now) { user in
             digest = try await form.secondFactors.digest(of: code, of: user)
@@ -225,6 +222,7 @@ extension RecoveryEndpoint {
             await auditor.refuse(.throttled, because: cause, of: request, now: now)
             return try again(.code, SignInMessage.tooManyAttempts, retryAfter: seconds, submission)
         case .signedIn(let user):
+            // What is wrong with a password depends on the names of the account, so only its user learns it.
             let password: Password
             do {
                 password = try SignInForm.password(typed, of: user, host: settings.issuer.host)
@@ -237,14 +235,6 @@ extension RecoveryEndpoint {
             }
             return try finish(outcome, of: submission)
         }
-    }
-
-    /// Checks a password before the code, with the typed name alone, because the names of the account must not show.
-    private static func check(_ typed: String, for name: String, host: String?) throws(Password.Refusal) {
-        let email = EmailAddress(name)
-        let local = email.map { String($0.rawValue.prefix { $0 != "@" }) }
-        guard let username = Username(name) ?? local.flatMap(Username.init) else { return }
-        _ = try Password(choosing: typed, for: username, email: email, displayName: nil, host: host)
     }
 
     private func again(
