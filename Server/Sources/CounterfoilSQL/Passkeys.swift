@@ -38,20 +38,9 @@ extension SQLStore {
         _ passkey: Passkey, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddPasskeyOutcome {
         try await commit(recording: events) { database in
-            let facts = try database.answers(
-                """
-                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL),
-                    (SELECT count(*) FROM passkeys WHERE person_id = ?1) < \(Passkey.limitPerUser),
-                    NOT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2)
-                """,
-                passkey.userID.rawValue,
-                Data(passkey.digest.bytes)
-            )
-            guard facts[0] else { return .userNotActive }
-            guard facts[2] else { return .exists }
-            guard facts[1] else { return .tooMany }
-            try database.insert(passkey)
-            return .added
+            let outcome = try database.obstacle(to: passkey)
+            if outcome == .added { try database.insert(passkey) }
+            return outcome
         }
     }
 
@@ -118,7 +107,23 @@ extension SQLConnection {
         )
     }
 
-    fileprivate func insert(_ passkey: Passkey) throws {
+    /// Returns the outcome of adding a passkey, and adds nothing.
+    func obstacle(to passkey: Passkey) throws -> AddPasskeyOutcome {
+        let facts = try answers(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL),
+                (SELECT count(*) FROM passkeys WHERE person_id = ?1) < \(Passkey.limitPerUser),
+                NOT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2)
+            """,
+            passkey.userID.rawValue,
+            Data(passkey.digest.bytes)
+        )
+        guard facts[0] else { return .userNotActive }
+        guard facts[2] else { return .exists }
+        return facts[1] ? .added : .tooMany
+    }
+
+    func insert(_ passkey: Passkey) throws {
         try send(
             """
             INSERT INTO passkeys (

@@ -64,11 +64,15 @@ extension SQLStore {
         ) { database in
             guard try database.isActive(reset.userID) else { return .userNotActive }
             guard try database.allows(reset.permission, of: reset.userID, at: time) else { return .permissionOutdated }
+            if case .passkey(let passkey) = reset.new, try database.obstacle(to: passkey) != .added {
+                return .permissionOutdated
+            }
             if case .link(let digest, _) = reset.permission { try database.verifyAddress(by: digest, at: time) }
             guard
                 try database.replacePassword(
-                    of: reset.userID, from: reset.former, to: reset.new, keeping: nil, at: time)
+                    of: reset.userID, from: reset.former, to: reset.new.passwordHash, keeping: nil, at: time)
             else { return .permissionOutdated }
+            if case .passkey(let passkey) = reset.new { try database.insert(passkey) }
             if let use = reset.permission.secondFactor { try database.record(use, of: reset.userID) }
             if case .operator(isTemporary: true) = reset.permission {
                 try database.send("UPDATE people SET must_change_password = 1 WHERE id = ?", reset.userID.rawValue)
@@ -111,6 +115,10 @@ extension SQLConnection {
             WHERE id = (SELECT person_id FROM user_links WHERE digest = ?1 AND email IS NOT NULL)
             """, Data(digest.bytes), #"{"email_verified":true}"#, time.microseconds)
     }
+}
+
+extension PasswordReset.Replacement {
+    fileprivate var passwordHash: PasswordHash? { if case .password(let hash) = self { hash } else { nil } }
 }
 
 extension PasswordReset.Permission {

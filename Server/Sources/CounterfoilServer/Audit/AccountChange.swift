@@ -17,6 +17,8 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     case passwordSetByMail
     /// The user set a password by a link of an operator.
     case passwordSetByOperatorLink
+    /// The user added a passkey by a link, in place of the password.
+    case passkeyAddedByLink
     /// The user set a password with a recovery code.
     case passwordSetByRecoveryCode
     /// The user chose a password in place of one that had to be changed.
@@ -52,6 +54,7 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         case .temporaryPasswordSet: (.passwordChange, "new password until the next sign-in")
         case .passwordSetByMail: (.passwordChange, "by a link in a mail, ended all sessions")
         case .passwordSetByOperatorLink: (.passwordChange, "by a link of an operator, ended all sessions")
+        case .passkeyAddedByLink: (.passkey, "added by a link in place of the password, ended all sessions")
         case .passwordSetByRecoveryCode: (.passwordChange, "by a recovery code, ended all sessions")
         case .passwordChosen: (.passwordChange, "chosen at the sign-in, ended all sessions")
         case .passwordAdded: (.passwordChange, "added")

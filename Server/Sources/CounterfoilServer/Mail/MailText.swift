@@ -30,7 +30,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
                 .passwordChange
             case .passwordAdded: .passwordAddition
             case .passwordRemoved: .passwordRemoval
-            case .passkeyAdded: .passkeyAddition
+            case .passkeyAdded, .passkeyAddedByLink: .passkeyAddition
             case .passkeyRemoved, .passkeysRemoved: .passkeyRemoval
             case .secondFactorSetUp: .secondFactorSetup
             case .secondFactorReplaced: .secondFactorReplacement

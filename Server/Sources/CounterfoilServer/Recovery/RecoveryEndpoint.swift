@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilStore
 import Foundation
 import HTTPTypes
+import WebAuthn
 
 /// The endpoint `/recover`: the way back into an account for a user who has forgotten the password.
 ///
@@ -106,12 +107,16 @@ extension RecoveryEndpoint {
         // The link decides at which page the sign-in continues.
         guard submission.pendingRequest == facts.destination else { throw RecoveryProblem.linkOver(again: newLink) }
         let user = facts.user
-        let password: Password
+        let way: SignInForm.Reset.Way
         do {
-            password = try SignInForm.password(
-                try submission.form.value("password"), of: user, host: settings.issuer.host)
+            way = try newWay(of: user, submission)
         } catch let refusal as Password.Refusal {
             return try await page(facts, token: token, on: request, now: now) { $0.problem = request.words(refusal) }
+        } catch let refusal as CeremonyRefusal {
+            await auditor.refuse(.passkey, because: .passkey, request, user: user.id, detail: "\(refusal)", now: now)
+            return try await page(facts, token: token, on: request, now: now) {
+                $0.problem = request.words(RecoveryMessage.passkeyRefused)
+            }
         }
         var use: SecondFactorUse?
         if try await form.secondFactors.store.secondFactor(of: user.id) != .none {
@@ -132,11 +137,28 @@ extension RecoveryEndpoint {
             }
         }
         let reset = SignInForm.Reset(
-            permission: .link(facts.link.digest, use), password: password, change: facts.link.origin.change)
+            permission: .link(facts.link.digest, use), way: way,
+            change: if case .passkey = way { .passkeyAddedByLink } else { facts.link.origin.change })
         guard let outcome = try await form.reset(reset, of: user, submission) else {
             throw RecoveryProblem.linkOver(again: newLink)
         }
         return try finish(outcome, of: submission)
+    }
+
+    /// Reads the new password, or the new passkey.
+    private func newWay(of user: User, _ submission: SignInForm.Submission) throws -> SignInForm.Reset.Way {
+        let answer = try submission.form.value(SignInForm.passkeyField)
+        guard !answer.isEmpty else {
+            return .password(
+                try SignInForm.password(
+                    try submission.form.value("password"), of: user, host: settings.issuer.host))
+        }
+        guard let ceremonies = PasskeyCeremonies(settings.issuer) else { throw NotFoundError() }
+        let userAgent = submission.request.head.headerFields[.userAgent] ?? ""
+        return .passkey(
+            try ceremonies.newPasskey(
+                answer, answering: try submission.form.value("ticket"), of: user,
+                naming: { $0 ?? submission.request.words(Device(userAgent: userAgent).text) }, now: submission.now))
     }
 
     private func page(
@@ -149,6 +171,11 @@ extension RecoveryEndpoint {
             request: facts.destination, ticket: form.ticket(for: facts.destination, in: browser, now: now),
             state: .link(token),
             asksForCode: try await form.secondFactors.store.secondFactor(of: facts.user.id) != .none)
+        if let ceremonies = PasskeyCeremonies(settings.issuer) {
+            page.passkeyOptions = ceremonies.creationOptions(
+                for: facts.user, with: try await form.passkeys.store.passkeys(of: facts.user.id),
+                siteName: settings.siteName.description, answering: page.ticket)
+        }
         change(&page)
         return reply(page, problem: page.problem, retryAfter: page.retryAfterSeconds).setting(cookie)
     }
@@ -229,7 +256,7 @@ extension RecoveryEndpoint {
             } catch { return try again(.code, error, submission) }
             guard let digest else { return try again(.code, RecoveryMessage.wrongCode, submission) }
             let reset = SignInForm.Reset(
-                permission: .recoveryCode(digest), password: password, change: .passwordSetByRecoveryCode)
+                permission: .recoveryCode(digest), way: .password(password), change: .passwordSetByRecoveryCode)
             guard let outcome = try await form.reset(reset, of: user, submission) else {
                 return try again(.code, RecoveryMessage.wrongCode, submission)
             }
@@ -283,6 +310,8 @@ extension UserLink.Origin {
 private enum RecoveryMessage: String, LocalizationKey {
     /// The name or the code is wrong; the text does not say which of them.
     case wrongCode = "recovery.wrong-code"
+    /// The answer of the browser does not add a passkey.
+    case passkeyRefused = "account.passkeys.refused"
 }
 
 /// The error for a link that does not work.

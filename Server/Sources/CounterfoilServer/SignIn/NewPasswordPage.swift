@@ -1,6 +1,7 @@
 /// The page on which a user sets a new password without a session.
 ///
-/// It posts `password`, `request`, `ticket` and the field of its ``State``, and `code` if ``asksForCode`` is true.
+/// It posts `password`, `request`, `ticket` and the field of its ``State``, and `code` if ``asksForCode`` is true. With
+/// a passkey, the script of the page posts `passkey` in place of `password`.
 package struct NewPasswordPage: Page, Hashable {
     package static let template = "new-password"
 
@@ -33,6 +34,9 @@ package struct NewPasswordPage: Page, Hashable {
     /// The field that ``problem`` is about.
     package var wrongField = Field.password
     package var retryAfterSeconds: Int?
+    /// The options in JSON with which the script adds a passkey in place of a password (WebAuthn §5.1.8); nil if the
+    /// page offers none.
+    package var passkeyOptions: String?
 
     package init(
         userDisplayName: DisplayName, username: String, action: String, request: String, ticket: String, state: State,
@@ -46,6 +50,8 @@ package struct NewPasswordPage: Page, Hashable {
         self.state = state
         self.asksForCode = asksForCode
     }
+
+    package var script: PageScript? { passkeyOptions == nil ? nil : .passkeys }
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         var (token, pending): (String?, String?)

@@ -31,7 +31,7 @@ extension SignInForm {
             return .again(.newPassword(again))
         }
         let reset = Reset(
-            permission: permission, password: password, staysSignedIn: step.pending.staysSignedIn,
+            permission: permission, way: .password(password), staysSignedIn: step.pending.staysSignedIn,
             change: .passwordChosen)
         return try await self.reset(reset, of: step.user, submission, at: client) ?? .again(.tooLate)
     }
@@ -41,10 +41,16 @@ extension SignInForm {
             choosing: typed, for: user.username, email: user.email, displayName: user.displayName, host: host)
     }
 
-    /// A new password that a user may set without a session.
+    /// A new password that a user may set without a session, or a passkey in place of it.
     struct Reset: Sendable {
+        /// The new way in.
+        enum Way: Sendable {
+            case password(Password)
+            case passkey(Passkey)
+        }
+
         let permission: PasswordReset.Permission
-        let password: Password
+        let way: Way
         var staysSignedIn = false
         /// The change for the audit log and the notice.
         let change: AccountChange
@@ -60,12 +66,20 @@ extension SignInForm {
     ) async throws -> Outcome? {
         let (request, now) = (submission.request, submission.now)
         var renewed = user
-        let hash = try await users.hasher.hash(reset.password)
-        renewed.passwordHash = hash
+        let replacement: PasswordReset.Replacement
+        switch reset.way {
+        case .password(let password):
+            let hash = try await users.hasher.hash(password)
+            renewed.passwordHash = hash
+            replacement = .password(hash)
+        case .passkey(let passkey):
+            renewed.passwordHash = nil
+            replacement = .passkey(passkey)
+        }
         renewed.mustChangePassword = false
         let event = try await auditor.event(of: reset.change, to: user, by: request, client: client, now: now)
         let outcome = try await links.resetPassword(
-            PasswordReset(of: user, by: reset.permission, to: hash), at: now, recording: [event])
+            PasswordReset(of: user, by: reset.permission, to: replacement), at: now, recording: [event])
         switch outcome {
         case .reset: auditor.countRecorded(event)
         case .permissionOutdated, .userNotActive:
@@ -74,11 +88,12 @@ extension SignInForm {
             return nil
         }
         let typed = Typed(name: user.username.rawValue, staysSignedIn: reset.staysSignedIn)
-        guard let methods = reset.permission.methods else {
+        guard let methods = reset.methods else {
             return try await continueAfterPassword(submission, of: renewed, typed: typed, at: client)
         }
         let proof = Proof(
-            .continued(hash, methods), staysSignedIn: reset.staysSignedIn, note: "after a new password")
+            .continued(renewed.passwordHash, methods), staysSignedIn: reset.staysSignedIn,
+            note: reset.change.kind == .passkey ? "after a new passkey" : "after a new password")
         return try await begin(submission, for: renewed, by: proof, at: client, else: .tooLate)
     }
 
@@ -102,6 +117,14 @@ extension SignInForm {
         tickets.issue(
             purpose, to: browser.exposed, request: pendingRequest, interaction: InteractionIdentifier(random: random),
             expires: settings.pageEnd(from: now))
+    }
+}
+
+extension SignInForm.Reset {
+    /// The methods of the session that follows; nil if the sign-in continues as after a password.
+    fileprivate var methods: AuthenticationMethods? {
+        // The registration has verified the user.
+        if case .passkey = way { [.passkey] } else { permission.methods }
     }
 }
 

@@ -74,7 +74,7 @@ public enum AddUserLinkOutcome: Sendable, Hashable {
     case queueFull
 }
 
-/// A new password that a user sets without a session.
+/// A new password, or a passkey in place of it, that a user sets without a session.
 public struct PasswordReset: Sendable, Hashable {
     /// The reason for which the user may set a password.
     public enum Permission: Sendable, Hashable {
@@ -96,15 +96,28 @@ public struct PasswordReset: Sendable, Hashable {
     public let permission: Permission
     /// The hash of the password that is replaced; nil if the account has none.
     public let former: PasswordHash?
-    /// The hash of the new password.
-    public let new: PasswordHash
+    /// The new way in.
+    public let new: Replacement
 
-    /// Creates the record of a new password.
-    public init(of user: User, by permission: Permission, to new: PasswordHash) {
+    /// The way in that a user gets in place of the former password.
+    public enum Replacement: Sendable, Hashable {
+        /// The password with this hash.
+        case password(PasswordHash)
+        /// A passkey, after which the account has no password.
+        case passkey(Passkey)
+    }
+
+    /// Creates the record of a new way in.
+    public init(of user: User, by permission: Permission, to new: Replacement) {
         userID = user.id
         self.permission = permission
         former = user.passwordHash
         self.new = new
+    }
+
+    /// Creates the record of a new password.
+    public init(of user: User, by permission: Permission, to new: PasswordHash) {
+        self.init(of: user, by: permission, to: .password(new))
     }
 }
 
@@ -112,8 +125,8 @@ public struct PasswordReset: Sendable, Hashable {
 public enum ResetPasswordOutcome: Sendable, Hashable {
     /// The password was set, and everything that the former one gave access to has ended.
     case reset
-    /// The link or the code was used, the link has expired, or the password or the second factor was changed; nothing
-    /// was written.
+    /// The link or the code was used, the link has expired, the password or the second factor was changed, or the
+    /// passkey cannot be added; nothing was written.
     case permissionOutdated
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive

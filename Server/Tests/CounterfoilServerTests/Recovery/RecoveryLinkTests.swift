@@ -59,9 +59,10 @@ struct RecoveryLinkTests {
         #expect(!mail.page.plainText.contains("Alice"))
         let page = try await scene.browser.open(link)
         #expect(try page.newPasswordPage.userDisplayName == "Alice" && !page.newPasswordPage.asksForCode)
-        #expect(try !page.html().contains("<script"))
+        // The script only offers a passkey.
+        #expect(try page.html().contains("data-with-passkey hidden"))
         let after = try await scene.browser.setPassword(Self.newPassword, on: page)
-        // The request of the app goes on.
+        // The request of the app continues.
         #expect(try after.consentPage.userDisplayName == "Alice")
         let sessions = try await scene.store.sessions(of: scene.test.alice.id)
         #expect(sessions.map(\.methods) == [[.password]])
@@ -316,6 +317,26 @@ struct RecoveryLinkTests {
         var browser = test.browser()
         test.clock.advance(by: 3600)
         #expect(try await browser.open(link).status == .notFound)
+    }
+
+    @Test func `a link adds a passkey in place of the password, once`() async throws {
+        let test = try await TestServer()
+        var elsewhere = test.browser(source: "198.51.100.1")
+        try await elsewhere.signInToConsole(username: "alice")
+        let link = try await test.operatorLink(for: test.alice)
+        var browser = test.browser()
+        let page = try await browser.open(link).newPasswordPage
+        var passkey = TestPasskey()
+        let answer = try passkey.registration(for: try #require(page.passkeyOptions))
+        let form = page.form("").setting("passkey", to: answer)
+        let forged = form.setting("passkey", to: answer.replacing("public-key", with: "other"))
+        #expect(try await browser.send(.post, to: page.action, form: forged).status == .badRequest)
+        _ = try await browser.submit(form, to: page.action).accountPage
+        #expect(try await test.store.user(test.alice.id)?.passwordHash == nil)
+        #expect(try await test.store.passkeys(of: test.alice.id).count == 1)
+        #expect(try await test.store.sessions(of: test.alice.id).map(\.methods) == [[.passkey]])
+        #expect(try await elsewhere.open("/account").page is SignInPage)
+        #expect(try await browser.submit(form, to: page.action).status == .notFound)
     }
 
     // An attacker would sign the browser of another user in to an account of the attacker.

@@ -181,6 +181,31 @@ struct UserLinkContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a link adds a passkey in place of the password`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let passkey = Passkey(
+                credentialID: [1], userID: world.user.id, publicKey: [], name: "Key", createdAt: World.now)
+            func use(_ link: UserLink) async throws -> ResetPasswordOutcome {
+                let reset = PasswordReset(of: world.user, by: .link(link.digest, nil), to: .passkey(passkey))
+                return try await world.store.resetPassword(reset, at: World.now, recording: [])
+            }
+            let link = Self.link(of: world.user)
+            #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
+            #expect(try await use(link) == .reset)
+            #expect(try #require(try await world.store.user(world.user.id)).passwordHash == nil)
+            #expect(try await world.store.passkeys(of: world.user.id) == [passkey])
+            #expect(try await world.store.sessions(of: world.user.id).isEmpty)
+            let session = Session.example(of: world.user)
+            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .proofOutdated)
+            // Another link does not add it a second time.
+            let next = Self.link(of: world.user)
+            #expect(try await world.store.addUserLink(next, sending: nil, recording: []) == .added)
+            #expect(try await use(next) == .permissionOutdated)
+            #expect(try await world.store.userLink(next.digest) != nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `a recovery code sets a password once`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let codes = [ArtefactDigest(of: SessionToken()), ArtefactDigest(of: SessionToken())]

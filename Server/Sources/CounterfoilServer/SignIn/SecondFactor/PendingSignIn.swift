@@ -19,10 +19,10 @@ package struct PendingSignIn: Sendable, Hashable {
     let staysSignedIn: Bool
     /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
     let sessionSince: Date?
-    /// What the user does on the page; no form can choose that.
+    /// The action of the user on the page; no form can choose it.
     let step: Step
 
-    /// What the user does on the page after the password.
+    /// An action of the user on the page after the password.
     enum Step: Sendable, Hashable {
         /// The user enters a code of the second factor.
         case code
