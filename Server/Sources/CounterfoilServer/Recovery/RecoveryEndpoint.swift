@@ -136,9 +136,8 @@ extension RecoveryEndpoint {
                 }
             }
         }
-        let reset = SignInForm.Reset(
-            permission: .link(facts.link.digest, use), way: way,
-            change: if case .passkey = way { .passkeyAddedByLink } else { facts.link.origin.change })
+        let change: AccountChange = if case .passkey = way { .passkeyAddedByLink } else { facts.link.origin.change }
+        let reset = SignInForm.Reset(permission: .link(facts.link.digest, use), way: way, change: change)
         guard let outcome = try await form.reset(reset, of: user, submission) else {
             throw RecoveryProblem.linkOver(again: newLink)
         }

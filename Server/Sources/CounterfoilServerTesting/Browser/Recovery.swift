@@ -1,7 +1,7 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
 package import CounterfoilStore
-import Foundation
+package import Foundation
 
 /// Each property returns a page on the way back into an account, or throws if the reply is another page or no page.
 extension Reply {

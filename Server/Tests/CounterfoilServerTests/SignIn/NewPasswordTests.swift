@@ -12,7 +12,8 @@ struct NewPasswordTests {
     private static let newPassword = "a new one that nobody else has"
 
     private static func demandNewPassword(of user: User, in store: TestStore) async throws {
-        let reset = PasswordReset(of: user, by: .operator(isTemporary: true), to: user.passwordHash)
+        let hash = try #require(user.passwordHash)
+        let reset = PasswordReset(of: user, by: .operator(isTemporary: true), to: hash)
         #expect(try await store.resetPassword(reset, at: World.now, recording: []) == .reset)
     }
 
@@ -100,27 +101,22 @@ struct NewPasswordTests {
     @Test func `the old password confirms nothing, and a passkey signs in`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
-        try await Self.demandNewPassword(of: test.alice, in: store)
-        let alice = try #require(try await store.user(test.alice.id))
-        var proof = Session.lasting(of: alice)
-        proof = Session(
-            digest: proof.digest, userID: alice.id, authenticatedAt: test.clock.now, methods: [.passkey],
-            lastSeenAt: test.clock.now, expiresAt: test.clock.now + 3600)
-        let begun = try await store.beginSession(
-            proof, proving: .continued(alice.passwordHash, [.passkey]), replacing: nil, recording: [])
-        #expect(begun == .begun(proof.id))
-        let users = test.server.components.users
         var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        var passkey = TestPasskey()
+        try await browser.add(&passkey)
+        try await Self.demandNewPassword(of: test.alice, in: store)
         let page = try await browser.open("/sign-in")
-        #expect(page.page is SignInPage)
-        let request = IncomingRequest(
-            head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"), source: "192.0.2.1", id: "x")
-        let outcome = try await users.confirm(
-            alice, password: TestServer.password, in: request, now: test.clock.now)
-        guard case .refused(let cause) = outcome else {
-            Issue.record("the password confirmed something")
-            return
-        }
-        #expect(cause.reason == .newPasswordNeeded)
+        _ = try await browser.signIn(on: page, with: passkey).accountPage
+        let change = try #require(try await browser.open("/account/password").page as? PasswordPage)
+        let form = FormParameters([
+            "ticket": change.ticket, PasswordPage.currentField: TestServer.password,
+            PasswordPage.newField: Self.newPassword,
+        ])
+        let refused = try await browser.send(.post, to: change.action, form: form)
+        #expect(refused.status == .badRequest && refused.page is PasswordPage)
+        let event = try await store.audit(AuditQuery(kind: .passwordChange, limit: 1)).first?.event
+        #expect(event?.reason == .newPasswordNeeded && event?.userID == test.alice.id)
+        #expect(try await store.user(test.alice.id)?.mustChangePassword == true)
     }
 }
