@@ -91,7 +91,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                         session, proving: .example, replacing: nil, recording: [])
                     return outcome == .begun(session.id)
                 },
-                isLeft: { try await $0.store.user($0.user.id)?.passwordHash == .unusable },
+                isLeft: { try #require(try await $0.store.user($0.user.id)).passwordHash == nil },
                 report: report)
         },
         EndingChange("a removed password", [.password, .session]) { world async throws in
