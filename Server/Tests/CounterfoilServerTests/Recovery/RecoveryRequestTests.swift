@@ -114,7 +114,7 @@ struct RecoveryRequestTests {
             var browser = test.browser()
             let signIn = try await browser.open(Attempt(test).url)
             let isOffered = sendsMail || policy == .offered
-            #expect(try signIn.signInPage.recovery != nil == isOffered)
+            #expect(try (signIn.signInPage.recovery != nil) == isOffered)
             #expect(try signIn.html().contains("Forgot your password?") == isOffered)
             let page = try await browser.open("/recover")
             guard isOffered else {
