@@ -88,6 +88,15 @@ extension SQLConnection {
         try send("DELETE FROM user_links WHERE person_id = ?", user.rawValue)
     }
 
+    /// Deletes the links in mails to another address than that of the user.
+    func deleteLinksToFormerAddress(of user: UserIdentifier) throws {
+        try send(
+            """
+            DELETE FROM user_links WHERE person_id = ?1 AND email IS NOT NULL
+                AND email <> coalesce((SELECT people.email FROM people WHERE people.id = ?1), '')
+            """, user.rawValue)
+    }
+
     fileprivate func allows(_ permission: PasswordReset.Permission, of user: UserIdentifier, at time: Date) throws
         -> Bool
     {

@@ -125,9 +125,7 @@ extension SQLStore {
                 try database.deleteLinks(of: user.id)
                 return .updated
             }
-            try database.send(
-                "DELETE FROM user_links WHERE person_id = ?1 AND email <> coalesce(?2, '')", user.id.rawValue,
-                user.email?.rawValue)
+            try database.deleteLinksToFormerAddress(of: user.id)
             return .updated
         }
     }

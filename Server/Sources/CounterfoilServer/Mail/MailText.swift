@@ -16,6 +16,10 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case secondFactorRemoval = "second-factor-removal"
     case recoveryCodes = "recovery-codes"
     case recoveryCodeUse = "recovery-code-use"
+    /// The link by which a user changes the address, to the new one.
+    case newAddress = "new-address"
+    /// The notice to a user whose address another user has typed.
+    case addressTaken = "address-taken"
     /// The notice to the former address.
     case emailChange = "email-change"
     /// The mail that an operator sends to see that mail works.
@@ -56,6 +60,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesSubject
         case .recoveryCodeUse: .recoveryCodeUseSubject
         case .emailChange: .emailChangeSubject
+        case .newAddress: .newAddressSubject
+        case .addressTaken: .addressTakenSubject
         case .test: .testSubject
         }
     }
@@ -75,6 +81,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesOpening
         case .recoveryCodeUse: .recoveryCodeUseOpening
         case .emailChange: .emailChangeOpening
+        case .newAddress: .newAddressOpening
+        case .addressTaken: .addressTakenOpening
         case .test: .testOpening
         }
     }
@@ -84,13 +92,15 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         switch self {
         case .verification: .verificationButton
         case .recovery: .recoveryButton
+        case .newAddress: .newAddressButton
         default: nil
         }
     }
 
     var closing: MailText {
         switch self {
-        case .verification: .verificationClosing
+        case .verification, .newAddress: .verificationClosing
+        case .addressTaken: .addressTakenClosing
         case .recovery: .recoveryClosing
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
@@ -107,15 +117,15 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     func link(at issuer: Issuer, with secret: String) -> String? {
         let path: String? =
             switch self {
-            case .verification: "/account/email"
+            case .verification, .newAddress: "/account/email"
             case .recovery: Endpoint.recovery.path
             default: nil
             }
         return path.map { issuer.endpoint($0) + "?token=" + secret }
     }
 
-    /// Whether the mail tells of a change, and thus says who made it.
-    var isNotice: Bool { ![.verification, .recovery, .test].contains(self) }
+    /// Whether the mail is about a change, and thus says who made it.
+    var isNotice: Bool { ![.verification, .newAddress, .addressTaken, .recovery, .test].contains(self) }
 }
 
 /// The texts of the mails.
@@ -150,6 +160,12 @@ enum MailText: String, LocalizationKey {
     case recoveryCodesOpening = "mail.recovery-codes.opening"
     case recoveryCodeUseSubject = "mail.recovery-code-used.subject"
     case recoveryCodeUseOpening = "mail.recovery-code-used.opening"
+    case newAddressSubject = "mail.new-address.subject"
+    case newAddressOpening = "mail.new-address.opening"
+    case newAddressButton = "mail.new-address.button"
+    case addressTakenSubject = "mail.address-taken.subject"
+    case addressTakenOpening = "mail.address-taken.opening"
+    case addressTakenClosing = "mail.address-taken.closing"
     case emailChangeSubject = "mail.email-changed.subject"
     case emailChangeOpening = "mail.email-changed.opening"
     case emailChangeClosing = "mail.email-changed.closing"

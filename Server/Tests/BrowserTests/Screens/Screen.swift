@@ -92,6 +92,7 @@ enum Screen: String, CaseIterable, Sendable {
     case passkeys = "account-passkeys"
     case signInConfirming = "sign-in-confirming"
     case email = "account-email"
+    case activity = "account-activity"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
@@ -120,7 +121,7 @@ enum Screen: String, CaseIterable, Sendable {
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
-            .email, .password, .passwordProblems:
+            .email, .activity, .password, .passwordProblems:
             .account
         }
     }
@@ -176,6 +177,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .sessions: .sessions
         case .passkeysNone, .passkeys: .passkeys
         case .email: .email
+        case .activity: .activity
         case .password, .passwordProblems: .password
         }
     }
