@@ -109,7 +109,8 @@ struct RecoveryRequestTests {
     }
 
     @Test func `the sign-in page offers what the server has`() async throws {
-        for (sendsMail, policy) in [(false, SecondFactorPolicy.off), (false, .offered), (true, .off), (true, .offered)] {
+        for (sendsMail, policy) in [(false, SecondFactorPolicy.off), (false, .offered), (true, .off), (true, .offered)]
+        {
             let test = try await TestServer(mailSender: sendsMail ? MailRecorder() : nil) { $0.secondFactor = policy }
             var browser = test.browser()
             let signIn = try await browser.open(Attempt(test).url)
