@@ -77,6 +77,7 @@ extension SQLStore {
             )
             guard changed == 1 else { return false }
             try database.send("DELETE FROM email_verifications WHERE person_id = ?", user.rawValue)
+            try database.deleteLinksToFormerAddress(of: user)
             return true
         }
     }

@@ -93,6 +93,7 @@ private enum Expiration: Sendable, CaseIterable {
     case attempts
     case earlierNetworks
     case emailVerifications
+    case userLinks
     case mails
     case endings
     case unusedClients
@@ -121,6 +122,7 @@ extension SQLConnection {
         case .earlierNetworks:
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
+        case .userLinks: return try remove(.userLinks, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .endings:
             try keepLastEnding()
@@ -178,11 +180,12 @@ struct TimedRows: Sendable, CaseIterable {
     static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
     static let emailVerifications = TimedRows(
         table: "email_verifications", moment: "expires_at", key: "person_id")
+    static let userLinks = TimedRows(table: "user_links", moment: "expires_at")
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, earlierNetworks, emailVerifications, mails, endings,
+        attempts, earlierNetworks, emailVerifications, userLinks, mails, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

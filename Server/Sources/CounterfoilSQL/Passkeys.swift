@@ -54,21 +54,9 @@ extension SQLStore {
         _ passkey: Passkey, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddPasskeyOutcome {
         try await commit(recording: events) { database in
-            let facts = try database.answers(
-                """
-                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL),
-                    (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
-                        < \(Passkey.limitPerUser),
-                    NOT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2)
-                """,
-                passkey.userID.rawValue,
-                Data(passkey.digest.bytes)
-            )
-            guard facts[0] else { return .userNotActive }
-            guard facts[2] else { return .exists }
-            guard facts[1] else { return .tooMany }
-            try database.insert(passkey, isSecurityKey: false)
-            return .added
+            let outcome = try database.obstacle(to: passkey)
+            if outcome == .added { try database.insert(passkey, isSecurityKey: false) }
+            return outcome
         }
     }
 
@@ -160,6 +148,23 @@ extension SQLConnection {
         )
     }
 
+    /// Returns the outcome of adding a passkey, and adds nothing.
+    func obstacle(to passkey: Passkey) throws -> AddPasskeyOutcome {
+        let facts = try answers(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL),
+                (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
+                    < \(Passkey.limitPerUser),
+                NOT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?2)
+            """,
+            passkey.userID.rawValue,
+            Data(passkey.digest.bytes)
+        )
+        guard facts[0] else { return .userNotActive }
+        guard facts[2] else { return .exists }
+        return facts[1] ? .added : .tooMany
+    }
+
     func insert(_ passkey: Passkey, isSecurityKey: Bool) throws {
         try send(
             """
@@ -192,8 +197,8 @@ extension SignInProof {
     /// use of a second factor.
     var condition: String {
         switch self {
-        case .password: "password_hash = ? AND \(SecondFactor.isNone)"
-        case .twoFactors: "password_hash = ?"
+        case .password: "password_hash = ? AND must_change_password = 0 AND \(SecondFactor.isNone)"
+        case .twoFactors: "password_hash = ? AND must_change_password = 0"
         case .continued: "\(User.hash) = ?"
         case .passkey:
             "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id AND is_security_key = 0)"

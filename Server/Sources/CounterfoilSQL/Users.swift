@@ -68,25 +68,9 @@ extension SQLStore {
             if new == nil, try !database.waysIn(of: user).allows(.password) {
                 return try database.isActive(user) ? .neededAsWayIn : .userNotActive
             }
-            let changed = try database.run(
-                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND \(User.hash) = ?2 AND disabled_at IS NULL",
-                user.rawValue,
-                former.compared,
-                new?.exposed
-            )
-            guard changed == 1 else {
+            guard try database.replacePassword(of: user, from: former, to: new, keeping: session, at: time) else {
                 return try database.isActive(user) ? .changedMeanwhile : .userNotActive
             }
-            _ = try database.signOutEverywhere(user, except: session, at: time)
-            try database.revokeGrants(
-                "\(Grant.isOfFirst) AND \(Grant.hasUnusedDeviceCode)", [user.rawValue], at: time)
-            try database.send(
-                """
-                UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
-                WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
-                """,
-                user.rawValue
-            )
             return .changed
         }
     }
@@ -139,7 +123,12 @@ extension SQLStore {
                 time.microseconds,
                 user.disabledAt?.microseconds
             )
-            if user.disabledAt != nil { _ = try database.endSessions(of: user.id, at: time) }
+            guard user.disabledAt == nil else {
+                _ = try database.endSessions(of: user.id, at: time)
+                try database.deleteLinks(of: user.id)
+                return .updated
+            }
+            try database.deleteLinksToFormerAddress(of: user.id)
             return .updated
         }
     }
@@ -157,6 +146,7 @@ extension SQLStore {
             )
             guard disabled == 1 else { return false }
             _ = try database.endSessions(of: user, at: time)
+            try database.deleteLinks(of: user)
             return true
         }
     }
@@ -189,6 +179,35 @@ extension SQLConnection {
         return isActive == [true]
     }
 
+    /// Replaces the password hash of an enabled user if the stored hash still equals `former`, and ends what the former
+    /// password gave access to, and the links of the user; returns false if nothing was written.
+    func replacePassword(
+        of user: UserIdentifier, from former: PasswordHash?, to new: PasswordHash?, keeping session: ArtefactDigest?,
+        at time: Date
+    ) throws -> Bool {
+        let changed = try run(
+            """
+            UPDATE people SET password_hash = ?3, must_change_password = 0
+            WHERE id = ?1 AND \(User.hash) = ?2 AND disabled_at IS NULL
+            """,
+            user.rawValue,
+            former.compared,
+            new?.exposed
+        )
+        guard changed == 1 else { return false }
+        _ = try signOutEverywhere(user, except: session, at: time)
+        try revokeGrants("\(Grant.isOfFirst) AND \(Grant.hasUnusedDeviceCode)", [user.rawValue], at: time)
+        try send(
+            """
+            UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+            WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
+            """,
+            user.rawValue
+        )
+        try deleteLinks(of: user)
+        return true
+    }
+
     fileprivate func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
         let taken = try answers(
             """
@@ -206,8 +225,8 @@ extension SQLConnection {
             """
             INSERT INTO people
                 (number, id, username, email, display_name, password_hash, is_administrator, profile, created_at,
-                changed_at, disabled_at)
-            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                changed_at, disabled_at, must_change_password)
+            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             user.id.rawValue,
             user.username.rawValue,
@@ -218,7 +237,8 @@ extension SQLConnection {
             try user.profile.text,
             user.createdAt.microseconds,
             user.changedAt.microseconds,
-            user.disabledAt?.microseconds
+            user.disabledAt?.microseconds,
+            user.mustChangePassword
         )
         return .added
     }
@@ -236,7 +256,7 @@ extension User {
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
-        people.profile, people.created_at, people.changed_at, people.disabled_at
+        people.profile, people.created_at, people.changed_at, people.disabled_at, people.must_change_password
         """
 
     init(_ columns: inout Columns) throws {
@@ -251,7 +271,8 @@ extension User {
             profile: try columns.profile(),
             createdAt: try columns.date(),
             changedAt: try columns.date(),
-            disabledAt: try columns.optionalDate()
+            disabledAt: try columns.optionalDate(),
+            mustChangePassword: try columns.flag()
         )
     }
 }

@@ -187,8 +187,12 @@ package struct ServerComponents: Sendable {
             remembered: RememberedBrowsers(
                 keys: serverKey.rememberedBrowsers, cookies: cookies, days: settings.secondFactorMemory),
             pendingSignIns: serverKey.pendingSignIns, sessions: sessions, tickets: tickets,
-            earlierSignIns: earlierSignIns, auditor: auditor, random: random)
+            earlierSignIns: earlierSignIns, auditor: auditor, random: random, links: store,
+            offersRecovery: offersRecovery)
     }
+
+    /// Whether a user can get back into an account without an operator.
+    var offersRecovery: Bool { sendsMail || settings.secondFactor != .off }
 
     /// The introductions of unregistered clients on the consent page.
     var introductions: UnregisteredClientIntroductions {

@@ -26,6 +26,7 @@ extension ServerComponents {
             { $0.userInfo.handlers },
             { $0.logout(pages.linked).handlers },
             { $0.setup(pages.linked).handlers },
+            { $0.recovery(pages.linked).handlers },
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
@@ -155,6 +156,14 @@ extension ServerComponents {
             settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
             auditor: auditor, random: random, pages: pages, logger: logger,
             noticedRefusals: throttles.refusedLogoutRedirects)
+    }
+
+    private func recovery(_ pages: LinkedPages) -> RecoveryEndpoint {
+        RecoveryEndpoint(
+            settings: settings, form: signInForm(at: .recovery, purpose: .recovery),
+            destinations: RecoveryDestinations(
+                issuer: settings.issuer, authorization: authorizationPages, device: devicePages, pages: pages),
+            mails: mails, attempts: attempts, auditor: auditor)
     }
 
     private func setup(_ pages: LinkedPages) -> SetupEndpoint {

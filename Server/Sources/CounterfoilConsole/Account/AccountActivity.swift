@@ -71,6 +71,8 @@ enum ActivityText: String, LocalizationKey {
     case disconnected = "account.activity.disconnected"
     case accessEnded = "account.activity.access-ended"
     case linkSent = "account.activity.link-sent"
+    /// A link by which the user sets a new password was sent, or a command has created one.
+    case recoveryLink = "account.activity.recovery-link"
     case emailVerified = "account.activity.email-verified"
     case created = "account.activity.created"
     case changed = "account.activity.changed"
@@ -129,6 +131,7 @@ enum ActivityText: String, LocalizationKey {
         case "enabled": self = .enabled
         case "verified the email address": self = .emailVerified
         case _ where detail.hasPrefix("sent a link to "): self = .linkSent
+        case _ where detail.hasSuffix("a link for a new password"): self = .recoveryLink
         case _ where detail.hasPrefix("created"): self = .created
         default: return nil
         }
@@ -137,10 +140,12 @@ enum ActivityText: String, LocalizationKey {
     private init(_ change: AccountChange) {
         self =
             switch change {
-            case .passwordChanged, .passwordSet: .passwordChanged
+            case .passwordChanged, .passwordSet, .temporaryPasswordSet, .passwordSetByMail, .passwordSetByOperatorLink,
+                .passwordSetByRecoveryCode, .passwordChosen:
+                .passwordChanged
             case .passwordAdded: .passwordAdded
             case .passwordRemoved: .passwordRemoved
-            case .passkeyAdded: .passkeyAdded
+            case .passkeyAdded, .passkeyAddedByLink: .passkeyAdded
             case .passkeyRemoved: .passkeyRemoved
             case .passkeysRemoved: .passkeysRemoved
             case .secondFactorSetUp: .secondFactorOn

@@ -34,6 +34,7 @@ extension SQLConnection {
         try send("DELETE FROM codes WHERE used_at IS NULL")
         try send("DELETE FROM pushed_requests")
         try send("DELETE FROM device_authorizations")
+        try send("DELETE FROM user_links")
     }
 
     /// Ends again what one transaction can end with others.

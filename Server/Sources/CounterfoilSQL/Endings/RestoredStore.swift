@@ -157,7 +157,7 @@ package struct RestoredStore: Sendable {
     /// Ends what was issued for one use, and gives the store a sequence of endings of its own.
     ///
     /// What was used after the copy must not be usable a second time: codes, also those that devices poll for, pushed
-    /// requests and requests of devices.
+    /// requests, requests of devices and links of users.
     ///
     /// - Parameters:
     ///   - events: The events of the restore.

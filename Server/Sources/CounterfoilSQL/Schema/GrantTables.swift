@@ -12,6 +12,8 @@ extension StoreSchema {
             profile TEXT NOT NULL,
             -- Whether the user has a row in `second_factors`, whose loss turns nothing off.
             has_second_factor INTEGER NOT NULL DEFAULT 0 CHECK (has_second_factor IN (0, 1)),
+            -- Whether the password begins no session until the user has chosen another one.
+            must_change_password INTEGER NOT NULL DEFAULT 0 CHECK (must_change_password IN (0, 1)),
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             disabled_at INTEGER

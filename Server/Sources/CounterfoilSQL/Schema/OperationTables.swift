@@ -54,6 +54,21 @@ extension StoreSchema {
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX email_verifications_expiry ON email_verifications (expires_at);
+
+        -- Links by which users set a new password, the newest one of each origin.
+        CREATE TABLE user_links (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+            origin TEXT COLLATE BINARY NOT NULL CHECK (origin IN ('operator', 'mail')),
+            -- The next three are of a link in a mail: its address, the digest of the token of the browser that asked for
+            -- it, and the path and query at which the sign-in continues.
+            email TEXT COLLATE BINARY,
+            browser BLOB CHECK (length(browser) = 32),
+            destination TEXT,
+            expires_at INTEGER NOT NULL,
+            UNIQUE (person_id, origin)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX user_links_expiry ON user_links (expires_at);
         """
 
     /// The heartbeat of the server with its clock, and the earlier outages of the store.

@@ -11,6 +11,18 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     case passwordChanged
     /// A command set the password.
     case passwordSet
+    /// A command set a password that the user must change.
+    case temporaryPasswordSet
+    /// The user set a password by a link in a mail.
+    case passwordSetByMail
+    /// The user set a password by a link of an operator.
+    case passwordSetByOperatorLink
+    /// The user added a passkey by a link, in place of the password.
+    case passkeyAddedByLink
+    /// The user set a password with a recovery code.
+    case passwordSetByRecoveryCode
+    /// The user chose a password in place of one that had to be changed.
+    case passwordChosen
     /// An account without a password got one.
     case passwordAdded
     case passwordRemoved
@@ -41,6 +53,12 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         switch self {
         case .passwordChanged: (.passwordChange, "ended all other sessions")
         case .passwordSet: (.passwordChange, "new password")
+        case .temporaryPasswordSet: (.passwordChange, "new password until the next sign-in")
+        case .passwordSetByMail: (.passwordChange, "by a link in a mail, ended all sessions")
+        case .passwordSetByOperatorLink: (.passwordChange, "by a link of an operator, ended all sessions")
+        case .passkeyAddedByLink: (.passkey, "added by a link in place of the password, ended all sessions")
+        case .passwordSetByRecoveryCode: (.passwordChange, "by a recovery code, ended all sessions")
+        case .passwordChosen: (.passwordChange, "chosen at the sign-in, ended all sessions")
         case .passwordAdded: (.passwordChange, "added")
         case .passwordRemoved: (.passwordChange, "removed")
         case .passkeyAdded: (.passkey, "added")

@@ -96,6 +96,19 @@ package struct Auditor: Sendable {
         await append(event)
     }
 
+    /// Records a refusal that the response must not show; returns false if the rate limit suppresses it.
+    ///
+    /// The page has no reference then, and the log has no line about the request.
+    func noteConcealed(_ event: AuditEvent) async -> Bool {
+        metrics.countAudited(event.kind, event.outcome)
+        guard flood.admits(event) else {
+            metrics.countLeftOut(event.kind)
+            return false
+        }
+        await append(event)
+        return true
+    }
+
     /// Records how many events were left out in the minutes that have ended.
     func noteSummaries(now: Date) async {
         for summary in flood.takeSummaries(at: now) {

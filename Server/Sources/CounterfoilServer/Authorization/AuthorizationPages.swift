@@ -141,13 +141,18 @@ struct AuthorizationPages: Sendable {
     func afterSignIn(_ exchange: AuthorizationExchange, session: LiveSession, within lifetime: TimeInterval = 60)
         -> Reply
     {
+        afterSignIn(exchange.pendingRequest, session: session, within: lifetime, now: exchange.now)
+    }
+
+    /// As ``afterSignIn(_:session:within:)``, for a request that is not validated yet.
+    func afterSignIn(
+        _ pendingRequest: String, session: LiveSession, within lifetime: TimeInterval, now: Date
+    ) -> Reply {
         let ticket = tickets.issue(
-            .signedIn, to: session.holder, request: exchange.pendingRequest,
-            interaction: InteractionIdentifier(random: random), expires: exchange.now.addingTimeInterval(lifetime)
-        )
+            .signedIn, to: session.holder, request: pendingRequest,
+            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(lifetime))
         return .seeOther(
-            settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)
-                + "&\(Self.signedInParameter)=\(ticket)")
+            settings.issuer.authorizationURL(pendingRequest: pendingRequest) + "&\(Self.signedInParameter)=\(ticket)")
     }
 }
 

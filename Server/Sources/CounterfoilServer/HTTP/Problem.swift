@@ -43,6 +43,10 @@ package enum Problem: String, CaseIterable, Sendable {
     case linkExpired = "link-expired"
     /// The first administrator exists, so the one-time link was used, or is not needed.
     case alreadySetUp = "already-set-up"
+    /// The link for a new password was used, has expired, was replaced, or has ended with a change of the account.
+    case recoveryLinkOver = "recovery-link-over"
+    /// Another browser has asked for the link for a new password.
+    case recoveryElsewhere = "recovery-elsewhere"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
@@ -90,6 +94,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .pageExpired: .ticketExpired
         case .cookiesMissing: .cookie
         case .linkExpired, .alreadySetUp: .setupLink
+        case .recoveryLinkOver, .recoveryElsewhere: .userLink
         case .alreadyAnswered: .alreadyAnswered
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged

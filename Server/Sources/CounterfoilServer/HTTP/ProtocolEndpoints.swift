@@ -6,7 +6,7 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, passwordChange, passkeyEndpoints, logo, callback,
+        logoutAnswer, registration, registeredClient, setup, recovery, passwordChange, passkeyEndpoints, logo, callback,
         appleAssociation,
         androidAssociation,
     ]
@@ -109,6 +109,9 @@ extension Endpoint {
 
     /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
+
+    /// The page on which a user who cannot sign in sets a new password, and to which links lead.
+    public static let recovery = form("recovery", "/recover")
 
     /// The URL at which password managers find the change of the password (W3C change-password URL).
     public static let passwordChange = Endpoint(

@@ -29,6 +29,8 @@ package struct Ticket: Sendable {
         case device = "device"
         /// The redirect from that page to the result; the ticket in its URL proves that the user gave this answer.
         case deviceAnswered = "device answered"
+        /// The pages on which a user gets back into the account.
+        case recovery = "recovery"
         /// The page that asks the user whether to sign out.
         case signOut = "sign out"
         /// The sign-in page of the console, which belongs to no authorization.

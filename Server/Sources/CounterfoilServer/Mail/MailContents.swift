@@ -4,12 +4,8 @@ import Foundation
 
 /// The stored contents of a mail, encrypted with the server key, so that no copy of the database contains a link.
 struct MailContents: Codable, Hashable {
-    /// The time in seconds for which the link in a mail is valid.
-    static let linkLifetime = 24 * 3600
     /// The time in seconds for which the server tries to send a mail.
     static let patience: TimeInterval = 24 * 3600
-    /// The path of the page to which the link in a mail leads.
-    static let linkPath = "/account/email"
 
     let kind: String
     let recipient: String

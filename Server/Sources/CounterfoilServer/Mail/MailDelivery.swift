@@ -97,7 +97,7 @@ public struct MailDelivery: Sendable {
         let settings = settings.value
         let branding = try await registry.fresh().branding()
         let site = Site(branding, settings: settings, language: opened.language)
-        let link = opened.secret.map { settings.issuer.endpoint(MailContents.linkPath) + "?token=" + $0 }
+        let link = opened.secret.flatMap { opened.kind.link(at: settings.issuer, with: $0) }
         return OutgoingMail(
             id: mail.id, to: opened.recipient, createdAt: mail.createdAt,
             page: MailPage(

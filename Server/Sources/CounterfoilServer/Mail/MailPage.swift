@@ -42,7 +42,7 @@ package struct MailPage: Page, Hashable {
                         "account": .text(issuer.endpoint("/account")),
                         "device": .nested(Device(userAgent: origin?.userAgent ?? "").text),
                         "source": .text(origin?.source ?? ""),
-                        "duration": .nested(.duration(seconds: MailContents.linkLifetime)),
+                        "duration": .nested(.duration(seconds: kind.linkLifetime)),
                     ]))
         }
         subject = text(kind.subject)
@@ -66,8 +66,8 @@ extension MailPage {
     ) -> [MailPage] {
         MailKind.allCases.map { kind in
             MailPage(
-                kind, link: issuer.endpoint(MailContents.linkPath) + "?token=…", about: time, by: origin,
-                in: Localizer(language), from: site, issuer: issuer)
+                kind, link: kind.link(at: issuer, with: "…"), about: time, by: origin, in: Localizer(language),
+                from: site, issuer: issuer)
         }
     }
 }

@@ -48,7 +48,7 @@ package struct MailQueue: Sendable {
         let secret = MailLinkSecret(random: random)
         let verification = EmailVerification(
             userID: user.id, email: address, replacing: user.email, digest: ArtefactDigest(of: secret),
-            expires: now.addingTimeInterval(TimeInterval(MailContents.linkLifetime)))
+            expires: now.addingTimeInterval(TimeInterval(MailKind.verification.linkLifetime)))
         let holder = try await store.user(withEmail: address)
         let mail =
             if let holder, holder.id != user.id {
@@ -62,6 +62,63 @@ package struct MailQueue: Sendable {
         case .queued: return .queued
         case .addressChanged: return .addressChanged
         case .queueFull: return .queueFull
+        }
+    }
+
+    /// The result of a request for a link by which a user sets a new password; no response shows it.
+    package enum RecoveryOutcome: Sendable {
+        case queued
+        /// No mail is sent; the cause is for the audit log.
+        case refused(SignIn.Cause)
+    }
+
+    /// Queues a mail with a link by which a user sets a new password, if there is such a user with an address.
+    ///
+    /// No caller learns whether there is: the limits that are reported are those of the typed name and of the source.
+    ///
+    /// - Parameters:
+    ///   - user: The user with the typed name; nil if there is none.
+    ///   - name: The typed name, as the server reads it.
+    ///   - browser: The digest of the token of the browser, in which alone the link works.
+    ///   - destination: The path and query at which the sign-in continues.
+    ///   - request: The request of the user.
+    ///   - now: The time of the request.
+    ///   - event: The event of the mail.
+    /// - Throws: ``TooMany`` if a limit of the name or the source has been reached.
+    func sendRecovery(
+        to user: User?, named name: String, askingIn browser: ArtefactDigest, continuingAt destination: String,
+        for request: IncomingRequest, now: Date, recording event: AuditEvent
+    ) async throws -> RecoveryOutcome {
+        let ofName = key(.recoveryName, of: name.lowercased())
+        // Without an address the request counts under a key of no use, so that it takes the same time.
+        let decoy = key(.noRecovery, of: name.lowercased())
+        let attempt = CountedAttempt(
+            [ofName] + sourceKeys(of: request),
+            concealed: [user?.email.map { key(.mailAddress, of: $0.rawValue) } ?? decoy], decoy: decoy.digest)
+        let verdict = await attempts.admit(attempt, now: now)
+        if case .tooEarly(let seconds, let key) = verdict {
+            throw TooMany(retryAfter: seconds, cause: key == ofName.digest ? .throttledUser : .throttledSource)
+        }
+        func refused(_ reason: AuditEvent.Reason, _ detail: String? = nil) -> RecoveryOutcome {
+            .refused(SignIn.Cause(reason: reason, user: user?.id, detail: detail))
+        }
+        guard let user else { return refused(.unknownUser) }
+        guard user.disabledAt == nil else { return refused(.disabled) }
+        guard let address = user.email else { return refused(.userLink, "the account has no email address") }
+        guard user.profile.isEmailVerified == true || !user.isAdministrator else {
+            return refused(.userLink, "the email address of an administrator is not verified")
+        }
+        guard verdict == .admitted else { return refused(.throttledUser, "mails to the address") }
+        let secret = MailLinkSecret(random: random)
+        let link = UserLink(
+            digest: ArtefactDigest(ofUserLink: secret), userID: user.id,
+            origin: .mail(UserLink.Request(email: address, browser: browser, destination: destination)),
+            expires: now.addingTimeInterval(TimeInterval(MailKind.recovery.linkLifetime)))
+        let mail = try mail(.recovery, to: address, of: user.id, in: request.language, secret: secret, now: now)
+        switch try await store.addUserLink(link, sending: mail, recording: [event]) {
+        case .added: return .queued
+        case .userNotActive: return refused(.accountChanged)
+        case .queueFull: return refused(.overloaded, "too many mails wait")
         }
     }
 
@@ -97,28 +154,35 @@ package struct MailQueue: Sendable {
         let bytes = Array(try JSONEncoder().encode(contents))
         return NewMail(
             id: id, userID: user, sealed: try serverKey.seal(mail: bytes, identifier: id), createdAt: now,
-            expires: now.addingTimeInterval(MailContents.patience))
+            expires: now.addingTimeInterval(min(MailContents.patience, TimeInterval(kind.linkLifetime))))
     }
 
     private func admit(
         _ address: EmailAddress, of user: UserIdentifier, for request: IncomingRequest, now: Date
     ) async throws(TooMany) {
-        let ofAddress = CountedKey(
-            attempts.keys.digest(of: address.rawValue, as: .mailAddress),
-            limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
+        let ofAddress = key(.mailAddress, of: address.rawValue)
         let ofUser = CountedKey(
             attempts.keys.digest(of: user.rawValue, as: .mailUser),
             limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
-        let ofSource = request.countedSource(issuer)?.networks.map { network in
-            CountedKey(
-                attempts.keys.digest(of: network.name, as: .mailSource),
-                limit: AttemptLimit(failures: network.limit(Self.mailsPerSource), window: Self.window))
-        }
-        let attempt = CountedAttempt([ofAddress, ofUser] + (ofSource ?? []))
+        let attempt = CountedAttempt([ofAddress, ofUser] + sourceKeys(of: request))
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
             retryAfter: seconds,
             cause: [ofAddress, ofUser].contains { $0.digest == key } ? .throttledUser : .throttledSource)
+    }
+
+    private func key(_ kind: AttemptKeys.Kind, of value: String) -> CountedKey {
+        CountedKey(
+            attempts.keys.digest(of: value, as: kind),
+            limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
+    }
+
+    private func sourceKeys(of request: IncomingRequest) -> [CountedKey] {
+        (request.countedSource(issuer)?.networks ?? []).map { network in
+            CountedKey(
+                attempts.keys.digest(of: network.name, as: .mailSource),
+                limit: AttemptLimit(failures: network.limit(Self.mailsPerSource), window: Self.window))
+        }
     }
 }
 

@@ -1,7 +1,11 @@
+import CounterfoilProtocol
+
 /// The kinds of mails; the raw value is stored in the queue.
 package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// The link by which a user proves to have an address.
     case verification = "email-verification"
+    /// The link by which a user sets a new password.
+    case recovery
     case passwordChange = "password-change"
     case passwordAddition = "password-addition"
     case passwordRemoval = "password-removal"
@@ -27,10 +31,12 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     init(noticeOf change: AccountChange) {
         self =
             switch change {
-            case .passwordChanged, .passwordSet: .passwordChange
+            case .passwordChanged, .passwordSet, .temporaryPasswordSet, .passwordSetByMail, .passwordSetByOperatorLink,
+                .passwordSetByRecoveryCode, .passwordChosen:
+                .passwordChange
             case .passwordAdded: .passwordAddition
             case .passwordRemoved: .passwordRemoval
-            case .passkeyAdded: .passkeyAddition
+            case .passkeyAdded, .passkeyAddedByLink: .passkeyAddition
             case .passkeyRemoved, .passkeysRemoved: .passkeyRemoval
             case .secondFactorSetUp: .secondFactorSetup
             case .secondFactorReplaced: .secondFactorReplacement
@@ -46,6 +52,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     var subject: MailText {
         switch self {
         case .verification: .verificationSubject
+        case .recovery: .recoverySubject
         case .passwordChange: .passwordSubject
         case .passwordAddition: .passwordAdditionSubject
         case .passwordRemoval: .passwordRemovalSubject
@@ -68,6 +75,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     var opening: MailText {
         switch self {
         case .verification: .verificationOpening
+        case .recovery: .recoveryOpening
         case .passwordChange: .passwordOpening
         case .passwordAddition: .passwordAdditionOpening
         case .passwordRemoval: .passwordRemovalOpening
@@ -91,6 +99,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     var button: MailText? {
         switch self {
         case .verification: .verificationButton
+        case .recovery: .recoveryButton
         case .newAddress: .newAddressButton
         default: nil
         }
@@ -100,6 +109,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         switch self {
         case .verification, .newAddress: .verificationClosing
         case .addressTaken: .addressTakenClosing
+        case .recovery: .recoveryClosing
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
         case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
@@ -109,8 +119,22 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
+    /// The time in seconds for which the link in the mail is valid, and for which the server tries to send it.
+    var linkLifetime: Int { self == .recovery ? 30 * 60 : 24 * 3600 }
+
+    /// Returns the URL of the link in the mail; nil for a mail without one.
+    func link(at issuer: Issuer, with secret: String) -> String? {
+        let path: String? =
+            switch self {
+            case .verification, .newAddress: "/account/email"
+            case .recovery: Endpoint.recovery.path
+            default: nil
+            }
+        return path.map { issuer.endpoint($0) + "?token=" + secret }
+    }
+
     /// Whether the mail is about a change, and thus says who made it.
-    var isNotice: Bool { ![.verification, .newAddress, .addressTaken, .test].contains(self) }
+    var isNotice: Bool { ![.verification, .newAddress, .addressTaken, .recovery, .test].contains(self) }
 }
 
 /// The texts of the mails.
@@ -121,6 +145,10 @@ enum MailText: String, LocalizationKey {
     case verificationOpening = "mail.verification.opening"
     case verificationButton = "mail.verification.button"
     case verificationClosing = "mail.verification.closing"
+    case recoverySubject = "mail.recovery.subject"
+    case recoveryOpening = "mail.recovery.opening"
+    case recoveryButton = "mail.recovery.button"
+    case recoveryClosing = "mail.recovery.closing"
     case passwordSubject = "mail.password.subject"
     case passwordOpening = "mail.password.opening"
     case passwordAdditionSubject = "mail.password-added.subject"

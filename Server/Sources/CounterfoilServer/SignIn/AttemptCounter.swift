@@ -130,6 +130,9 @@ struct AttemptKeys: Sendable {
         case mailUser = "mails of a user"
         case mailSource = "mails from a source"
         case noticeAddress = "notices to an address"
+        case recoveryName = "recovery of a typed name"
+        /// A typed name that gets no mail.
+        case noRecovery = "no recovery"
     }
 
     /// Returns the digest of a value, or of a value in one network only.

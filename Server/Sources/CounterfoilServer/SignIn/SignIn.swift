@@ -51,18 +51,41 @@ package struct SignIn: Sendable {
     func attempt(
         name: String, password: String, in request: IncomingRequest, now: Date
     ) async throws -> Outcome {
-        try await attempt(name, password: password, in: request, by: .anonymous, now: now)
+        try await attempt(name, in: request, by: .anonymous, now: now) { user, party in
+            try await judge(user, password: password, for: party)
+        }
+    }
+
+    /// Verifies another secret than the password that was typed with a username or email address, within the limits of
+    /// passwords.
+    ///
+    /// - Parameter isRight: Returns true if the secret is that of the user; without a user, it does the same work.
+    func attempt(
+        name: String, in request: IncomingRequest, now: Date, verifying isRight: (User?) async throws -> Bool
+    ) async throws -> Outcome {
+        try await attempt(name, in: request, by: .anonymous, now: now) { user, _ in
+            guard try await isRight(user), let user else {
+                return .refused(user == nil ? .unknownUser : .secondFactor, detail: "recovery code")
+            }
+            return user.disabledAt == nil ? .proved(user) : .refused(.disabled, detail: nil)
+        }
     }
 
     /// Verifies the password of a user who is already signed in; failures count as on the sign-in page.
+    ///
+    /// A password that the user must change confirms nothing.
     package func confirm(
         _ user: User, password: String, in request: IncomingRequest, now: Date
     ) async throws -> Outcome {
-        try await attempt(user.username.rawValue, password: password, in: request, by: .themself, now: now)
+        guard !user.mustChangePassword else { return .refused(Cause(reason: .newPasswordNeeded, user: user.id)) }
+        return try await attempt(user.username.rawValue, in: request, by: .themself, now: now) { user, party in
+            try await judge(user, password: password, for: party)
+        }
     }
 
     private func attempt(
-        _ name: String, password: String, in request: IncomingRequest, by caller: Caller, now: Date
+        _ name: String, in request: IncomingRequest, by caller: Caller, now: Date,
+        judging judge: (User?, BoundedQueue.Party) async throws -> Verdict
     ) async throws -> Outcome {
         // The name counts as the server reads it, so that another spelling gives no further guesses.
         let name = name.asTypedName()
@@ -89,7 +112,7 @@ package struct SignIn: Sendable {
         }
         do {
             let proved: User
-            switch try await judge(verdict == .admitted ? user : nil, password: password, for: party) {
+            switch try await judge(verdict == .admitted ? user : nil, party) {
             case .proved(let user): proved = user
             case .refused(let reason, let detail):
                 let isConcealed = verdict == .concealed
@@ -182,7 +205,8 @@ package struct SignIn: Sendable {
         return earlierSignIns.remember(user, staysSignedIn: staysSignedIn)
     }
 
-    private func user(named name: String) async throws(StoreFault) -> User? {
+    /// Returns the user with a username or an email address; nil if there is none.
+    func user(named name: String) async throws(StoreFault) -> User? {
         if let username = Username(name) { return try await store.user(named: username) }
         if let email = EmailAddress(name) { return try await store.user(withEmail: email) }
         return nil

@@ -25,6 +25,9 @@ package struct SignInForm: Sendable {
     let earlierSignIns: EarlierSignIns
     let auditor: Auditor
     let random: RandomBytes
+    let links: any UserLinkStore
+    /// Whether the page leads to ``Endpoint/recovery``.
+    let offersRecovery: Bool
 
     /// A posted form with a valid ticket.
     package struct Submission: Sendable {
@@ -56,6 +59,8 @@ package struct SignInForm: Sendable {
         case tooEarly(Typed, retryAfter: Int)
         /// The password is right, and the second factor is missing.
         case secondStep(SecondStep)
+        /// The password is right, and the user must choose another one.
+        case newPassword(NewPasswordStep)
         /// The password is right, but the policy requires more, and the user has a passkey.
         case passkeyNeeded(Typed)
         /// The password is right, but the second factor of the user is lost.
@@ -156,14 +161,13 @@ package struct SignInForm: Sendable {
         _ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date
     ) throws -> Reply {
         if let step = again?.secondStep ?? content.secondStep { return try page(step, content, on: request, now: now) }
+        if case .newPassword(let step) = again { return try page(step, content, on: request, now: now) }
         let (browser, cookie) = browserToken(of: request)
         let isForgotten = again?.isForgotten ?? false
         let earlier = isForgotten ? nil : earlierSignIns.of(request)
         let username =
             again?.typed?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username)
-        let ticket = tickets.issue(
-            purpose, to: browser.exposed, request: content.pendingRequest,
-            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
+        let ticket = ticket(for: content.pendingRequest, in: browser, now: now)
         let page = SignInPage(
             clientName: content.clientName,
             action: settings.issuer.path + endpoint.path,
@@ -183,12 +187,24 @@ package struct SignInForm: Sendable {
             confirming: content.confirming.map { DisplayName(of: $0.user) },
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
-            notice: content.notice
+            notice: content.notice,
+            recovery: offersRecovery && content.stepUp == nil ? recovery(from: content.pendingRequest) : nil
         )
         var reply = Reply(again?.status ?? .ok, .page(page))
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
         return reply.setting(cookie)
             .setting(isForgotten ? sessions.cookies.noEarlierUser : nil)
+    }
+
+    /// Returns the way to the page for a user who has forgotten the password, and who then continues here.
+    private func recovery(from pendingRequest: String) -> SignInPage.Recovery {
+        let destination =
+            switch endpoint {
+            case .signIn: Endpoint.authorization.path + "?" + pendingRequest
+            case .deviceSignIn: Endpoint.device.path + "?" + pendingRequest
+            default: endpoint.path + "?" + FormParameters(["to": pendingRequest]).encoded
+            }
+        return SignInPage.Recovery(action: settings.issuer.path + Endpoint.recovery.path, destination: destination)
     }
 
     /// Returns the checkbox "Keep me signed in on this device"; nil if the settings offer no choice.
@@ -335,7 +351,7 @@ extension SignInForm.Again {
 
     fileprivate var typed: SignInForm.Typed? {
         switch self {
-        case .forgotten, .secondStep, .tooLate: nil
+        case .forgotten, .secondStep, .newPassword, .tooLate: nil
         case .wrong(let typed), .wrongPasskey(let typed, _), .tooEarly(let typed, _), .passkeyNeeded(let typed),
             .secondFactorLost(let typed):
             typed
@@ -346,7 +362,7 @@ extension SignInForm.Again {
 
     fileprivate func problem(confirming isConfirmation: Bool) -> SignInMessage? {
         switch self {
-        case .forgotten, .secondStep: nil
+        case .forgotten, .secondStep, .newPassword: nil
         case .wrong: .wrong
         case .wrongPasskey: isConfirmation ? .wrongPasskeyToConfirm : .wrongPasskey
         case .tooEarly: .tooManyAttempts
@@ -359,7 +375,7 @@ extension SignInForm.Again {
     fileprivate var isPasskeyWrong: Bool {
         switch self {
         case .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: true
-        case .forgotten, .wrong, .tooEarly, .secondStep: false
+        case .forgotten, .wrong, .tooEarly, .secondStep, .newPassword: false
         }
     }
 
@@ -369,7 +385,7 @@ extension SignInForm.Again {
 
     fileprivate var status: HTTPResponse.Status {
         switch self {
-        case .forgotten, .secondStep: .ok
+        case .forgotten, .secondStep, .newPassword: .ok
         case .wrong, .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: .badRequest
         case .tooEarly: .tooManyRequests
         }

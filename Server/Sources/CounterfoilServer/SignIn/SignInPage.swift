@@ -37,6 +37,21 @@ package struct SignInPage: Sendable, Hashable {
     package var openInBrowserLink: OpenInBrowserLink?
     /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
+    /// The way to the page for a user who has forgotten the password; nil if the server offers none.
+    package var recovery: Recovery?
+
+    /// The form whose button leads to the page for a user who has forgotten the password.
+    package struct Recovery: Sendable, Hashable {
+        /// The path that the form posts to.
+        package var action: String
+        /// The path and query at which the sign-in continues; the hidden field `destination`.
+        package var destination: String
+
+        package init(action: String, destination: String) {
+            self.action = action
+            self.destination = destination
+        }
+    }
 
     /// The checkbox with which the user chooses that the session cookie is persistent.
     package struct StayBox: Sendable, Hashable {
@@ -78,7 +93,7 @@ package struct SignInPage: Sendable, Hashable {
         username: String = "", stayBox: StayBox? = nil, problem: String? = nil, isPasskeyWrong: Bool = false,
         retryAfterSeconds: Int? = nil,
         passkeys: Passkeys? = nil, confirming: DisplayName? = nil, earlier: Earlier? = nil,
-        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, recovery: Recovery? = nil
     ) {
         self.clientName = clientName
         self.action = action
@@ -94,6 +109,7 @@ package struct SignInPage: Sendable, Hashable {
         self.earlier = earlier
         self.openInBrowserLink = openInBrowserLink
         self.notice = notice
+        self.recovery = recovery
     }
 }
 

@@ -19,6 +19,8 @@ extension AuditEvent {
         public static let wrongPassword = Reason(rawValue: "wrong_password")
         /// No account has the typed username or email address, which the log never contains.
         public static let unknownUser = Reason(rawValue: "unknown_user")
+        /// The password is right, but the user must choose another one first.
+        public static let newPasswordNeeded = Reason(rawValue: "new_password_needed")
         /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
         public static let passkey = Reason(rawValue: "passkey")
         /// The password is right, and the code of the second factor is missing, wrong, was used before, or cannot be
@@ -78,6 +80,9 @@ extension AuditEvent {
         public static let userCode = Reason(rawValue: "user_code")
         /// The one-time link for the first administrator is not valid any more.
         public static let setupLink = Reason(rawValue: "setup_link")
+        /// The link by which a user sets a new password was used, has expired, has ended with a change of the account,
+        /// or is of another browser.
+        public static let userLink = Reason(rawValue: "user_link")
         /// The code was redeemed before.
         public static let codeReplay = Reason(rawValue: "code_replay")
         /// The `code_verifier` does not match (RFC 7636 §4.6).
@@ -88,13 +93,14 @@ extension AuditEvent {
         /// Every reason that this version records.
         public static let allCases: [Reason] =
             [
-                .wrongPassword, .unknownUser, .passkey, .secondFactor, .disabled, .accountChanged, .throttledUser,
+                .wrongPassword, .unknownUser, .newPasswordNeeded, .passkey, .secondFactor, .disabled, .accountChanged,
+                .throttledUser,
                 .throttledSource, .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm,
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .clientSuspended, .clientNotApproved, .webView, .notAdministrator, .registrationClosed,
                 .denied, .alreadyAnswered, .userCode,
-                .setupLink, .codeReplay, .codeVerifier, .refreshReuse,
+                .setupLink, .userLink, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.

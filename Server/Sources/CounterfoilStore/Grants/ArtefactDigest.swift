@@ -77,6 +77,12 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the secret in a link to an email address (``EmailVerification/digest``).
     package init(of secret: MailLinkSecret) { self.init(kind: "mail link", text: secret.exposed) }
 
+    /// Creates the digest of the secret in a link by which a user sets a new password (``UserLink/digest``).
+    package init(ofUserLink secret: MailLinkSecret) { self.init(kind: "user link", text: secret.exposed) }
+
+    /// Creates the digest of the token of the browser in which a user asks for a link (``UserLink/Request/browser``).
+    package init(ofBrowser token: String) { self.init(kind: "browser", text: token) }
+
     /// Creates the digest of the random secret of a second factor (``SecondFactor/digest``).
     package init(ofSecondFactor secret: [UInt8]) {
         self.init(kind: "second factor", text: Base64URL.encode(secret))

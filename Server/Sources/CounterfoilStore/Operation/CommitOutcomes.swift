@@ -26,6 +26,11 @@ extension AddUserOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension AddUserLinkOutcome: CommitOutcome {
+    /// Whether the link was stored.
+    public var isCommitted: Bool { self == .added }
+}
+
 extension AddPasskeyOutcome: CommitOutcome {
     /// Whether the passkey was added.
     public var isCommitted: Bool { self == .added }
@@ -86,6 +91,11 @@ extension DenyDeviceOutcome: CommitOutcome {
 extension NarrowConsentOutcome: CommitOutcome {
     /// Whether the consent was reduced or withdrawn.
     public var isCommitted: Bool { self == .narrowed }
+}
+
+extension ResetPasswordOutcome: CommitOutcome {
+    /// Whether the password was set.
+    public var isCommitted: Bool { self == .reset }
 }
 
 extension RefuseHostOutcome: CommitOutcome {

@@ -95,7 +95,7 @@ public struct MailBacklog: Sendable, Hashable {
     }
 }
 
-/// The secret in a link to an email address.
+/// The secret in a one-time link of a user.
 package struct MailLinkSecret: Secret {
     package let exposed: String
 

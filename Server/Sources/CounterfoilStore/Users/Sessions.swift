@@ -127,7 +127,8 @@ public enum SignInProof: Sendable, Hashable {
     case password(PasswordHash)
     /// The password with this hash, and a second factor.
     case twoFactors(PasswordHash, SecondFactorUse)
-    /// The password with this hash, or no password, in a session that continues and that the user began by these
+    /// The password with this hash, or no password, of a user who has just set it, or whose session continues, after a
+    /// proof by these
     /// methods.
     ///
     /// The code of a second factor is not asked for again.
@@ -165,9 +166,9 @@ public protocol SessionStore: Sendable {
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
     /// A password holds while its hash is stored, and a passkey until it is deleted. A session that continues without a
-    /// password holds while none is stored. A password alone holds while the user has no second factor. The use of a
-    /// passkey or of a second factor is recorded, and the challenge of a passkey or a security key begins no other
-    /// session.
+    /// password holds while none is stored. A password alone holds while the user has no second factor, and a password
+    /// that the user must change (``User/mustChangePassword``) does not hold. The use of a passkey or of a second factor
+    /// is recorded, and the challenge of a passkey or a security key begins no other session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
     /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the

@@ -102,6 +102,8 @@ public struct User: Sendable, Hashable {
     public var changedAt: Date
     /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
+    /// Whether the password begins no session until the user has chosen another one.
+    public var mustChangePassword: Bool
 
     /// Creates a record; by default it is a new, enabled account without administrator rights.
     public init(
@@ -114,7 +116,8 @@ public struct User: Sendable, Hashable {
         profile: UserProfile = UserProfile(),
         createdAt: Date,
         changedAt: Date? = nil,
-        disabledAt: Date? = nil
+        disabledAt: Date? = nil,
+        mustChangePassword: Bool = false
     ) {
         self.id = id
         self.username = username
@@ -126,6 +129,7 @@ public struct User: Sendable, Hashable {
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt
         self.disabledAt = disabledAt
+        self.mustChangePassword = mustChangePassword
     }
 }
 
@@ -191,7 +195,7 @@ public protocol UserStore: Sendable {
     /// ``User/changedAt`` becomes `time`, and everything else is kept.
     ///
     /// If ``User/disabledAt`` is set, the sessions of the user end in the same transaction (see
-    /// ``SessionStore``).
+    /// ``SessionStore``), and so do the links (``UserLinkStore``). Links in mails to another address end, too.
     func updateUser(
         _ user: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome
@@ -216,7 +220,8 @@ public protocol UserStore: Sendable {
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
     /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does. It also invalidates all unredeemed codes of the
-    /// user, and revokes the grant of a `device_code`. An attacker who knew the former password thus keeps no access.
+    /// user, revokes the grant of a `device_code`, and ends the links of the user. An attacker who knew the former
+    /// password thus keeps no access. ``User/mustChangePassword`` becomes false.
     ///
     /// - Parameters:
     ///   - user: The user.

@@ -13,6 +13,9 @@ struct PasswordOption: ParsableArguments {
         help: "Read the password from standard input (one line). Required where standard input is no terminal.")
     var passwordStdin = false
 
+    @Flag(name: .long, help: "Have the user choose another password at the next sign-in with this one.")
+    var mustChangePassword = false
+
     private static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     func validate() throws {

@@ -74,7 +74,8 @@ struct UserCreate: AsyncParsableCommand {
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,
-                createdAt: installation.store.now()
+                createdAt: installation.store.now(),
+                mustChangePassword: secret.mustChangePassword
             )
             let event = installation.event(
                 .account, user: user.id, detail: administrator ? "created as an administrator" : "created")

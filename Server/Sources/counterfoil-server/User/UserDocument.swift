@@ -12,6 +12,7 @@ struct UserDocument: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
+        case mustChangePassword = "must_change_password"
         case hasPassword = "has_password"
         case createdAt = "created_at"
         case changedAt = "updated_at"
@@ -25,6 +26,7 @@ struct UserDocument: Encodable {
         try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
         try values.encode(user.isAdministrator, forKey: .administrator)
         try values.encode(user.disabledAt != nil, forKey: .disabled)
+        if user.mustChangePassword { try values.encode(true, forKey: .mustChangePassword) }
         try values.encode(user.passwordHash != nil, forKey: .hasPassword)
         try values.encode(user.profile, forKey: .profile)
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
@@ -37,6 +39,7 @@ struct UserDocument: Encodable {
         if let email = user.email { words += " <\(email)>" }
         if user.isAdministrator { words += ", administrator" }
         if user.disabledAt != nil { words += ", disabled" }
+        if user.mustChangePassword { words += ", must change the password" }
         if user.passwordHash == nil { words += ", no password" }
         return words
     }

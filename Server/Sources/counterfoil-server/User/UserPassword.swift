@@ -11,7 +11,8 @@ struct UserPassword: AsyncParsableCommand {
         discussion: """
             At a terminal, the command asks for the password and does not show it. A script writes the password as \
             one line to standard input, with --password-stdin. All sessions of the user end. The passkeys of the \
-            user stay, unless --remove-passkeys is given: use it if another person had access to the account.
+            user stay, unless --remove-passkeys is given: use it if another person had access to the account. With \
+            --must-change-password, you do not know the password for long. With user link, you never do.
 
             Examples:
               counterfoil-server user password alice --data-dir ./data
@@ -38,20 +39,20 @@ struct UserPassword: AsyncParsableCommand {
             let hash = try await PasswordHasher().hash(password)
             // First, so that no passkey begins a session after the sessions have ended.
             let passkeys = try await removingPasskeys(of: user, in: installation)
-            let event = try await installation.event(of: .passwordSet, to: user)
-            let outcome = try await installation.store.changePassword(
-                of: user.id, from: user.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
+            let isTemporary = secret.mustChangePassword
+            let event = try await installation.event(
+                of: isTemporary ? .temporaryPasswordSet : .passwordSet, to: user)
+            let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
+            let outcome = try await installation.store.resetPassword(reset, at: event.at, recording: [event])
             switch outcome {
-            case .changed:
+            case .reset:
                 if options.json { return try Output.json(UserDocument(user)) }
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
-            case .changedMeanwhile:
+            case .permissionOutdated:
                 throw CommandFailure.temporary("the password was changed at the same time; try again")
             case .neededAsWayIn: throw CommandFailure.refused("the password is the last way in")
             case .userNotActive:
-                throw CommandFailure.refused(
-                    "the user \(user.username) is disabled; enable the account first with: "
-                        + "counterfoil-server user enable \(user.username)")
+                throw CommandFailure.disabled(user)
             }
         }
     }

@@ -5,6 +5,7 @@ import CounterfoilStore
 enum PageKind: String, CaseIterable, Sendable {
     case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
     case code, codeSetup = "code-setup", recoveryCodes = "recovery-codes"
+    case recovery, recoverySent = "recovery-sent", newPassword = "new-password"
     case deviceCode = "device-code", deviceDone = "device-done"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
@@ -23,7 +24,8 @@ enum PageKind: String, CaseIterable, Sendable {
     var isOfConsole: Bool {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
-            .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes:
+            .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes, .recovery, .recoverySent,
+            .newPassword:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .decision, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,

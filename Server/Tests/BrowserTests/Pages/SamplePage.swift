@@ -19,7 +19,12 @@ struct SamplePage: Sendable {
         SamplePage(name: "code-setup", page: codeSetup),
         SamplePage(
             name: "recovery-codes",
-            page: RecoveryCodesPage(codes: ["abcde-fghij", "klmno-pqrst", "uvwxy-z2345"], next: "/account")),
+            page: RecoveryCodesPage(codes: ["abcde-fghij-klmno", "pqrst-uvwxy-z2345"], next: "/account")),
+        SamplePage(name: "recovery", page: recovery),
+        SamplePage(name: "recovery-again", page: recoveryAgain),
+        SamplePage(name: "recovery-sent", page: RecoverySentPage(lifetime: "30 minutes")),
+        SamplePage(name: "new-password", page: newPassword),
+        SamplePage(name: "new-password-again", page: newPasswordAgain),
         SamplePage(name: "consent", page: consent),
         SamplePage(name: "consent-by-name", page: consentByName),
         SamplePage(name: "consent-development", page: consentInDevelopment),
@@ -63,7 +68,7 @@ struct SamplePage: Sendable {
 
     static let signIn = SignInPage(
         clientName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
-        stayBox: SignInPage.StayBox()
+        stayBox: SignInPage.StayBox(), recovery: SignInPage.Recovery(action: "/recover", destination: "/sign-in")
     )
 
     static var signInAgain: SignInPage {
@@ -106,6 +111,29 @@ struct SamplePage: Sendable {
         pending: "pending", problem: "This is not the code that belongs to the key.",
         offer: AuthenticatorOffer(
             AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"))
+
+    static let recovery = RecoveryPage(
+        action: "/recover", request: "request", ticket: "tkt-5f1c", name: "alice", offersMail: true, offersCodes: true)
+
+    static var recoveryAgain: RecoveryPage {
+        var page = recovery
+        page.offersMail = false
+        page.decision = .code
+        page.problem = "The name or the recovery code is wrong, or the code was used before."
+        return page
+    }
+
+    static let newPassword = NewPasswordPage(
+        userDisplayName: "Alice Andersen", username: "alice", action: "/recover", request: "request",
+        ticket: "tkt-5f1c", state: .link("token"), asksForCode: true)
+
+    static var newPasswordAgain: NewPasswordPage {
+        var page = newPassword
+        page.state = .pending("pending")
+        page.asksForCode = false
+        page.problem = "The password is too short: use at least 8 characters."
+        return page
+    }
 
     static var signInWebView: SignInPage {
         var page = signIn

@@ -47,6 +47,11 @@ enum Screen: String, CaseIterable, Sendable {
     case code
     case secondFactor = "account-second-factor"
 
+    // The way back into an account.
+    case recovery
+    case recoverySent = "recovery-sent"
+    case newPassword = "new-password"
+
     // Developer pages.
     case clientsNone = "apps-none"
     case clientTypes = "app-types"
@@ -108,6 +113,7 @@ enum Screen: String, CaseIterable, Sendable {
             .device
         case .setup, .setupAgain, .setupDone: .firstStart
         case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
+        case .recovery, .recoverySent, .newPassword: .recovery
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
@@ -147,6 +153,9 @@ enum Screen: String, CaseIterable, Sendable {
         case .recoveryCodes: .recoveryCodes
         case .code: .code
         case .secondFactor: .secondFactor
+        case .recovery: .recovery
+        case .recoverySent: .recoverySent
+        case .newPassword: .newPassword
         case .clientsNone, .clients: .clients
         case .clientTypes: .clientTypes
         case .newClient, .newClientProblems, .editClient: .clientForm

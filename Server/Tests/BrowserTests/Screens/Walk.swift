@@ -12,6 +12,8 @@ enum Walk: CaseIterable, Sendable {
     case firstStart
     /// Setting up a second factor that is required, and signing in with it.
     case secondStep
+    /// Setting a new password without the former one.
+    case recovery
     /// Signing in to the console.
     case door
     case developer

@@ -115,6 +115,7 @@ private struct Sources {
         // The problems whose pages have a button.
         for problem in [
             Problem.alreadySetUp, .clientChanged, .cookiesMissing, .notFound, .pageExpired, .pageOutdated,
+            .recoveryLinkOver, .recoveryElsewhere,
         ] {
             keys.insert("problem.\(problem.rawValue).continue")
         }

@@ -63,6 +63,29 @@ struct AuditedCommitContractTests {
                 return outcome.isCommitted
             }
         },
+        Step("create a link of a user") { world async throws in
+            let link = UserLink(
+                digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: world.user.id, origin: .operator,
+                expires: World.now + 60)
+            return { events in
+                let outcome = try await world.store.addUserLink(link, sending: nil, recording: events)
+                // The next attempt is for a user who is disabled.
+                try await world.store.disableUser(world.user.id, at: World.now, recording: [])
+                return outcome.isCommitted
+            }
+        },
+        Step("set a password by a link") { world async throws in
+            let link = UserLink(
+                digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: world.user.id, origin: .operator,
+                expires: World.now + 60)
+            #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
+            let reset = PasswordReset(of: world.user, by: .link(link.digest, nil), to: .other)
+            return { events in
+                try await world.store.resetPassword(
+                    reset, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
         Step("verify an email address") { world async throws in
             let (address, secret) = (try #require(world.user.email), MailLinkSecret())
             let verification = EmailVerification(

@@ -69,6 +69,31 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 report: report)
         },
+        EndingChange("a new password by a link", [.password, .session]) { world async throws in
+            var report = RestoreReport()
+            report.withoutPassword = [world.user.username.rawValue]
+            let link = UserLink(
+                digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: world.user.id, origin: .operator,
+                expires: World.now + 60)
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
+                },
+                end: { world async throws in
+                    let reset = PasswordReset(of: world.user, by: .link(link.digest, nil), to: .other)
+                    let outcome = try await world.store.resetPassword(
+                        reset, at: World.now, recording: [])
+                    #expect(outcome == .reset)
+                },
+                isValid: { world async throws in
+                    let session = Session.lasting(of: world.user)
+                    let outcome = try await world.store.beginSession(
+                        session, proving: .example, replacing: nil, recording: [])
+                    return outcome == .begun(session.id)
+                },
+                isLeft: { try #require(try await $0.store.user($0.user.id)).passwordHash == nil },
+                report: report)
+        },
         EndingChange("a removed password", [.password, .session]) { world async throws in
             var report = RestoreReport()
             report.withoutPassword = [world.user.username.rawValue]

@@ -93,6 +93,13 @@ struct RestoredArtefactContractTests {
             let device = try await world.addDevice()
             return { try await world.store.deviceAuthorization(userCode: device.userCode, at: World.now) != nil }
         },
+        Artefact("a link of a user") { world async throws in
+            let link = UserLink(
+                digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: world.user.id, origin: .operator,
+                expires: World.now + 60)
+            #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
+            return { try await world.store.userLink(link.digest) != nil }
+        },
         Artefact("a pushed request") { world async throws in
             let request = PushedRequest(
                 digest: ArtefactDigest(of: PushedRequestURI()), clientID: world.client.id,

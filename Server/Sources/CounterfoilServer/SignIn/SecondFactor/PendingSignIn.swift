@@ -3,7 +3,7 @@ import CounterfoilStore
 import Crypto
 import Foundation
 
-/// A sign-in whose password was verified, and which waits for the second factor.
+/// A sign-in whose password was verified, and which waits for the second factor or for a new password.
 ///
 /// The server stores nothing about it. The page for the code has it in an encrypted hidden field.
 package struct PendingSignIn: Sendable, Hashable {
@@ -19,8 +19,18 @@ package struct PendingSignIn: Sendable, Hashable {
     let staysSignedIn: Bool
     /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
     let sessionSince: Date?
-    /// Whether the user sets up the second factor on the page; no form can choose that.
-    let isSetup: Bool
+    /// The action of the user on the page; no form can choose it.
+    let step: Step
+
+    /// An action of the user on the page after the password.
+    enum Step: Sendable, Hashable {
+        /// The user enters a code of the second factor.
+        case code
+        /// The user sets up the second factor.
+        case setup
+        /// The user chooses another password, after the proof of the second factor if there is one.
+        case newPassword(SecondFactorUse?)
+    }
 
     private struct Content: Codable {
         let user: String
@@ -28,16 +38,16 @@ package struct PendingSignIn: Sendable, Hashable {
         let startedAt: Double
         let staysSignedIn: Bool
         let sessionSince: Double?
-        let isSetup: Bool
+        let step: SealedStep
     }
 
-    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, isSetup: Bool = false) {
+    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, step: Step = .code) {
         self.user = user.id
         passwordMark = user.passwordHash?.mark
         startedAt = now
         self.staysSignedIn = staysSignedIn
         self.sessionSince = sessionSince
-        self.isSetup = isSetup
+        self.step = step
     }
 
     /// Decrypts a hidden field; nil if it is not of this context, or too old.
@@ -45,7 +55,7 @@ package struct PendingSignIn: Sendable, Hashable {
         guard field.utf8.count <= 1024, let sealed = Base64URL.decode(field),
             let bytes = try? keys.open(sealed, authenticating: context).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
-            let user = UserIdentifier(content.user),
+            let user = UserIdentifier(content.user), let step = content.step.step,
             now.isWithin(Self.lifetime, after: content.startedAt)
         else { return nil }
         self.user = user
@@ -53,7 +63,7 @@ package struct PendingSignIn: Sendable, Hashable {
         startedAt = Date(timeIntervalSince1970: content.startedAt)
         staysSignedIn = content.staysSignedIn
         sessionSince = content.sessionSince.map { Date(timeIntervalSince1970: $0) }
-        isSetup = content.isSetup
+        self.step = step
     }
 
     /// Returns the value of the hidden field.
@@ -64,7 +74,8 @@ package struct PendingSignIn: Sendable, Hashable {
     func field(of context: [UInt8], keys: DerivedKeys) throws -> String {
         let content = Content(
             user: user.rawValue, passwordMark: passwordMark, startedAt: startedAt.timeIntervalSince1970,
-            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970, isSetup: isSetup)
+            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970,
+            step: SealedStep(step))
         return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
     }
 
@@ -74,6 +85,48 @@ package struct PendingSignIn: Sendable, Hashable {
         guard user == current.id, current.disabledAt == nil, let hash = current.passwordHash, passwordMark == hash.mark
         else { return nil }
         return hash
+    }
+}
+
+/// The next step of a sign-in in the hidden field.
+private struct SealedStep: Codable {
+    private enum Kind: String, Codable { case code, setup, newPassword }
+
+    private let kind: Kind
+    /// The digest of the second factor of which a code was proved, and the time step of the code.
+    private var factor: String?
+    private var timeStep: Int64?
+    /// The digest of the recovery code that was proved.
+    private var recoveryCode: String?
+
+    init(_ step: PendingSignIn.Step) {
+        switch step {
+        case .code: kind = .code
+        case .setup: kind = .setup
+        case .newPassword(let use):
+            kind = .newPassword
+            switch use {
+            case .code(let digest, let step): (factor, timeStep) = (Base64URL.encode(digest.bytes), step)
+            case .recoveryCode(let digest): recoveryCode = Base64URL.encode(digest.bytes)
+            // A remembered browser and a setup prove no second factor before a new password.
+            case .remembered, .setup, nil: break
+            }
+        }
+    }
+
+    /// The step; nil if the field is malformed.
+    var step: PendingSignIn.Step? {
+        func digest(_ text: String) -> ArtefactDigest? {
+            Base64URL.decode(text).flatMap(ArtefactDigest.init(stored:))
+        }
+        switch kind {
+        case .code: return .code
+        case .setup: return .setup
+        case .newPassword:
+            if let factor, let timeStep { return digest(factor).map { .newPassword(.code($0, step: timeStep)) } }
+            if let recoveryCode { return digest(recoveryCode).map { .newPassword(.recoveryCode($0)) } }
+            return .newPassword(nil)
+        }
     }
 }
 

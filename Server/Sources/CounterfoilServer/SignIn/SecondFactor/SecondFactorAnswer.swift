@@ -15,30 +15,42 @@ package enum SecondFactorAnswer: Sendable {
     case key(String, ticket: String)
 
     package init(typed: String) {
-        let letters = String(typed.lowercased().prefix(64).filter { !$0.isWhitespace && $0 != "-" })
-        let isCode = letters.utf8.count == 6 && letters.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        self = isCode ? .code(letters) : .recoveryCode(RecoveryCode(letters: letters))
+        let code = RecoveryCode(typed: typed)
+        let isCode = code.letters.utf8.count == 6 && code.letters.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        self = isCode ? .code(code.letters) : .recoveryCode(code)
     }
 }
 
 /// A code that replaces one of the authenticator app once, for a user who has lost it.
+///
+/// It also lets a user who has forgotten the password set another one, so it cannot be guessed.
 package struct RecoveryCode: Secret {
     /// The number of codes that a user gets.
     package static let count = 10
-    /// The number of letters, each of five random bits.
-    private static let length = 10
+    /// The number of letters, each of five random bits; those of earlier versions have 10.
+    private static let length = 15
+    /// The number of letters in a group.
+    private static let groupLength = 5
 
-    /// The letters without a hyphen.
-    private let letters: String
+    /// The letters without hyphens.
+    fileprivate let letters: String
 
-    fileprivate init(letters: String) { self.letters = letters }
-
-    package init(random: RandomBytes) {
-        letters = String(Base32.encode(random.bytes(7)).lowercased().prefix(Self.length))
+    /// Reads a code as typed, whatever its spaces, hyphens and case are.
+    package init(typed: String) {
+        letters = String(typed.lowercased().prefix(64).filter { !$0.isWhitespace && $0 != "-" })
     }
 
-    /// The code as it is shown, in two groups.
-    package var exposed: String { "\(letters.prefix(Self.length / 2))-\(letters.dropFirst(Self.length / 2))" }
+    package init(random: RandomBytes) {
+        letters = String(Base32.encode(random.bytes(10)).lowercased().prefix(Self.length))
+    }
+
+    /// The code as it is shown, in groups.
+    package var exposed: String {
+        let letters = Array(letters)
+        return stride(from: 0, to: letters.count, by: Self.groupLength).map { start in
+            String(letters[start..<min(start + Self.groupLength, letters.count)])
+        }.joined(separator: "-")
+    }
 
     /// Returns the digest for the store.
     ///

@@ -61,6 +61,22 @@ package struct SecondFactors: Sendable {
         return outcome
     }
 
+    /// Returns the digest of a recovery code if the user has it; nil if not.
+    ///
+    /// Without a user it does the same work. The caller counts the attempt.
+    func digest(of code: RecoveryCode, of user: User?) async throws -> ArtefactDigest? {
+        let id = user?.id ?? UserIdentifier(random: random)
+        var secret: AuthenticatorSecret?
+        switch try await store.secondFactor(of: id) {
+        case .active(let factor, _): secret = self.secret(of: factor)
+        case .none: break
+        case .lost: if let user { reportLoss(of: user) }
+        }
+        let digest = code.digest(with: secret ?? newSecret())
+        let isLeft = try await store.hasRecoveryCode(digest, of: id)
+        return isLeft && secret != nil ? digest : nil
+    }
+
     private func judge(_ answer: SecondFactorAnswer, of user: User, now: Date) async throws -> Outcome {
         let factor: SecondFactor
         switch try await store.secondFactor(of: user.id) {

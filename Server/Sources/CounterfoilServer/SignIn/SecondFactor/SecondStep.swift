@@ -52,9 +52,10 @@ extension SignInForm {
         let hasPasskey = state == .none && isRequired ? try await hasPasskey(user) : false
         let step = StepAfterPassword(
             state, remembered: remembered.factor(in: submission.request, of: user, now: submission.now),
-            isRequired: isRequired, hasPasskey: hasPasskey)
-        let pending = PendingSignIn(
-            of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, isSetup: step == .setup)
+            isRequired: isRequired, hasPasskey: hasPasskey, mustChange: user.mustChangePassword)
+        func pending(_ step: PendingSignIn.Step) -> PendingSignIn {
+            PendingSignIn(of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, step: step)
+        }
         switch step {
         case .session:
             let proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
@@ -66,11 +67,16 @@ extension SignInForm {
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
-            return .again(
-                .secondStep(SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user))))
+            let keys = try await secondFactors.keys(of: user)
+            return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: keys)))
+        case .newPassword:
+            await auditor.refuse(
+                .signIn, because: .newPasswordNeeded, submission.request, user: user.id, client: client,
+                now: submission.now)
+            return .again(.newPassword(NewPasswordStep(of: user, pending(.newPassword(nil)))))
         case .setup:
             await refuse(submission, user, "password accepted, setup asked", at: client)
-            return .again(.secondStep(SecondStep(of: user, pending, settingUp: secondFactors.newSecret())))
+            return .again(.secondStep(SecondStep(of: user, pending(.setup), settingUp: secondFactors.newSecret())))
         case .passkey:
             await refuse(submission, user, "a password without a second factor", at: client)
             return .again(.passkeyNeeded(typed))
@@ -104,9 +110,13 @@ extension SignInForm {
             let user = try await users.store.user(pending.user), let passwordHash = pending.passwordHash(of: user),
             try await isSessionLeft(of: pending, in: request, now: now)
         else { return .again(.tooLate) }
+        if case .newPassword(let use) = pending.step {
+            return try await choosePassword(
+                NewPasswordStep(of: user, pending), by: .formerPassword(use), submission, at: client)
+        }
         let code = try form.value(Self.codeField)
         let setup = try form.value("setup")
-        guard setup.isEmpty != pending.isSetup else { return .again(.tooLate) }
+        guard setup.isEmpty != (pending.step == .setup) else { return .again(.tooLate) }
         guard setup.isEmpty else {
             guard let secret = secondFactors.secret(on: setup, of: user, now: now) else { return .again(.tooLate) }
             return try await setUp(
@@ -124,6 +134,13 @@ extension SignInForm {
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return step.again(.tooMany, retryAfter: seconds)
         case .proved(let use, let factor, let note):
+            guard !user.mustChangePassword else {
+                // In a session, the password was not verified.
+                guard pending.sessionSince == nil else { return .again(.tooLate) }
+                let next = PendingSignIn(
+                    of: user, at: now, staysSignedIn: pending.staysSignedIn, step: .newPassword(use))
+                return .again(.newPassword(NewPasswordStep(of: user, next)))
+            }
             var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn, note: note)
             if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
@@ -169,7 +186,7 @@ extension SignInForm {
     }
 
     /// The browser and the request to which a pending sign-in is bound.
-    private func pendingContext(of pendingRequest: String, in browser: BrowserToken?) -> [UInt8] {
+    func pendingContext(of pendingRequest: String, in browser: BrowserToken?) -> [UInt8] {
         Array("\(purpose.rawValue)\0\(browser?.exposed ?? "")\0\(pendingRequest)".utf8)
     }
 
@@ -178,9 +195,7 @@ extension SignInForm {
         let (browser, cookie) = browserToken(of: request)
         let pending = try step.pending.field(
             of: pendingContext(of: content.pendingRequest, in: browser), keys: pendingSignIns)
-        let ticket = tickets.issue(
-            purpose, to: browser.exposed, request: content.pendingRequest,
-            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
+        let ticket = ticket(for: content.pendingRequest, in: browser, now: now)
         let status: HTTPResponse.Status =
             step.problem == nil ? .ok : step.retryAfter == nil ? .badRequest : .tooManyRequests
         let problem = step.problem.map { request.words($0) }

@@ -10,6 +10,8 @@ enum StepAfterPassword: Sendable, Hashable {
     case code
     /// The user must set up a second factor first.
     case setup
+    /// The user must choose another password first.
+    case newPassword
     /// The user must sign in with a passkey, because the password alone does not suffice here.
     case passkey
     /// The second factor is lost, so the sign-in is refused.
@@ -24,12 +26,22 @@ enum StepAfterPassword: Sendable, Hashable {
     ///   - remembered: The second factor for which the browser is remembered; nil if it is not.
     ///   - isRequired: Whether the policy requires a second factor of the user.
     ///   - hasPasskey: Whether the user has a passkey.
-    init(_ state: SecondFactorState, remembered: ArtefactDigest?, isRequired: Bool, hasPasskey: Bool) {
+    ///   - mustChange: Whether the user must choose another password, which needs the code itself.
+    init(
+        _ state: SecondFactorState, remembered: ArtefactDigest?, isRequired: Bool, hasPasskey: Bool,
+        mustChange: Bool = false
+    ) {
         self =
             switch state {
             case .lost: .refusal
-            case .active(let factor, _): factor.digest == remembered ? .rememberedSession(factor.digest) : .code
-            case .none: !isRequired ? .session : hasPasskey ? .passkey : .setup
+            case .active(let factor, _):
+                factor.digest == remembered && !mustChange ? .rememberedSession(factor.digest) : .code
+            case .none:
+                if isRequired && hasPasskey {
+                    .passkey
+                } else {
+                    mustChange ? .newPassword : isRequired ? .setup : .session
+                }
             }
     }
 }
