@@ -22,6 +22,9 @@ extension AuthorizationFlow {
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationOutcome {
         try checkApprover(of: exchange, session)
+        guard settings.unacceptedTerms(of: session.user) == nil else {
+            throw outdated(exchange, InteractionPolicy.termsUnaccepted)
+        }
         guard AskedContexts(of: exchange.authorization.request).accept(session.methods) else {
             // The user signed in again with less, in another tab, while the page was open.
             throw outdated(exchange, OAuthError(.loginRequired, "the user must confirm the sign-in"))

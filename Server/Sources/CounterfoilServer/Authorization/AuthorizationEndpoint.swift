@@ -48,14 +48,18 @@ struct AuthorizationEndpoint: Sendable {
         if session == nil, exchange.request.head.method == .post {
             return .page(.seeOther(flow.settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)))
         }
-        let step = try await flow.next(
-            for: exchange, session: session, signedInForThis: signedIn(form, exchange, session: session))
+        let signedInForThis = signedIn(form, exchange, session: session)
+        let step = try await flow.next(for: exchange, session: session, signedInForThis: signedInForThis)
         if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
             return .page(try pages.signIn(exchange))
+        case .signUp:
+            return .page(pages.signUp(exchange))
         case .stepUp(let session, let confirmation):
             return .page(try await pages.stepUp(exchange, session: session, with: confirmation))
+        case .acceptTerms(let session, let terms):
+            return .page(pages.terms(terms, exchange, session: session, signedInForThis: signedInForThis))
         case .askConsent(let session, let earlier):
             return .page(try await pages.consent(exchange, session: session, earlier: earlier))
         case .confirm(let session):

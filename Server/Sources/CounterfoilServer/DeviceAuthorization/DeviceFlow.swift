@@ -101,6 +101,10 @@ struct DeviceFlow: Sendable {
         _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
         try await checkApprover(of: exchange, session.user)
+        guard settings.unacceptedTerms(of: session.user) == nil else {
+            throw ApprovalError.outdated(
+                startAgain: settings.issuer.deviceURL(with: exchange.code), InteractionPolicy.termsUnaccepted)
+        }
         try await count(exchange, by: session)
         let (access, now) = (exchange.access, exchange.now)
         let grant = Grant(

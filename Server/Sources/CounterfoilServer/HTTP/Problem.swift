@@ -43,6 +43,10 @@ package enum Problem: String, CaseIterable, Sendable {
     case linkExpired = "link-expired"
     /// The first administrator exists, so the one-time link was used, or is not needed.
     case alreadySetUp = "already-set-up"
+    /// The link to create an account was used or withdrawn, or has expired.
+    case signUpLinkOver = "sign-up-link-over"
+    /// The link to create an account was opened in another browser than the one that asked for it.
+    case signUpOtherBrowser = "sign-up-other-browser"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
@@ -82,6 +86,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .pageExpired: .ticketExpired
         case .cookiesMissing: .cookie
         case .linkExpired, .alreadySetUp: .setupLink
+        case .signUpLinkOver, .signUpOtherBrowser: .signUpLink
         case .alreadyAnswered: .alreadyAnswered
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged

@@ -6,7 +6,7 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, passwordChange, passkeyEndpoints, logo, callback,
+        logoutAnswer, registration, registeredClient, setup, signUp, terms, passwordChange, passkeyEndpoints, logo, callback,
         appleAssociation,
         androidAssociation,
     ]
@@ -109,6 +109,14 @@ extension Endpoint {
 
     /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
+
+    // The form of these two can contain an authorization request, which an app can have opened in a popup.
+
+    /// The page on which a person creates an account, behind an invitation or a link in a mail.
+    public static let signUp = form("signUp", "/sign-up").with { $0.keepsOpener = true }
+
+    /// The page on which a signed-in user accepts the terms of the service.
+    public static let terms = form("terms", "/terms").with { $0.keepsOpener = true }
 
     /// The URL at which password managers find the change of the password (W3C change-password URL).
     public static let passwordChange = Endpoint(

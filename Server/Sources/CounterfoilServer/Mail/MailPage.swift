@@ -22,12 +22,14 @@ package struct MailPage: Page, Hashable {
     /// - Parameters:
     ///   - kind: The kind of the mail.
     ///   - link: The URL in the mail, if its kind has one.
+    ///   - lifetime: The time in seconds for which the link is valid.
     ///   - time: The time that the mail is about.
     ///   - words: The translator into the language of the mail.
     ///   - site: The service that sends the mail.
     ///   - issuer: The issuer of the server.
     package init(
-        _ kind: MailKind, link: String?, about time: Date, in words: Localizer, from site: Site, issuer: Issuer
+        _ kind: MailKind, link: String?, lifetime: Int, about time: Date, in words: Localizer, from site: Site,
+        issuer: Issuer
     ) {
         func text(_ key: MailText) -> String {
             words(
@@ -35,7 +37,7 @@ package struct MailPage: Page, Hashable {
                     key,
                     [
                         "site": .name(site.name), "time": .text(words.moment(time)), "url": .text(issuer.rawValue),
-                        "duration": .nested(.duration(seconds: MailContents.linkLifetime)),
+                        "duration": .nested(.duration(seconds: lifetime)),
                     ]))
         }
         subject = text(kind.subject)
@@ -58,7 +60,7 @@ extension MailPage {
     ) -> [MailPage] {
         MailKind.allCases.map { kind in
             MailPage(
-                kind, link: issuer.endpoint(MailContents.linkPath) + "?token=…", about: time,
+                kind, link: kind.link(with: "…", at: issuer), lifetime: kind.linkLifetime, about: time,
                 in: Localizer(language), from: site, issuer: issuer)
         }
     }

@@ -127,6 +127,9 @@ struct AttemptKeys: Sendable {
         case mailAddress = "mails to an address"
         case mailSource = "mails from a source"
         case noticeAddress = "notices to an address"
+        case accountsOfSource = "new accounts from a source"
+        case namesOfLink = "usernames of a sign-up link"
+        case namesOfSource = "usernames from a source"
     }
 
     /// Returns the digest of a value, or of a value in one network only.

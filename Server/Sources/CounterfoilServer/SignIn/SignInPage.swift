@@ -37,6 +37,21 @@ package struct SignInPage: Sendable, Hashable {
     package var openInBrowserLink: OpenInBrowserLink?
     /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
+    /// The button with which a person asks for an account; nil if the server does not offer that.
+    package var signUp: SignUpOffer?
+
+    /// The form with the button to the page on which a person asks for an account.
+    package struct SignUpOffer: Sendable, Hashable {
+        /// The path that the form posts to.
+        package var action: String
+        /// The pending authorization request; the hidden field `request`.
+        package var request: String
+
+        package init(action: String, request: String) {
+            self.action = action
+            self.request = request
+        }
+    }
 
     /// The checkbox with which the user chooses that the session cookie is persistent.
     package struct StayBox: Sendable, Hashable {
@@ -78,7 +93,7 @@ package struct SignInPage: Sendable, Hashable {
         username: String = "", stayBox: StayBox? = nil, problem: String? = nil, isPasskeyWrong: Bool = false,
         retryAfterSeconds: Int? = nil,
         passkeys: Passkeys? = nil, confirming: DisplayName? = nil, earlier: Earlier? = nil,
-        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, signUp: SignUpOffer? = nil
     ) {
         self.clientName = clientName
         self.action = action
@@ -94,6 +109,7 @@ package struct SignInPage: Sendable, Hashable {
         self.earlier = earlier
         self.openInBrowserLink = openInBrowserLink
         self.notice = notice
+        self.signUp = signUp
     }
 }
 

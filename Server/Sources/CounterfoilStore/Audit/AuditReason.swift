@@ -74,6 +74,12 @@ extension AuditEvent {
         public static let userCode = Reason(rawValue: "user_code")
         /// The one-time link for the first administrator is not valid any more.
         public static let setupLink = Reason(rawValue: "setup_link")
+        /// The link to create an account was used or withdrawn, has expired, or is of another browser.
+        public static let signUpLink = Reason(rawValue: "sign_up_link")
+        /// The username that a person chose for a new account is taken.
+        public static let usernameTaken = Reason(rawValue: "username_taken")
+        /// The user declined the terms of the service.
+        public static let terms = Reason(rawValue: "terms")
         /// The code was redeemed before.
         public static let codeReplay = Reason(rawValue: "code_replay")
         /// The `code_verifier` does not match (RFC 7636 §4.6).
@@ -89,7 +95,7 @@ extension AuditEvent {
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .webView, .notAdministrator, .registrationClosed, .denied, .alreadyAnswered, .userCode,
-                .setupLink, .codeReplay, .codeVerifier, .refreshReuse,
+                .setupLink, .signUpLink, .usernameTaken, .terms, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.

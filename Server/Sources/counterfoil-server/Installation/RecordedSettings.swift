@@ -20,6 +20,8 @@ struct RecordedSettings: Sendable, Hashable {
         case unregisteredClients = "unregistered-clients"
         case keyLifetime = "key-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
+        case signUp = "sign-up"
+        case sendsMail = "sends-mail"
         case serverKeys = "server-keys"
         case previousIssuer = "former-issuer"
         case databaseFile = "database-file"
@@ -80,8 +82,12 @@ struct RecordedSettings: Sendable, Hashable {
     ///   - settings: The settings of the protocol.
     ///   - connections: The setting of the maximum number of connections.
     ///   - files: The paths of the files that the server uses.
+    ///   - sendsMail: Whether mail is set up.
     ///   - host: The name of the machine of the server.
-    init(_ settings: ServerSettings, connections: Int, files: Files, host: String = Self.hostName) {
+    init(
+        _ settings: ServerSettings, connections: Int, files: Files, sendsMail: Bool = false,
+        host: String = Self.hostName
+    ) {
         texts = [
             .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
             .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
@@ -94,6 +100,8 @@ struct RecordedSettings: Sendable, Hashable {
             } ?? Self.policy,
             .keyLifetime: "\(settings.keyLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
+            .signUp: settings.signUp.rawValue,
+            .sendsMail: sendsMail ? "yes" : "no",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
     }
@@ -145,6 +153,12 @@ struct RecordedSettings: Sendable, Hashable {
     /// The setting ``ServerSettings/refreshTokenIdleLifetime``; nil if it is not noted.
     var refreshIdleLifetime: Int? { texts[.refreshIdleLifetime].flatMap { Int($0) } }
 
+    /// The setting ``ServerSettings/signUp``; nil if it is not noted.
+    var signUp: SignUpPolicy? { texts[.signUp].flatMap(SignUpPolicy.init(rawValue:)) }
+
+    /// Whether mail is set up.
+    var sendsMail: Bool { texts[.sendsMail] == "yes" }
+
     /// The uses of the server keys, which are no setting: a server does not replace them by its own.
     var serverKeyUses: ServerKeyUses {
         get { ServerKeyUses(texts[.serverKeys]) }
@@ -159,10 +173,11 @@ struct RecordedSettings: Sendable, Hashable {
 
     /// The settings on which the metadata of the server depend, and defaults for the others; nil if one is not noted.
     var ofMetadata: ServerSettings? {
-        guard let issuer, let pushed = texts[.requiresPushedRequests], let kinds = texts[.unregisteredClients] else {
-            return nil
-        }
+        guard let issuer, let pushed = texts[.requiresPushedRequests], let kinds = texts[.unregisteredClients],
+            let signUp
+        else { return nil }
         var settings = ServerSettings(issuer: issuer)
+        settings.signUp = signUp
         settings.requiresPushedRequests = pushed == "yes"
         if kinds != Self.policy {
             settings.unregisteredClients = Set(

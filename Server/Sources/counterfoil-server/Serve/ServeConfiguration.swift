@@ -30,6 +30,7 @@ struct ServeConfiguration: Sendable {
             try checkTLS()
             try checkOrders()
             try checkMail()
+            try checkSignUp()
             try checkLifetimes()
         } catch { throw texts.failure(error.message) }
         _ = try values.storeLocation
@@ -48,7 +49,11 @@ struct ServeConfiguration: Sendable {
     var words: SettingMessageRenderer { { [texts = values.texts] in texts.words($0) } }
 
     /// The settings that administration commands need.
-    var recorded: RecordedSettings { RecordedSettings(settings, connections: self[Settings.connections], files: files) }
+    var recorded: RecordedSettings {
+        RecordedSettings(
+            settings, connections: self[Settings.connections], files: files,
+            sendsMail: self[Settings.mailSender] != nil)
+    }
 
     /// The files outside of the data directory that the server uses.
     var files: RecordedSettings.Files {

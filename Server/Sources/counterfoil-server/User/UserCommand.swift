@@ -7,7 +7,8 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Manage the users who can sign in.",
         subcommands: [
             UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserEnable.self,
-            UserPassword.self, UserResetSecondFactor.self, UserExport.self, UserDelete.self,
+            UserPassword.self, UserResetSecondFactor.self, UserExport.self, UserDelete.self, UserInvite.self,
+            UserInvitations.self, UserWithdraw.self,
         ]
     )
 }
