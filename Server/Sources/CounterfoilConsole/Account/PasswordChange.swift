@@ -52,17 +52,15 @@ struct PasswordChange: Sendable {
     ///
     /// The session of this browser continues with a new session token.
     private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
-        let notice = try await console.mails?.noticeOfPasswordChange(
-            for: user, in: exchange.words.language, now: exchange.now)
         let begun = try await console.sessions.begin(
             for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
         guard case .begun(let session, let cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
-        let event = console.event(.passwordChange, by: exchange, detail: "ended all other sessions")
+        let event = try await console.event(of: .passwordChanged, by: exchange)
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
                 of: user.id, from: user.passwordHash, to: hash, keeping: session.digest, at: exchange.now,
-                sending: notice, recording: [event])
+                recording: [event])
         } catch {
             _ = try? await console.store.endSession(session.digest, at: exchange.now, recording: [])
             throw error

@@ -7,7 +7,7 @@ extension StoreSchema {
             username TEXT COLLATE BINARY NOT NULL UNIQUE,
             email TEXT COLLATE BINARY UNIQUE,
             display_name TEXT NOT NULL,
-            password_hash TEXT NOT NULL,
+            password_hash TEXT CHECK (password_hash <> ''),
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
             profile TEXT NOT NULL,
             -- The version of the terms that the user accepted last, and the time.

@@ -16,6 +16,8 @@ struct MailContents: Codable, Hashable {
     let secret: String?
     /// The time in seconds for which the link is valid; nil for that of the kind.
     var lifetime: Int?
+    /// The browser that made the change; nil for a mail that is no notice, and for a change by a command.
+    let origin: ChangeOrigin?
 }
 
 /// A mail that was read from the queue.
@@ -26,6 +28,7 @@ struct OpenedMail {
     let secret: String?
     /// The time in seconds for which the link is valid.
     let lifetime: Int
+    let origin: ChangeOrigin?
 
     /// Decrypts a mail; nil if the server key was replaced meanwhile, or if a newer version has queued a mail that this
     /// one does not know.
@@ -39,6 +42,7 @@ struct OpenedMail {
         language = Language(rawValue: contents.language) ?? .standard
         secret = contents.secret
         lifetime = contents.lifetime ?? kind.linkLifetime
+        origin = contents.origin
     }
 }
 
@@ -52,17 +56,19 @@ extension NewMail {
     ///   - language: The language of the mail.
     ///   - secret: The secret in the link; nil for a mail without one.
     ///   - lifetime: The time in seconds for which the link is valid; nil for that of the kind.
+    ///   - origin: The browser that made the change; nil for a mail that is no notice, and for a change by a command.
     ///   - serverKey: The server key.
     ///   - random: The source of the identifier.
     ///   - now: The time at which the mail is queued.
     init(
         _ kind: MailKind, to address: EmailAddress, of user: UserIdentifier?, in language: Language,
-        secret: String?, lifetime: Int? = nil, with serverKey: ServerKey, random: RandomBytes, now: Date
+        secret: String? = nil, lifetime: Int? = nil, from origin: ChangeOrigin? = nil, with serverKey: ServerKey,
+        random: RandomBytes, now: Date
     ) throws {
         let id = MailIdentifier(random: random)
         let contents = MailContents(
             kind: kind.rawValue, recipient: address.rawValue, language: language.rawValue, secret: secret,
-            lifetime: lifetime)
+            lifetime: lifetime, origin: origin)
         // A link is of no use after its end.
         let patience = secret == nil ? MailContents.patience : TimeInterval(lifetime ?? kind.linkLifetime)
         self.init(

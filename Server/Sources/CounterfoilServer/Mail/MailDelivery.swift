@@ -101,8 +101,8 @@ public struct MailDelivery: Sendable {
             id: mail.id, to: opened.recipient, createdAt: mail.createdAt,
             page: MailPage(
                 opened.kind, link: opened.kind.link(with: opened.secret, at: settings.issuer),
-                lifetime: opened.lifetime, about: mail.createdAt, in: Localizer(opened.language), from: site,
-                issuer: settings.issuer),
+                lifetime: opened.lifetime, about: mail.createdAt, by: opened.origin, in: Localizer(opened.language),
+                from: site, issuer: settings.issuer),
             frame: Frame(site: site, language: opened.language))
     }
 

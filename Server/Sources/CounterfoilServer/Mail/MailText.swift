@@ -4,7 +4,6 @@ import CounterfoilProtocol
 package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// The link by which a user proves to have an address.
     case verification = "email-verification"
-    /// The notice that the password was changed.
     case passwordChange = "password-change"
     /// The link with which a person who asked for an account creates it.
     case signUp = "sign-up"
@@ -12,6 +11,17 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case accountExists = "account-exists"
     /// The link with which a person whom an operator has invited creates an account.
     case invitation
+    case passwordAddition = "password-addition"
+    case passwordRemoval = "password-removal"
+    case passkeyAddition = "passkey-addition"
+    case passkeyRemoval = "passkey-removal"
+    case secondFactorSetup = "second-factor-setup"
+    case secondFactorReplacement = "second-factor-replacement"
+    case secondFactorRemoval = "second-factor-removal"
+    case recoveryCodes = "recovery-codes"
+    case recoveryCodeUse = "recovery-code-use"
+    /// The notice to the former address.
+    case emailChange = "email-change"
     /// The mail that an operator sends to see that mail works.
     case test
 
@@ -20,7 +30,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         switch self {
         case .signUp: MailQueue.signUpLifetime
         case .invitation: Invitations.standardDays * 86_400
-        case .verification, .passwordChange, .accountExists, .test: MailContents.linkLifetime
+        default: MailContents.linkLifetime
         }
     }
 
@@ -31,8 +41,26 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .signUp: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?token=" + $0 }
         case .invitation: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?invitation=" + $0 }
         case .accountExists: issuer.endpoint("/sign-in")
-        case .passwordChange, .test: nil
+        default: nil
         }
+    }
+
+    /// The kind of the notice of a change.
+    init(noticeOf change: AccountChange) {
+        self =
+            switch change {
+            case .passwordChanged, .passwordSet: .passwordChange
+            case .passwordAdded: .passwordAddition
+            case .passwordRemoved: .passwordRemoval
+            case .passkeyAdded: .passkeyAddition
+            case .passkeyRemoved, .passkeysRemoved: .passkeyRemoval
+            case .secondFactorSetUp: .secondFactorSetup
+            case .secondFactorReplaced: .secondFactorReplacement
+            case .secondFactorRemoved, .secondFactorReset: .secondFactorRemoval
+            case .recoveryCodesReplaced: .recoveryCodes
+            case .recoveryCodeUsed: .recoveryCodeUse
+            case .emailChanged: .emailChange
+            }
     }
 
     var subject: MailText {
@@ -42,6 +70,16 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .signUp: .signUpSubject
         case .accountExists: .accountExistsSubject
         case .invitation: .invitationSubject
+        case .passwordAddition: .passwordAdditionSubject
+        case .passwordRemoval: .passwordRemovalSubject
+        case .passkeyAddition: .passkeyAdditionSubject
+        case .passkeyRemoval: .passkeyRemovalSubject
+        case .secondFactorSetup: .secondFactorSetupSubject
+        case .secondFactorReplacement: .secondFactorReplacementSubject
+        case .secondFactorRemoval: .secondFactorRemovalSubject
+        case .recoveryCodes: .recoveryCodesSubject
+        case .recoveryCodeUse: .recoveryCodeUseSubject
+        case .emailChange: .emailChangeSubject
         case .test: .testSubject
         }
     }
@@ -53,6 +91,16 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .signUp: .signUpOpening
         case .accountExists: .accountExistsOpening
         case .invitation: .invitationOpening
+        case .passwordAddition: .passwordAdditionOpening
+        case .passwordRemoval: .passwordRemovalOpening
+        case .passkeyAddition: .passkeyAdditionOpening
+        case .passkeyRemoval: .passkeyRemovalOpening
+        case .secondFactorSetup: .secondFactorSetupOpening
+        case .secondFactorReplacement: .secondFactorReplacementOpening
+        case .secondFactorRemoval: .secondFactorRemovalOpening
+        case .recoveryCodes: .recoveryCodesOpening
+        case .recoveryCodeUse: .recoveryCodeUseOpening
+        case .emailChange: .emailChangeOpening
         case .test: .testOpening
         }
     }
@@ -63,20 +111,26 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .verification: .verificationButton
         case .signUp, .invitation: .signUpButton
         case .accountExists: .accountExistsButton
-        case .passwordChange, .test: nil
+        default: nil
         }
     }
 
     var closing: MailText {
         switch self {
         case .verification: .verificationClosing
-        case .passwordChange: .passwordClosing
         case .signUp: .signUpClosing
         case .accountExists: .accountExistsClosing
         case .invitation: .invitationClosing
         case .test: .testClosing
+        case .emailChange: .emailChangeClosing
+        case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
+            .secondFactorSetup, .secondFactorReplacement, .secondFactorRemoval, .recoveryCodes, .recoveryCodeUse:
+            .noticeClosing
         }
     }
+
+    /// Whether the mail tells of a change, and thus says who made it.
+    var isNotice: Bool { closing == .noticeClosing || self == .emailChange }
 }
 
 /// The texts of the mails.
@@ -89,7 +143,6 @@ enum MailText: String, LocalizationKey {
     case verificationClosing = "mail.verification.closing"
     case passwordSubject = "mail.password.subject"
     case passwordOpening = "mail.password.opening"
-    case passwordClosing = "mail.password.closing"
     case signUpSubject = "mail.sign-up.subject"
     case signUpOpening = "mail.sign-up.opening"
     case signUpButton = "mail.sign-up.button"
@@ -101,6 +154,32 @@ enum MailText: String, LocalizationKey {
     case invitationSubject = "mail.invitation.subject"
     case invitationOpening = "mail.invitation.opening"
     case invitationClosing = "mail.invitation.closing"
+    case passwordAdditionSubject = "mail.password-added.subject"
+    case passwordAdditionOpening = "mail.password-added.opening"
+    case passwordRemovalSubject = "mail.password-removed.subject"
+    case passwordRemovalOpening = "mail.password-removed.opening"
+    case passkeyAdditionSubject = "mail.passkey-added.subject"
+    case passkeyAdditionOpening = "mail.passkey-added.opening"
+    case passkeyRemovalSubject = "mail.passkey-removed.subject"
+    case passkeyRemovalOpening = "mail.passkey-removed.opening"
+    case secondFactorSetupSubject = "mail.second-factor-set-up.subject"
+    case secondFactorSetupOpening = "mail.second-factor-set-up.opening"
+    case secondFactorReplacementSubject = "mail.second-factor-replaced.subject"
+    case secondFactorReplacementOpening = "mail.second-factor-replaced.opening"
+    case secondFactorRemovalSubject = "mail.second-factor-removed.subject"
+    case secondFactorRemovalOpening = "mail.second-factor-removed.opening"
+    case recoveryCodesSubject = "mail.recovery-codes.subject"
+    case recoveryCodesOpening = "mail.recovery-codes.opening"
+    case recoveryCodeUseSubject = "mail.recovery-code-used.subject"
+    case recoveryCodeUseOpening = "mail.recovery-code-used.opening"
+    case emailChangeSubject = "mail.email-changed.subject"
+    case emailChangeOpening = "mail.email-changed.opening"
+    case emailChangeClosing = "mail.email-changed.closing"
+    case noticeClosing = "mail.notice.closing"
+    /// The browser that made a change.
+    case fromDevice = "mail.notice.device"
+    /// A command made a change.
+    case byOperator = "mail.notice.operator"
     case testSubject = "mail.test.subject"
     case testOpening = "mail.test.opening"
     case testClosing = "mail.test.closing"

@@ -21,8 +21,8 @@ struct RecordedSettings: Sendable, Hashable {
         case keyLifetime = "key-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
         case signUp = "sign-up"
-        case sendsMail = "sends-mail"
         case serverKeys = "server-keys"
+        case mailSender = "mail-sender"
         case previousIssuer = "former-issuer"
         case databaseFile = "database-file"
     }
@@ -81,11 +81,11 @@ struct RecordedSettings: Sendable, Hashable {
     /// - Parameters:
     ///   - settings: The settings of the protocol.
     ///   - connections: The setting of the maximum number of connections.
-    ///   - files: The paths of the files that the server uses.
     ///   - sendsMail: Whether mail is set up.
+    ///   - files: The paths of the files that the server uses.
     ///   - host: The name of the machine of the server.
     init(
-        _ settings: ServerSettings, connections: Int, files: Files, sendsMail: Bool = false,
+        _ settings: ServerSettings, connections: Int, sendsMail: Bool = false, files: Files,
         host: String = Self.hostName
     ) {
         texts = [
@@ -101,7 +101,7 @@ struct RecordedSettings: Sendable, Hashable {
             .keyLifetime: "\(settings.keyLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
             .signUp: settings.signUp.rawValue,
-            .sendsMail: sendsMail ? "yes" : "no",
+            .mailSender: sendsMail ? "yes" : "no",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
     }
@@ -156,8 +156,8 @@ struct RecordedSettings: Sendable, Hashable {
     /// The setting ``ServerSettings/signUp``; nil if it is not noted.
     var signUp: SignUpPolicy? { texts[.signUp].flatMap(SignUpPolicy.init(rawValue:)) }
 
-    /// Whether mail is set up.
-    var sendsMail: Bool { texts[.sendsMail] == "yes" }
+    /// Whether mail is set up; nil if it is not noted.
+    var sendsMail: Bool? { texts[.mailSender].map { $0 == "yes" } }
 
     /// The uses of the server keys, which are no setting: a server does not replace them by its own.
     var serverKeyUses: ServerKeyUses {

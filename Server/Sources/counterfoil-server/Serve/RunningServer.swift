@@ -84,8 +84,7 @@ struct RunningServer {
         opening = ServerOpening(
             storeLocation: storeLocation, settings: settings,
             recorded: SharedValue(
-                RecordedSettings(
-                    settings, connections: connections.total, files: files, sendsMail: mail != nil)),
+                RecordedSettings(settings, connections: connections.total, sendsMail: mail != nil, files: files)),
             acme: acme, ordered: ordered, outbound: outbound, mail: mail,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {

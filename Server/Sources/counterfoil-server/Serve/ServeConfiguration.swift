@@ -51,8 +51,8 @@ struct ServeConfiguration: Sendable {
     /// The settings that administration commands need.
     var recorded: RecordedSettings {
         RecordedSettings(
-            settings, connections: self[Settings.connections], files: files,
-            sendsMail: self[Settings.mailSender] != nil)
+            settings, connections: self[Settings.connections], sendsMail: self[Settings.mailSender] != nil, files: files
+        )
     }
 
     /// The files outside of the data directory that the server uses.

@@ -46,10 +46,9 @@ extension Installation {
         return Account(id: id, username: username, user: user)
     }
 
-    /// Updates a user, and records the change with a detail.
-    func update(_ user: User, at time: Date, recording detail: String) async throws {
-        let event = event(.account, user: user.id, detail: detail)
-        switch try await store.updateUser(user, at: time, recording: [event]) {
+    /// Updates a user at the time of the event of the change.
+    func update(_ user: User, recording event: AuditEvent) async throws {
+        switch try await store.updateUser(user, at: event.at, recording: [event]) {
         case .updated: return
         case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
         case .emailTaken:

@@ -14,6 +14,7 @@ struct UserDocument: Encodable {
         case sub, username, name, email, administrator, disabled, profile
         case termsVersion = "terms_version"
         case termsAcceptedAt = "terms_accepted_at"
+        case hasPassword = "has_password"
         case createdAt = "created_at"
         case changedAt = "updated_at"
     }
@@ -26,6 +27,7 @@ struct UserDocument: Encodable {
         try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
         try values.encode(user.isAdministrator, forKey: .administrator)
         try values.encode(user.disabledAt != nil, forKey: .disabled)
+        try values.encode(user.passwordHash != nil, forKey: .hasPassword)
         try values.encode(user.profile, forKey: .profile)
         if let terms = user.acceptedTerms {
             try values.encode(terms.version, forKey: .termsVersion)
@@ -41,6 +43,7 @@ struct UserDocument: Encodable {
         if let email = user.email { words += " <\(email)>" }
         if user.isAdministrator { words += ", administrator" }
         if user.disabledAt != nil { words += ", disabled" }
+        if user.passwordHash == nil { words += ", no password" }
         return words
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 
 struct UserEdit: AsyncParsableCommand {
@@ -29,9 +30,14 @@ struct UserEdit: AsyncParsableCommand {
             throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
         }
         try await options.withInstallation(creating: false) { installation in
-            var user = try await installation.user(argument.name)
+            let former = try await installation.user(argument.name)
+            var user = former
             claims.write(into: &user)
-            try await installation.update(user, at: installation.store.now(), recording: "changed")
+            let event =
+                user.email == former.email
+                ? installation.event(.account, user: user.id, detail: "changed")
+                : try await installation.event(of: .emailChanged, to: former)
+            try await installation.update(user, recording: event)
             let document = UserDocument(try await installation.user(argument.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)

@@ -23,7 +23,8 @@ struct UserEnable: AsyncParsableCommand {
         try await options.withInstallation(creating: false) { installation in
             var user = try await installation.user(argument.name)
             user.disabledAt = nil
-            try await installation.update(user, at: installation.store.now(), recording: "enabled")
+            let event = installation.event(.account, user: user.id, detail: "enabled")
+            try await installation.update(user, recording: event)
             guard options.json else { return Output.line("Enabled the user \(user.username).") }
             try Output.json(UserDocument(try await installation.user(argument.name)))
         }

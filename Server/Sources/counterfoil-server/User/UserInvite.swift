@@ -68,7 +68,7 @@ struct UserInvite: AsyncParsableCommand {
             var draft = Invitations.Draft(
                 email: email.flatMap(EmailAddress.init), isAdministrator: administrator, days: days)
             if let client { draft.clientID = try await installation.client(client).id }
-            if installation.recorded.sendsMail, draft.email != nil { draft.mailLanguage = Language(rawValue: language) }
+            if installation.recorded.sendsMail == true, draft.email != nil { draft.mailLanguage = Language(rawValue: language) }
             let invitations = Invitations(issuer: issuer, store: installation.store, serverKey: installation.serverKey)
             let outcome = try await invitations.invite(draft, now: installation.store.now()) { invitation in
                 installation.event(
