@@ -21,7 +21,7 @@ package struct Invitations: Sendable {
         self.random = random
     }
 
-    /// What an operator decides about an invitation.
+    /// The choices of an operator about an invitation.
     package struct Draft: Sendable {
         /// The email address of the account; nil for an account without one.
         package var email: EmailAddress?
@@ -56,7 +56,7 @@ package struct Invitations: Sendable {
     /// Creates an invitation, and queues the mail with its link if there is an address and a language.
     ///
     /// - Parameters:
-    ///   - draft: What the operator decides.
+    ///   - draft: The choices of the operator.
     ///   - now: The time of the creation.
     ///   - event: Returns the event for the audit log.
     package func invite(

@@ -34,7 +34,7 @@ struct TermsForm: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    /// Reads what a form answers, and checks its ticket.
+    /// Reads the question that a form answers, and checks its ticket.
     ///
     /// - Parameter again: The URL at which the user can open the page again, if the ticket is refused.
     func question(

@@ -32,7 +32,7 @@ package struct TermsPage: Page, Hashable {
     package func values(in frame: Frame) -> [String: (any Sendable)?] { ["door": question.door.rawValue] }
 }
 
-/// What a user is asked to accept, and where the user continues.
+/// The question whether a user accepts the terms, with the request at which the user continues.
 package struct TermsQuestion: Sendable, Hashable {
     /// The part of the server at which the user continues.
     package enum Door: String, Sendable {

@@ -11,8 +11,8 @@ struct UserInvite: AsyncParsableCommand {
         abstract: "Invite a person to create an account.",
         discussion: """
             The command prints a link with which one person creates one account, with a user name and a password of \
-            their choice. Whoever has the link can use it, so give it only to that person. It is shown once, and needs \
-            --sign-up invited or open of serve.
+            their choice. Anyone who has the link can use it, so give it only to that person. It is shown once, and \
+            needs --sign-up invited or open of serve.
 
             With --email, the account gets this address. If the server sends email, the link is sent there, too, and \
             the address then counts as verified.

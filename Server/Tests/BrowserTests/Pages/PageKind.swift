@@ -6,6 +6,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
     case code, codeSetup = "code-setup", recoveryCodes = "recovery-codes"
     case deviceCode = "device-code", deviceDone = "device-done"
+    case signUp = "sign-up", signUpSent = "sign-up-sent", newAccount = "new-account", terms
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
@@ -23,7 +24,8 @@ enum PageKind: String, CaseIterable, Sendable {
     var isOfConsole: Bool {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
-            .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes:
+            .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes, .signUp, .signUpSent, .newAccount,
+            .terms:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,

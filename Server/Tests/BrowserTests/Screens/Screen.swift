@@ -47,6 +47,14 @@ enum Screen: String, CaseIterable, Sendable {
     case code
     case secondFactor = "account-second-factor"
 
+    // Accounts that persons create.
+    case signUp = "sign-up"
+    case signUpAgain = "sign-up-again"
+    case signUpSent = "sign-up-sent"
+    case newAccount = "new-account"
+    case newAccountAgain = "new-account-again"
+    case terms
+
     // Developer pages.
     case clientsNone = "apps-none"
     case clientTypes = "app-types"
@@ -105,6 +113,7 @@ enum Screen: String, CaseIterable, Sendable {
             .device
         case .setup, .setupAgain, .setupDone: .firstStart
         case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
+        case .signUp, .signUpAgain, .signUpSent, .newAccount, .newAccountAgain, .terms: .signUp
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
@@ -140,6 +149,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone
         case .codeSetup: .codeSetup
+        case .signUp, .signUpAgain: .signUp
+        case .signUpSent: .signUpSent
+        case .newAccount, .newAccountAgain: .newAccount
+        case .terms: .terms
         case .recoveryCodes: .recoveryCodes
         case .code: .code
         case .secondFactor: .secondFactor

@@ -12,6 +12,8 @@ enum Walk: CaseIterable, Sendable {
     case firstStart
     /// Setting up a second factor that is required, and signing in with it.
     case secondStep
+    /// Creating an account, and accepting the terms.
+    case signUp
     /// Signing in to the console.
     case door
     case developer
