@@ -135,7 +135,8 @@ extension Columns {
     fileprivate mutating func queuedMail(leasedUntil: Date) throws -> QueuedMail {
         record = "mail"
         let mail = NewMail(
-            id: try value(MailIdentifier.init(_:)), userID: try optionalValue(UserIdentifier.init(_:)), sealed: try bytes(),
+            id: try value(MailIdentifier.init(_:)), userID: try optionalValue(UserIdentifier.init(_:)),
+            sealed: try bytes(),
             createdAt: try date(), expires: try date())
         return QueuedMail(mail: mail, attempts: Int(clamping: try integer()), leasedUntil: leasedUntil)
     }

@@ -135,7 +135,8 @@ struct AuthorizationFlow: Sendable {
         }
         return InteractionPolicy.next(
             for: authorization, session: session, signedInForThis: signedInForThis, means: means,
-            terms: session.flatMap { settings.unacceptedTerms(of: $0.user) }, earlier: earlier, approvers: authorization.approvers)
+            terms: session.flatMap { settings.unacceptedTerms(of: $0.user) }, earlier: earlier,
+            approvers: authorization.approvers)
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

@@ -6,7 +6,8 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, signUp, terms, passwordChange, passkeyEndpoints, logo, callback,
+        logoutAnswer, registration, registeredClient, setup, signUp, terms, passwordChange, passkeyEndpoints, logo,
+        callback,
         appleAssociation,
         androidAssociation,
     ]

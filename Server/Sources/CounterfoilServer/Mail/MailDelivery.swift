@@ -119,7 +119,8 @@ public struct MailDelivery: Sendable {
         logger.notice(
             "failed to send a mail, \(isGivenUp ? "giving up" : "will retry")",
             metadata: [
-                "mail": "\(queued.mail.id)", "user": "\(queued.mail.userID?.rawValue ?? "none")", "attempt": "\(queued.attempts + 1)",
+                "mail": "\(queued.mail.id)", "user": "\(queued.mail.userID?.rawValue ?? "none")",
+                "attempt": "\(queued.attempts + 1)",
                 "reason": "\(reason)",
             ])
     }

@@ -15,7 +15,8 @@ extension Settings {
     static let termsVersion = Setting<String?>(
         "terms-version",
         .text(.text("^[!-~]{1,64}$")) { text in
-            text.wholeMatch(of: /[!-~]{1,64}/) == nil ? .text(text, "must be 1 to 64 ASCII characters without spaces") : nil
+            text.wholeMatch(of: /[!-~]{1,64}/) == nil
+                ? .text(text, "must be 1 to 64 ASCII characters without spaces") : nil
         },
         value: "version", example: "2031-05-01", isLive: true, shared: { $0.termsVersion ?? "" },
         "The version of the terms. A user who has accepted another one must accept this one before an app gets a token "
@@ -53,7 +54,8 @@ extension ServeConfiguration {
     func checkSignUp() throws(SettingMistake) {
         guard self[Settings.signUp] != .open || self[Settings.mailSender] != nil else {
             throw SettingMistake(
-                "\(Settings.signUp) open requires \(Settings.mailSender): the address of a new user is verified by email.")
+                "\(Settings.signUp) open requires \(Settings.mailSender): the address of a new user is verified by email."
+            )
         }
         guard self[Settings.termsURI] == nil || self[Settings.termsVersion] != nil else {
             throw SettingMistake("\(Settings.termsURI) requires \(Settings.termsVersion).")

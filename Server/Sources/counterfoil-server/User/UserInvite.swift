@@ -63,12 +63,15 @@ struct UserInvite: AsyncParsableCommand {
             }
             guard signUp != .closed else {
                 throw CommandFailure.refused(
-                    "this server lets no one create an account; set sign-up to invited or open, and reload its settings")
+                    "this server lets no one create an account; set sign-up to invited or open, and reload its settings"
+                )
             }
             var draft = Invitations.Draft(
                 email: email.flatMap(EmailAddress.init), isAdministrator: administrator, days: days)
             if let client { draft.clientID = try await installation.client(client).id }
-            if installation.recorded.sendsMail == true, draft.email != nil { draft.mailLanguage = Language(rawValue: language) }
+            if installation.recorded.sendsMail == true, draft.email != nil {
+                draft.mailLanguage = Language(rawValue: language)
+            }
             let invitations = Invitations(issuer: issuer, store: installation.store, serverKey: installation.serverKey)
             let outcome = try await invitations.invite(draft, now: installation.store.now()) { invitation in
                 installation.event(

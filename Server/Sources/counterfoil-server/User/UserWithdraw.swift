@@ -31,7 +31,8 @@ struct UserWithdraw: AsyncParsableCommand {
             let chosen = try await installation.store.invitations().filter { $0.shortID.hasPrefix(id.lowercased()) }
             guard let invitation = chosen.first else {
                 throw CommandFailure.refused(
-                    "there is no invitation with an id that starts with \(id); see: counterfoil-server user invitations")
+                    "there is no invitation with an id that starts with \(id); see: counterfoil-server user invitations"
+                )
             }
             guard chosen.count == 1 else {
                 throw CommandFailure.refused(
