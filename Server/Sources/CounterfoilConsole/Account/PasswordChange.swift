@@ -20,14 +20,6 @@ struct PasswordChange: Sendable {
         guard !typed.isEmpty else {
             return again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
         }
-        let password: Password
-        do {
-            password = try Password(
-                choosing: chosen, for: exchange.user.username, email: exchange.user.email,
-                displayName: exchange.user.displayName, host: console.settings.issuer.host)
-        } catch {
-            return again(exchange, error, at: PasswordPage.newField)
-        }
         guard chosen != typed else {
             return again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
@@ -44,6 +36,15 @@ struct PasswordChange: Sendable {
             return wait(exchange, seconds: seconds)
         case .signedIn(let user):
             guard user.id == exchange.user.id else { throw Console.SignInNeeded(path: exchange.path) }
+            // The estimate takes milliseconds, so it follows the rate limit.
+            let password: Password
+            do {
+                password = try Password(
+                    choosing: chosen, for: user.username, email: user.email, displayName: user.displayName,
+                    host: console.settings.issuer.host)
+            } catch {
+                return again(exchange, error, at: PasswordPage.newField)
+            }
             return try await replace(user, with: try await hasher.hash(password), exchange)
         }
     }

@@ -365,6 +365,16 @@ struct SignInTests {
         #expect(try again.signInPage.request == reply.signInPage.request)
     }
 
+    // NIST SP 800-63B-4 §3.1.1.2: no password is changed periodically.
+    @Test func `a password does not expire`() async throws {
+        let test = try await TestServer()
+        test.clock.advance(by: 10 * 365 * 86_400)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let reply = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
+    }
+
     // The largest possible request passes through every page.
     @Test func `a request with the longest state passes through all pages`() async throws {
         let test = try await TestServer()
