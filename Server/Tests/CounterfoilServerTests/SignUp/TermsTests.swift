@@ -207,7 +207,8 @@ struct TermsTests {
         #expect(try outdated.newAccountPage.wrongField == .terms)
         let current = try outdated.newAccountPage
         _ = try await browser.submit(current.form("bob"), to: current.action).accountPage
-        let user = try #require(try await test.store.user(named: try #require(Username("bob"))))
+        let name = try #require(Username("bob"))
+        let user = try #require(try await test.store.user(named: name))
         #expect(user.acceptedTerms == AcceptedTerms(version: "2", acceptedAt: test.clock.now))
     }
 

@@ -35,7 +35,8 @@ struct SignUpContractTests {
             #expect(try await store.addInvitation(invitation, sending: Self.mail(), recording: []) == .added)
             #expect(try await store.addInvitation(other, sending: nil, recording: []) == .added)
             #expect(try await store.mailBacklog().count == 1)
-            #expect(try await Set(store.invitations()) == [invitation, other])
+            let listed = try await store.invitations()
+            #expect(Set(listed) == [invitation, other])
             #expect(try await store.invitation(invitation.digest, at: World.now + 3599) == invitation)
             #expect(try await store.invitation(invitation.digest, at: World.now + 3600) == nil)
             #expect(try await store.removeInvitation(invitation.digest, recording: []))
@@ -43,7 +44,8 @@ struct SignUpContractTests {
             #expect(try await store.invitation(invitation.digest, at: World.now) == nil)
             #expect(try await store.invitations() == [other])
             other = Self.invitation(SignUpSecret(), email: "ada@example.com")
-            #expect(try await store.addUser(try .named("ada", email: "ada@example.com")) == .added)
+            let ada = try User.named("ada", email: "ada@example.com")
+            #expect(try await store.addUser(ada) == .added)
             #expect(try await store.addInvitation(other, sending: Self.mail(), recording: []) == .emailTaken)
             #expect(try await store.mailBacklog().count == 1)
         }
@@ -84,11 +86,12 @@ struct SignUpContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a refused account leaves the link as it is`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
-            #expect(try await store.addUser(try .named("ada", email: "ada@example.com")) == .added)
+            let ada = try User.named("ada", email: "ada@example.com")
+            #expect(try await store.addUser(ada) == .added)
             let secret = SignUpSecret()
             let link = SignUpLink.signUp(ArtefactDigest(of: secret))
-            #expect(
-                try await store.beginSignUp(try Self.signUp(secret), sending: Self.mail(), recording: []) == .queued)
+            let signUp = try Self.signUp(secret)
+            #expect(try await store.beginSignUp(signUp, sending: Self.mail(), recording: []) == .queued)
             func add(_ name: String, _ email: String?, at time: Date = World.now) async throws -> SignUpOutcome {
                 try await store.addUser(try .named(name, email: email), by: link, at: time, recording: [])
             }
@@ -103,8 +106,8 @@ struct SignUpContractTests {
             #expect(try await add("bob", "bob@example.com") == .added)
             // The address got an account by another link.
             let later = SignUpSecret()
-            #expect(
-                try await store.beginSignUp(try Self.signUp(later), sending: Self.mail(), recording: []) == .queued)
+            let laterSignUp = try Self.signUp(later)
+            #expect(try await store.beginSignUp(laterSignUp, sending: Self.mail(), recording: []) == .queued)
             let second = try await store.addUser(
                 try .named("robert", email: "bob@example.com"), by: .signUp(ArtefactDigest(of: later)), at: World.now,
                 recording: [])
@@ -117,7 +120,8 @@ struct SignUpContractTests {
         try await kind.withStore { store in
             let secret = SignUpSecret()
             let mail = Self.mail()
-            #expect(try await store.beginSignUp(try Self.signUp(secret), sending: mail, recording: []) == .queued)
+            let signUp = try Self.signUp(secret)
+            #expect(try await store.beginSignUp(signUp, sending: mail, recording: []) == .queued)
             #expect(
                 try await store.addInvitation(Self.invitation(SignUpSecret()), sending: nil, recording: []) == .added)
             let taken = try await store.takeMails(dueAt: World.now, until: World.now + 60, limit: 9)
