@@ -21,8 +21,10 @@ extension Endpoint {
     package static let secondFactor = form("secondFactor", "/account/second-factor").signedIn.recent
     /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
-    /// The email address, and the forms that verify it.
-    package static let email = form("email", "/account/email").signedIn
+    /// The email address, and the forms that verify and change it.
+    package static let email = form("email", "/account/email").signedIn.recent
+    /// The sign-ins and the changes of the account.
+    package static let activity = page("activity", "/account/activity").signedIn
     /// The sign-out, which ends the session of this browser.
     package static let signOut = posting("signOut", "/account/sign-out").signedIn
 
@@ -91,7 +93,7 @@ extension ServerPages {
             clientSettings: .editClient),
         endpoints: [
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
-            .signOut,
+            .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,

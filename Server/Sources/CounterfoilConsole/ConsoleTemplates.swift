@@ -9,6 +9,7 @@ extension ServerPages {
         "second-factor": PackageResources.second_factor_mustache,
         "password": PackageResources.password_mustache,
         "email": PackageResources.email_mustache,
+        "activity": PackageResources.activity_mustache,
         "applications": PackageResources.applications_mustache,
         "application-types": PackageResources.application_types_mustache,
         "application-form": PackageResources.application_form_mustache,

@@ -9,23 +9,28 @@ extension SQLStore {
         try await commit(recording: events) { database in
             let facts = try database.answers(
                 """
-                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND email = ?2 AND disabled_at IS NULL),
+                SELECT EXISTS (
+                        SELECT 1 FROM people
+                        WHERE id = ?1 AND coalesce(email, '') = coalesce(?2, '') AND disabled_at IS NULL
+                    ),
                     EXISTS (SELECT 1 FROM mails LIMIT 1 OFFSET ?3)
                 """,
                 verification.userID.rawValue,
-                verification.email.rawValue,
+                verification.former?.rawValue,
                 NewMail.queueLimit - 1
             )
             guard facts.first == true else { return .addressChanged }
             guard facts.last == false else { return .queueFull }
             try database.send(
                 """
-                INSERT INTO email_verifications (person_id, digest, email, expires_at) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (person_id) DO UPDATE SET digest = ?2, email = ?3, expires_at = ?4
+                INSERT INTO email_verifications (person_id, digest, email, former_email, expires_at)
+                VALUES (?1, ?2, ?3, ?4, ?5)
+                ON CONFLICT (person_id) DO UPDATE SET digest = ?2, email = ?3, former_email = ?4, expires_at = ?5
                 """,
                 verification.userID.rawValue,
                 Data(verification.digest.bytes),
                 verification.email.rawValue,
+                verification.former?.rawValue,
                 verification.expires.microseconds
             )
             try database.queue(mail)
@@ -33,29 +38,45 @@ extension SQLStore {
         }
     }
 
-    /// Uses up a link, and notes that the address of the user is verified.
+    /// Reads the newest link of a user, even if it has expired; nil if there is none.
+    public func emailVerification(of user: UserIdentifier) async throws(StoreFault) -> EmailVerification? {
+        try await read { database in
+            try database.first(
+                "SELECT person_id, email, former_email, digest, expires_at FROM email_verifications WHERE person_id = ?",
+                user.rawValue
+            ) { columns in
+                EmailVerification(
+                    userID: try columns.value(UserIdentifier.init(_:)), email: try columns.value(EmailAddress.init(_:)),
+                    replacing: try columns.optionalValue(EmailAddress.init(_:)), digest: try columns.digest(),
+                    expires: try columns.date())
+            }
+        }
+    }
+
+    /// Uses up a link, and makes its address the verified one of the user.
     public func verifyEmail(
         of user: UserIdentifier, proving digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await commit(recording: events) { database in
-            // The link is of the address that the user has now.
-            let used = try database.run(
+            // An address that the user has got meanwhile is not replaced by the link of an earlier one.
+            let changed = try database.run(
                 """
-                DELETE FROM email_verifications WHERE person_id = ?1 AND digest = ?2 AND expires_at > ?3
-                    AND EXISTS (
-                        SELECT 1 FROM people
-                        WHERE people.id = email_verifications.person_id AND people.email = email_verifications.email
-                            AND people.disabled_at IS NULL
+                UPDATE people SET email = link.email, profile = json_patch(profile, ?4), changed_at = ?3
+                FROM email_verifications AS link
+                WHERE people.id = ?1 AND people.disabled_at IS NULL AND link.person_id = people.id
+                    AND link.digest = ?2 AND link.expires_at > ?3
+                    AND coalesce(people.email, '') = coalesce(link.former_email, '')
+                    AND NOT EXISTS (
+                        SELECT 1 FROM people AS others WHERE others.email = link.email AND others.id <> people.id
                     )
                 """,
                 user.rawValue,
                 Data(digest.bytes),
-                time.microseconds
+                time.microseconds,
+                #"{"email_verified":true}"#
             )
-            guard used == 1 else { return false }
-            try database.send(
-                "UPDATE people SET profile = json_patch(profile, ?2), changed_at = ?3 WHERE id = ?1", user.rawValue,
-                #"{"email_verified":true}"#, time.microseconds)
+            guard changed == 1 else { return false }
+            try database.send("DELETE FROM email_verifications WHERE person_id = ?", user.rawValue)
             return true
         }
     }

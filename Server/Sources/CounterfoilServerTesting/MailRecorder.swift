@@ -31,8 +31,9 @@ extension OutgoingMail {
 
 extension EmailPage {
     /// The fields of the page's forms.
-    package func form(_ decision: String) -> FormParameters {
+    package func form(_ decision: String, email: String? = nil) -> FormParameters {
         var form = FormParameters(["ticket": ticket, "decision": decision])
+        form.append(Self.field, ifPresent: email)
         form.append("token", ifPresent: token)
         return form
     }

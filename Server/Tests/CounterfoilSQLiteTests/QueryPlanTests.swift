@@ -67,10 +67,22 @@ struct QueryPlanTests {
         #expect(steps.count == 1 && steps[0].hasPrefix("SEARCH pushed_requests USING COVERING INDEX"), "\(steps)")
     }
 
+    /// The query for a page of the activity of a user.
+    static var activity: AuditQuery {
+        var query = AuditQuery(userID: UserIdentifier(), before: AuditPosition(at: Date(), number: 0))
+        query.kinds = [.signIn, .passkey]
+        return query
+    }
+
+    @Test func `the activity of a user is read from the index of the user`() async throws {
+        let steps = try await plan(of: Self.activity.statement)
+        #expect(steps.count == 1 && steps[0].hasPrefix("SEARCH audit USING INDEX audit_person"), "\(steps)")
+    }
+
     @Test(
         arguments: [
             AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: AuditPosition(at: Date(), number: 7)),
-            AuditQuery(userID: UserIdentifier()),
+            AuditQuery(userID: UserIdentifier()), QueryPlanTests.activity,
             AuditQuery(
                 clientID: ClientIdentifier("app_first"), since: Date(), before: AuditPosition(at: Date(), number: 7)),
             AuditQuery(since: Date()), AuditQuery(before: AuditPosition(at: Date(), number: 7)),

@@ -31,6 +31,7 @@ struct AccountEndpoints: Sendable {
             console.handler(.secondFactor, show: secondFactor.show, change: secondFactor.change),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.email, show: EmailForm(console: console).show, change: EmailForm(console: console).change),
+            console.handler(.activity, show: AccountActivity(console: console).show),
             console.handler(.signOut, change: signOut),
         ]
     }
@@ -50,6 +51,9 @@ extension Console {
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 
+    /// The path of the page of the email address; nil if no mail is set up.
+    var emailPath: String? { mails.map { _ in path(.email) } }
+
     /// Returns the path of the page on which a user verifies the email address; nil if there is nothing to verify, or
     /// if no mail is set up.
     func verificationPath(for user: User) -> String? {
@@ -62,7 +66,8 @@ extension Console {
         AccountPaths(
             at: part, account: path(.account), sessions: path(.sessions),
             passkeys: PasskeyCeremonies(settings.issuer) == nil ? nil : path(.passkeys),
-            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password))
+            secondFactor: exchange.offersSecondFactor ? path(.secondFactor) : nil, password: path(.password),
+            activity: path(.activity))
     }
 }
 

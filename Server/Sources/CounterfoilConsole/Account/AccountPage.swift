@@ -37,13 +37,19 @@ package struct AccountHolder: Sendable, Hashable {
     package var email: String?
     /// The path of the page that verifies the address; nil if it is verified, or if no mail is set up.
     package var verificationPath: String?
+    /// The path of the page that changes the address; nil if ``verificationPath`` leads there, or if no mail is set up.
+    package var emailPath: String?
 
-    package init(name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil) {
+    package init(
+        name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil,
+        emailPath: String? = nil
+    ) {
         self.name = name
         initials = name.initials
         self.username = username
         self.email = email
         self.verificationPath = verificationPath
+        self.emailPath = verificationPath == nil ? emailPath : nil
     }
 }
 
@@ -57,6 +63,8 @@ package struct AccountPaths: Sendable, Hashable {
         case password
         /// The page of the email address, which is no tab.
         case email
+        /// The page of the events, which is no tab.
+        case activity
     }
 
     package var account: String
@@ -66,6 +74,7 @@ package struct AccountPaths: Sendable, Hashable {
     /// Nil if the server offers no second factor.
     package var secondFactor: String?
     package var password: String
+    package var activity: String
     package var isAtClients: Bool
     package var isAtSessions: Bool
     package var isAtPasskeys: Bool
@@ -75,13 +84,14 @@ package struct AccountPaths: Sendable, Hashable {
     package init(
         at part: Part, account: String = "/account", sessions: String = "/account/sessions",
         passkeys: String? = "/account/passkeys", secondFactor: String? = "/account/second-factor",
-        password: String = "/account/password"
+        password: String = "/account/password", activity: String = "/account/activity"
     ) {
         self.account = account
         self.sessions = sessions
         self.passkeys = passkeys
         self.secondFactor = secondFactor
         self.password = password
+        self.activity = activity
         isAtClients = part == .clients
         isAtSessions = part == .sessions
         isAtPasskeys = part == .passkeys

@@ -26,7 +26,7 @@ struct ConnectedClients: Sendable {
             user: AccountHolder(
                 name: DisplayName(of: user),
                 username: user.username.rawValue, email: user.email?.rawValue,
-                verificationPath: console.verificationPath(for: user)
+                verificationPath: console.verificationPath(for: user), emailPath: console.emailPath
             ),
             paths: console.accountPaths(at: .clients, exchange),
             clients: clients,

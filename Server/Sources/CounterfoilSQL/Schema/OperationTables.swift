@@ -45,11 +45,13 @@ extension StoreSchema {
         CREATE INDEX mails_person ON mails (person_id);
         CREATE INDEX mails_expiry ON mails (expires_at);
 
-        -- The newest link that was sent to the address of a user.
+        -- The newest link by which a user verifies an address or changes it.
         CREATE TABLE email_verifications (
             person_id TEXT COLLATE BINARY NOT NULL PRIMARY KEY REFERENCES people (id) ON DELETE CASCADE,
             digest BLOB NOT NULL CHECK (length(digest) = 32),
             email TEXT COLLATE BINARY NOT NULL,
+            -- The address that the user has until then.
+            former_email TEXT COLLATE BINARY,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX email_verifications_expiry ON email_verifications (expires_at);

@@ -6,6 +6,8 @@ package import Foundation
 package struct MailQueue: Sendable {
     /// The maximum number of mails that users can ask for to one address within the window.
     package static let mailsPerAddress = 5
+    /// The maximum number of mails that one user can ask for within the window, to any addresses.
+    package static let mailsPerUser = 10
     /// The maximum number of mails that users can ask for from one source within the window.
     package static let mailsPerSource = 30
     /// The length of the sliding window, in seconds.
@@ -34,19 +36,30 @@ package struct MailQueue: Sendable {
         case queueFull
     }
 
-    /// Queues a mail with a link by which the user verifies the address.
+    /// Queues a mail with a link by which the user verifies the address, or changes it to another one.
+    ///
+    /// If the address is that of another user, this user gets a notice in place of the link. The caller and the sender
+    /// of the request cannot tell the difference.
     ///
     /// - Throws: ``TooMany`` if a limit has been reached; nothing is queued then.
-    package func sendVerification(
-        to user: User, in language: Language, for request: IncomingRequest, now: Date, recording event: AuditEvent
+    package func sendLink(
+        to address: EmailAddress, of user: User, in language: Language, for request: IncomingRequest, now: Date,
+        recording event: AuditEvent
     ) async throws -> Outcome {
-        guard let address = user.email else { return .addressChanged }
-        try await admit(address, for: request, now: now)
+        try await admit(address, of: user.id, for: request, now: now)
         let secret = MailLinkSecret(random: random)
         let verification = EmailVerification(
-            userID: user.id, email: address, digest: ArtefactDigest(of: secret),
+            userID: user.id, email: address, replacing: user.email, digest: ArtefactDigest(of: secret),
             expires: now.addingTimeInterval(TimeInterval(MailContents.linkLifetime)))
-        let mail = try mail(.verification, to: address, of: user.id, in: language, secret: secret, now: now)
+        let holder = try await store.user(withEmail: address)
+        let mail =
+            if let holder, holder.id != user.id {
+                try mail(.addressTaken, to: address, of: holder.id, in: holder.language ?? language, now: now)
+            } else {
+                try mail(
+                    address == user.email ? .verification : .newAddress, to: address, of: user.id, in: language,
+                    secret: secret, now: now)
+            }
         switch try await store.beginEmailVerification(verification, sending: mail, recording: [event]) {
         case .queued: return .queued
         case .addressChanged: return .addressChanged
@@ -54,7 +67,19 @@ package struct MailQueue: Sendable {
         }
     }
 
-    /// Uses up a link, and notes that its address is the user's; returns false if the link is not valid.
+    /// Returns the address to which the user changes by a link; nil if the link is not valid, or verifies the address
+    /// that the user has.
+    package func newAddress(
+        _ secret: String, of user: User, now: Date
+    ) async throws(StoreFault) -> EmailAddress? {
+        guard let secret = MailLinkSecret(secret), let link = try await store.emailVerification(of: user.id),
+            link.digest == ArtefactDigest(of: secret), now < link.expires, link.former == user.email,
+            link.email != user.email, try await store.user(withEmail: link.email) == nil
+        else { return nil }
+        return link.email
+    }
+
+    /// Uses up a link, and makes its address the verified one of the user; returns false if the link is not valid.
     package func verify(
         _ secret: String, of user: User, now: Date, recording event: AuditEvent
     ) async throws(StoreFault) -> Bool {
@@ -101,19 +126,25 @@ package struct MailQueue: Sendable {
             random: random, now: now)
     }
 
-    private func admit(_ address: EmailAddress, for request: IncomingRequest, now: Date) async throws(TooMany) {
+    private func admit(
+        _ address: EmailAddress, of user: UserIdentifier, for request: IncomingRequest, now: Date
+    ) async throws(TooMany) {
         let ofAddress = CountedKey(
             attempts.keys.digest(of: address.rawValue, as: .mailAddress),
             limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
+        let ofUser = CountedKey(
+            attempts.keys.digest(of: user.rawValue, as: .mailUser),
+            limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
         let ofSource = request.countedSource(issuer)?.networks.map { network in
             CountedKey(
                 attempts.keys.digest(of: network.name, as: .mailSource),
                 limit: AttemptLimit(failures: network.limit(Self.mailsPerSource), window: Self.window))
         }
-        let attempt = CountedAttempt([ofAddress] + (ofSource ?? []))
+        let attempt = CountedAttempt([ofAddress, ofUser] + (ofSource ?? []))
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
-            retryAfter: seconds, cause: key == ofAddress.digest ? .throttledUser : .throttledSource)
+            retryAfter: seconds,
+            cause: [ofAddress, ofUser].contains { $0.digest == key } ? .throttledUser : .throttledSource)
     }
 }
 
@@ -131,8 +162,8 @@ extension MailQueue: AccountNotices {
     /// Creates the notice of a change, which is queued in the commit of the change.
     ///
     /// Only a verified address gets it, because another one may belong to a stranger. An address gets
-    /// ``mailsPerAddress`` of each kind within the window. They count apart from those of other kinds and from the mails
-    /// that the user asks for, with which an attacker could otherwise use up the notice before the change.
+    /// ``mailsPerAddress`` of each kind within the window. They count apart from those of other kinds and from the
+    /// mails that the user asks for, with which an attacker could otherwise use up the notice before the change.
     package func notice(
         of change: AccountChange, to user: User, from origin: ChangeOrigin?, in language: Language, now: Date
     ) async throws -> NewMail? {
@@ -144,6 +175,11 @@ extension MailQueue: AccountNotices {
         if case .tooEarly = await attempts.admit(CountedAttempt([key]), now: now) { return nil }
         return try mail(
             kind, to: address, of: user.id,
-            in: user.profile.locale.flatMap { Language(tag: $0) } ?? language, from: origin, now: now)
+            in: user.language ?? language, from: origin, now: now)
     }
+}
+
+extension User {
+    /// The language that the account names; nil if it names none in which the server has texts.
+    fileprivate var language: Language? { profile.locale.flatMap { Language(tag: $0) } }
 }

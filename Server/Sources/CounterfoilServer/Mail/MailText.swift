@@ -20,6 +20,10 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case secondFactorRemoval = "second-factor-removal"
     case recoveryCodes = "recovery-codes"
     case recoveryCodeUse = "recovery-code-use"
+    /// The link by which a user changes the address, to the new one.
+    case newAddress = "new-address"
+    /// The notice to a user whose address another user has typed.
+    case addressTaken = "address-taken"
     /// The notice to the former address.
     case emailChange = "email-change"
     /// The mail that an operator sends to see that mail works.
@@ -37,7 +41,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// Returns the URL of the link; nil for a mail without one.
     func link(with secret: String?, at issuer: Issuer) -> String? {
         switch self {
-        case .verification: secret.map { issuer.endpoint("/account/email") + "?token=" + $0 }
+        case .verification, .newAddress: secret.map { issuer.endpoint("/account/email") + "?token=" + $0 }
         case .signUp: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?token=" + $0 }
         case .invitation: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?invitation=" + $0 }
         case .accountExists: issuer.endpoint("/sign-in")
@@ -80,6 +84,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesSubject
         case .recoveryCodeUse: .recoveryCodeUseSubject
         case .emailChange: .emailChangeSubject
+        case .newAddress: .newAddressSubject
+        case .addressTaken: .addressTakenSubject
         case .test: .testSubject
         }
     }
@@ -101,6 +107,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesOpening
         case .recoveryCodeUse: .recoveryCodeUseOpening
         case .emailChange: .emailChangeOpening
+        case .newAddress: .newAddressOpening
+        case .addressTaken: .addressTakenOpening
         case .test: .testOpening
         }
     }
@@ -111,13 +119,15 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .verification: .verificationButton
         case .signUp, .invitation: .signUpButton
         case .accountExists: .accountExistsButton
+        case .newAddress: .newAddressButton
         default: nil
         }
     }
 
     var closing: MailText {
         switch self {
-        case .verification: .verificationClosing
+        case .verification, .newAddress: .verificationClosing
+        case .addressTaken: .addressTakenClosing
         case .signUp: .signUpClosing
         case .accountExists: .accountExistsClosing
         case .invitation: .invitationClosing
@@ -129,7 +139,7 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// Whether the mail tells of a change, and thus says who made it.
+    /// Whether the mail is about a change, and thus says who made it.
     var isNotice: Bool { closing == .noticeClosing || self == .emailChange }
 }
 
@@ -172,6 +182,12 @@ enum MailText: String, LocalizationKey {
     case recoveryCodesOpening = "mail.recovery-codes.opening"
     case recoveryCodeUseSubject = "mail.recovery-code-used.subject"
     case recoveryCodeUseOpening = "mail.recovery-code-used.opening"
+    case newAddressSubject = "mail.new-address.subject"
+    case newAddressOpening = "mail.new-address.opening"
+    case newAddressButton = "mail.new-address.button"
+    case addressTakenSubject = "mail.address-taken.subject"
+    case addressTakenOpening = "mail.address-taken.opening"
+    case addressTakenClosing = "mail.address-taken.closing"
     case emailChangeSubject = "mail.email-changed.subject"
     case emailChangeOpening = "mail.email-changed.opening"
     case emailChangeClosing = "mail.email-changed.closing"

@@ -30,7 +30,7 @@ extension OutgoingMail {
         self.init(
             to: recipient, createdAt: time,
             page: MailPage(
-                .test, link: nil, lifetime: MailKind.test.linkLifetime, about: time, in: .english, from: site,
+                .test, link: nil, about: time, in: .english, from: site,
                 issuer: settings.issuer),
             frame: Frame(site: site))
     }

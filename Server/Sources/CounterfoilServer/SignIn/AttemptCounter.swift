@@ -127,6 +127,7 @@ struct AttemptKeys: Sendable {
         case userCodesOfUser = "user codes of a person"
         case userCodeSource = "user codes of a source"
         case mailAddress = "mails to an address"
+        case mailUser = "mails of a user"
         case mailSource = "mails from a source"
         case noticeAddress = "notices to an address"
         case accountsOfSource = "new accounts from a source"

@@ -79,10 +79,7 @@ struct SignInKeys: Sendable {
     func isOfSource(_ digest: ArtefactDigest) -> Bool { sources.contains { $0.digest == digest } }
 
     /// The keys whose failures a successful sign-in deletes.
-    var cleared: [ArtefactDigest] { browser.map { [$0.digest] } ?? [name.digest, account.digest] }
-    /// The keys from which a successful sign-in is removed, while the other failures of the source and of the other
-    /// networks still count.
-    var shared: [ArtefactDigest] {
-        browser == nil ? (sources + [accountInEarlierNetworks].compactMap(\.self)).map(\.digest) : []
-    }
+    var cleared: [ArtefactDigest] { browser.map { [$0.digest] } ?? [name.digest] + ofAccount.map(\.digest) }
+    /// The keys from which a successful sign-in is removed, while the other failures of the source still count.
+    var shared: [ArtefactDigest] { browser == nil ? sources.map(\.digest) : [] }
 }

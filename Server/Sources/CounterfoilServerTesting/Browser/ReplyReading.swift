@@ -164,6 +164,16 @@ extension Reply {
         }
     }
 
+    /// The page of this reply that lists the sign-ins and the changes of the account.
+    package var activityPage: ActivityPage {
+        get throws(UnexpectedReply) {
+            guard let page = self.page as? ActivityPage else {
+                throw UnexpectedReply(needed: "the activity", reply: self)
+            }
+            return page
+        }
+    }
+
     /// The page of this reply on which the user verifies the email address.
     package var emailPage: EmailPage {
         get throws(UnexpectedReply) {

@@ -126,8 +126,7 @@ public struct AuditEvent: Sendable, Hashable {
     ///
     /// The detail of a refusal begins with its ``reason``, followed by a colon and the ``explanation``, if any.
     public let detail: String?
-    /// The mail that tells the user of the event, which a store queues in the transaction that appends the event; nil for
-    /// none.
+    /// The mail that notifies the user, which a store queues in the transaction that appends the event; nil for none.
     ///
     /// It is no part of the log: an event that was read from it has none, and equals the one that was appended.
     package private(set) var notice: NewMail?
@@ -275,6 +274,8 @@ public struct AuditEntry: Sendable, Hashable {
 public struct AuditQuery: Sendable, Hashable {
     /// The kind of the events; nil for events of every kind.
     public var kind: AuditEvent.Kind?
+    /// The kinds of which the events have one; empty for events of every kind.
+    public var kinds: [AuditEvent.Kind] = []
     /// The user of the events; nil for all events, with or without a user.
     public var userID: UserIdentifier?
     /// The client of the events, as ``AuditEvent/clientID`` has it; nil for all events, with or without a client.

@@ -109,21 +109,27 @@ package struct MailLinkSecret: Secret {
     }
 }
 
-/// A link that was sent to an email address, and proves that its reader has the address.
+/// A link that was sent to an email address; its reader proves to have the address, which becomes that of the user.
 public struct EmailVerification: Sendable, Hashable {
     /// The user who asked for the link.
     public let userID: UserIdentifier
     /// The address to which the link was sent.
     public let email: EmailAddress
+    /// The address that the user has until then, which can be the same; nil for none.
+    public let former: EmailAddress?
     /// The digest of the secret in the link.
     public let digest: ArtefactDigest
     /// The time after which the link proves nothing.
     public let expires: Date
 
     /// Creates a record of a link.
-    public init(userID: UserIdentifier, email: EmailAddress, digest: ArtefactDigest, expires: Date) {
+    public init(
+        userID: UserIdentifier, email: EmailAddress, replacing former: EmailAddress?, digest: ArtefactDigest,
+        expires: Date
+    ) {
         self.userID = userID
         self.email = email
+        self.former = former
         self.digest = digest
         self.expires = expires
     }
@@ -133,7 +139,7 @@ public struct EmailVerification: Sendable, Hashable {
 public enum BeginEmailVerificationOutcome: Sendable, Hashable {
     /// The mail is queued, and only its link is valid.
     case queued
-    /// Another address than that of the link is the user's address, or the user is disabled; nothing was written.
+    /// The user has another address than ``EmailVerification/former``, or is disabled; nothing was written.
     case addressChanged
     /// ``NewMail/queueLimit`` mails wait; nothing was written.
     case queueFull
@@ -145,14 +151,19 @@ public enum BeginEmailVerificationOutcome: Sendable, Hashable {
 /// after the mail server has accepted the mail and before the note, the mail is sent a second time after the lease,
 /// with the same `Message-ID`.
 public protocol MailStore: Sendable {
-    /// Stores a link in place of the user's former one, and queues the mail with it, in one transaction.
+    /// Stores a link in place of the user's former one, and queues a mail, in one transaction.
+    ///
+    /// The mail has the link, or notifies the user who has the address.
     func beginEmailVerification(
         _ verification: EmailVerification, sending mail: NewMail, recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginEmailVerificationOutcome
-    /// Uses up a link, and sets ``UserProfile/isEmailVerified``.
+    /// Reads the newest link of a user, even if it has expired; nil if there is none.
+    func emailVerification(of user: UserIdentifier) async throws(StoreFault) -> EmailVerification?
+    /// Uses up a link: its address becomes that of the user, with ``UserProfile/isEmailVerified``.
     ///
-    /// - Returns: False if the link was used, replaced, or has expired, if it was sent to another address than the user
-    ///   has now, or if the user is disabled; nothing was written.
+    /// - Returns: False if the link was used, replaced, or has expired, if the user has another address than
+    ///   ``EmailVerification/former``, if another user has the address of the link, or if the user is disabled; nothing
+    ///   was written.
     func verifyEmail(
         of user: UserIdentifier, proving digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool

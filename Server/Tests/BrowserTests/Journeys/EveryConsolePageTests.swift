@@ -151,7 +151,7 @@ extension EveryPageTests {
                 try await judge(.account)
                 for (page, screen) in [
                     ("apps/\(stage.lightbox)", Screen.connectedClient), ("sessions", .sessions),
-                    ("passkeys", .passkeysNone), ("email", .email), ("password", .password),
+                    ("passkeys", .passkeysNone), ("email", .email), ("activity", .activity), ("password", .password),
                 ] {
                     try await stage.open("/account/\(page)")
                     try await judge(screen)

@@ -15,7 +15,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
-        password, email
+        password, email, activity
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -31,7 +31,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .passkeys, .secondFactor, .password, .email:
+            .passkeys, .secondFactor, .password, .email, .activity:
             true
         }
     }

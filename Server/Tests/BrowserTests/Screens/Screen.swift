@@ -95,6 +95,7 @@ enum Screen: String, CaseIterable, Sendable {
     case passkeys = "account-passkeys"
     case signInConfirming = "sign-in-confirming"
     case email = "account-email"
+    case activity = "account-activity"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
@@ -123,7 +124,7 @@ enum Screen: String, CaseIterable, Sendable {
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
-            .email, .password, .passwordProblems:
+            .email, .activity, .password, .passwordProblems:
             .account
         }
     }
@@ -180,6 +181,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .sessions: .sessions
         case .passkeysNone, .passkeys: .passkeys
         case .email: .email
+        case .activity: .activity
         case .password, .passwordProblems: .password
         }
     }

@@ -35,6 +35,22 @@ struct AccountEmailTests {
             return try await browser.submit(page.form("verify"), to: page.action)
         }
 
+        /// Types a new address, and returns the response.
+        mutating func change(to address: String) async throws -> Reply {
+            let page = try await browser.open("/account/email").emailPage
+            return try await browser.submit(page.form("change", email: address), to: page.action)
+        }
+
+        /// Sends the queued mails, and returns the newest one.
+        func newestMail() async throws -> OutgoingMail {
+            while await (try #require(test.server.mailDelivery)).deliverDue() > 0 {}
+            return try #require(recorder.mails.last)
+        }
+
+        var alice: User {
+            get async throws { try #require(try await test.store.user(test.alice.id)) }
+        }
+
         var isVerified: Bool {
             get async throws { try await test.store.user(test.alice.id)?.profile.isEmailVerified == true }
         }
@@ -133,6 +149,100 @@ struct AccountEmailTests {
         #expect(notice.recipient.rawValue == "alice@example.com" && notice.page.link == nil)
         #expect(notice.page.subject == "Your password for Example Photos was changed")
         #expect(notice.page.opening.contains(Localizer.english.moment(visit.test.clock.now)))
+    }
+
+    @Test func `a user changes the address by a link to the new one, and the verified former one gets a notice`()
+        async throws
+    {
+        var visit = try await Visit()
+        _ = try await visit.verify(try await visit.ask())
+        let account = try await visit.browser.open("/account")
+        #expect(try account.html().contains("<a href=\"/account/email\">Change this address</a>"))
+        #expect(try await visit.change(to: " New@example.com ").emailPage.notice?.contains("on its way") == true)
+        #expect(try await visit.alice.email?.rawValue == "alice@example.com")
+        let mail = try await visit.newestMail()
+        #expect(mail.recipient.rawValue == "new@example.com")
+        #expect(mail.page.subject == "Confirm your new email address for Example Photos")
+        let link = try #require(mail.linkPath(at: visit.test.issuer))
+        for _ in 1...2 {
+            let page = try await visit.browser.open(link)
+            #expect(try page.emailPage.newEmail == "new@example.com")
+            #expect(try page.html().contains("Use this address for your account?"))
+        }
+        #expect(try await visit.alice.email?.rawValue == "alice@example.com")
+        let reply = try await visit.verify(link)
+        #expect(try reply.emailPage.notice == "Your account has the new email address.")
+        #expect(try await visit.alice.email?.rawValue == "new@example.com")
+        #expect(try await visit.isVerified)
+        let notice = try await visit.newestMail()
+        #expect(notice.recipient.rawValue == "alice@example.com" && notice.page.link == nil)
+        #expect(notice.page.subject == "The email address of your account at Example Photos was changed")
+        #expect(!notice.page.plainText.contains("new@example.com"))
+        #expect(try await visit.verify(link).status == .badRequest)
+        let log = try await visit.test.store.audit(AuditQuery(kind: .account)).map(\.event.detail)
+        #expect(log.contains("changed the email address") && log.contains("sent a link to change the email address"))
+    }
+
+    @Test func `the address of another user gets the same answer as a free one, and its owner a notice`() async throws {
+        var visit = try await Visit()
+        let bob = try await visit.test.addUser("bob", email: "bob@example.com")
+        let former = try await visit.ask()
+        let free = try await visit.change(to: "free@example.com")
+        #expect(try await visit.newestMail().recipient.rawValue == "free@example.com")
+        let taken = try await visit.change(to: "bob@example.com")
+        #expect(free.status == taken.status)
+        #expect(try free.emailPage.notice == taken.emailPage.notice)
+        #expect(try taken.emailPage.problems.isEmpty)
+        let notice = try await visit.newestMail()
+        #expect(notice.recipient == bob.email && notice.page.link == nil)
+        #expect(notice.page.subject == "Your email address was entered at Example Photos")
+        #expect(!notice.page.plainText.contains("alice"))
+        // A free address would have replaced the link, too.
+        #expect(try await visit.verify(former).status == .badRequest)
+        #expect(try await visit.alice.email?.rawValue == "alice@example.com")
+        #expect(try await visit.test.store.user(bob.id)?.email == bob.email)
+    }
+
+    @Test func `a link to an address that another user has got meanwhile changes nothing and sends no notice`()
+        async throws
+    {
+        var visit = try await Visit()
+        _ = try await visit.verify(try await visit.ask())
+        _ = try await visit.change(to: "new@example.com")
+        let link = try #require(try await visit.newestMail().linkPath(at: visit.test.issuer))
+        _ = try await visit.test.addUser("bob", email: "new@example.com")
+        #expect(try await visit.verify(link).status == .badRequest)
+        #expect(try await visit.test.store.mailBacklog().count == 0)
+        #expect(try await visit.alice.email?.rawValue == "alice@example.com")
+    }
+
+    @Test func `a new address needs a recent sign-in, and must be another one`() async throws {
+        var visit = try await Visit()
+        _ = try await visit.verify(try await visit.ask())
+        for (typed, problem) in [
+            ("alice@example.com", "Your account has this address already."),
+            ("no address", "Enter an email address, such as ada@example.com."),
+        ] {
+            let reply = try await visit.change(to: typed)
+            let page = try reply.emailPage
+            #expect(reply.status == .badRequest && page.problems.map(\.text) == [problem])
+            #expect(page.address.value == typed)
+        }
+        let page = try await visit.browser.open("/account/email").emailPage
+        visit.test.clock.advance(by: Double(visit.test.server.settings.recentSignInAge))
+        let late = try await visit.browser.send(
+            .post, to: page.action, form: page.form("change", email: "new@example.com"))
+        #expect(late.status == .seeOther && late.location?.contains("/sign-in?") == true)
+        #expect(try await visit.test.store.mailBacklog().count == 0)
+    }
+
+    @Test func `one user can ask for ten mails in an hour, to any addresses`() async throws {
+        var visit = try await Visit()
+        for number in 1...MailQueue.mailsPerUser {
+            #expect(try await visit.change(to: "new\(number)@example.com").emailPage.problems.isEmpty)
+        }
+        #expect(try await visit.change(to: "last@example.com").status == .tooManyRequests)
+        #expect(try await visit.test.store.mailBacklog().count == MailQueue.mailsPerUser)
     }
 
     @Test func `without mail, no page offers anything that needs it`() async throws {

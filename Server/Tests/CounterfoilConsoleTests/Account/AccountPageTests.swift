@@ -73,6 +73,13 @@ struct AccountPageTests {
                 console: head, problems: [FormProblem("Wrong <b>.")], notice: "See <i>photos</i>", email: "a<b>@b",
                 isVerified: false, token: "\"><b>Safari", action: "/account/email", ticket: "the-ticket")
         ),
+        (
+            "activity",
+            ActivityPage(
+                console: head,
+                rows: [.init(what: "See <i>photos</i>", client: hostile, time: "now", source: "<b>Safari</b>")],
+                older: "/account/activity?before=1")
+        ),
     ]
 
     private static func html(_ name: String, in language: Language = .english) throws -> String {
@@ -81,7 +88,7 @@ struct AccountPageTests {
         return String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)
     }
 
-    @Test(arguments: ["account", "empty account", "application", "sessions", "password", "email"])
+    @Test(arguments: ["account", "empty account", "application", "sessions", "password", "email", "activity"])
     func `account pages escape all text of others`(name: String) throws {
         for language in Language.allCases {
             let html = try Self.html(name, in: language)

@@ -140,7 +140,7 @@ struct MailDeliveryTests {
         let test = try await TestServer(mailSender: recorder)
         let address = try #require(test.alice.email)
         let verification = EmailVerification(
-            userID: test.alice.id, email: address, digest: ArtefactDigest(of: MailLinkSecret()),
+            userID: test.alice.id, email: address, replacing: address, digest: ArtefactDigest(of: MailLinkSecret()),
             expires: test.clock.now + 60)
         let mail = NewMail(
             id: MailIdentifier(), userID: test.alice.id, sealed: [1, 2, 3], createdAt: test.clock.now,

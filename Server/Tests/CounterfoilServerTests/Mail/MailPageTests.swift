@@ -11,8 +11,8 @@ struct MailPageTests {
 
     private static func page(_ kind: MailKind, in language: Language, from site: Site) throws -> MailPage {
         MailPage(
-            kind, link: "https://id.example.com/account/email?token=abc", lifetime: 86_400, about: time,
-            in: Localizer(language), from: site, issuer: try Issuer("https://id.example.com"))
+            kind, link: "https://id.example.com/account/email?token=abc", about: time, in: Localizer(language),
+            from: site, issuer: try Issuer("https://id.example.com"))
     }
 
     @Test(arguments: MailKind.allCases, Language.allCases)
@@ -30,9 +30,26 @@ struct MailPageTests {
         #expect(page.plainText.contains("Fjord & Fjell") && page.plainText.contains("https://id.example.com"))
         #expect(html.contains("Fjord &amp; Fjell") && html.contains("<html lang=\"\(language.rawValue)\">"))
         #expect(!html.contains("{{") && !html.contains("[[") && !html.contains("<script"))
-        let hasLink = [.verification, .signUp, .accountExists, .invitation].contains(kind)
+        let hasLink = [.verification, .newAddress, .signUp, .accountExists, .invitation].contains(kind)
         #expect(page.plainText.contains("token=abc") == hasLink)
         #expect(html.contains("href=\"https://id.example.com/account/email?token=abc\"") == hasLink)
+    }
+
+    @Test func `a notice says from which device a change came, or that an operator made it`() throws {
+        let agent = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+        func page(_ origin: ChangeOrigin?) throws -> MailPage {
+            MailPage(
+                .passkeyAddition, link: nil, about: Self.time, by: origin, in: .english, from: Site(name: "Photos"),
+                issuer: try Issuer("https://id.example.com"))
+        }
+        let ofBrowser = try page(ChangeOrigin(userAgent: agent, source: "192.0.2.7"))
+        #expect(ofBrowser.origin == "The change came from: Firefox on Linux, 192.0.2.7.")
+        #expect(ofBrowser.plainText.contains("192.0.2.7"))
+        #expect(ofBrowser.closing.contains("https://id.example.com/account"))
+        #expect(try page(nil).origin == "An administrator of this service made the change.")
+        // The names of devices are those of a list, so a User-Agent adds no words to a mail.
+        let hostile = try page(ChangeOrigin(userAgent: "Call 555-0100 now", source: "192.0.2.7"))
+        #expect(!hostile.plainText.contains("555-0100"))
     }
 
     @Test func `a mail as plain text has its link on a line of its own`() throws {

@@ -67,6 +67,28 @@ struct MailTests {
         }
     }
 
+    @Test func `commands notify the verified address of a user of what they change`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            let receiver = try await MailReceiver()
+            let server = try await site.start(options: Self.options(receiver.port))
+            try await server.whileRunning {
+                func change(_ arguments: [String], input: String? = nil) async throws {
+                    let changed = try await site.administer(["user"] + arguments, input: input)
+                    #expect(changed.status == 0, "\(changed.errors)")
+                }
+                try await change(["edit", "alice", "--email-verified", "true"])
+                try await change(["password", "alice", "--password-stdin"], input: "nine quiet herons by the lake\n")
+                try await change(["edit", "alice", "--email", "other@example.com"])
+                // The address is not verified any more.
+                try await change(["password", "alice", "--password-stdin"], input: "eight quiet herons by the lake\n")
+                let mails = try await receiver.mails(atLeast: 2)
+                #expect(mails.map(\.envelopeRecipients) == [[Account.alice.email], [Account.alice.email]])
+                #expect(mails.allSatisfy { $0.link == nil })
+            }
+        }
+    }
+
     @Test func `mail test sends at once, and says what is wrong`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             func test(_ options: [String]) async throws -> EndedProgram {

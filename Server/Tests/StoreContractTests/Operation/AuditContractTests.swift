@@ -26,6 +26,11 @@ struct AuditContractTests {
             #expect(try await asked(AuditQuery()) == [third, second, first])
             #expect(try await asked(AuditQuery(kind: .consent)) == [second])
             #expect(try await asked(AuditQuery(userID: world.user.id)) == [second, first])
+            var ofKinds = AuditQuery(userID: world.user.id)
+            ofKinds.kinds = [.signIn, .client]
+            #expect(try await asked(ofKinds) == [first])
+            ofKinds.userID = nil
+            #expect(try await asked(ofKinds) == [third, first])
             #expect(try await asked(AuditQuery(clientID: world.client.id)) == [third, second])
             #expect(try await asked(AuditQuery(since: World.now + 60)) == [third, second])
             #expect(try await asked(AuditQuery(until: World.now + 60)) == [first])

@@ -49,8 +49,8 @@ struct AuditedCommitContractTests {
         Step("send a link to an email address") { world async throws in
             let address = try #require(world.user.email)
             let verification = EmailVerification(
-                userID: world.user.id, email: address, digest: ArtefactDigest(of: MailLinkSecret()),
-                expires: World.now + 60)
+                userID: world.user.id, email: address, replacing: address,
+                digest: ArtefactDigest(of: MailLinkSecret()), expires: World.now + 60)
             let mail = NewMail(
                 id: MailIdentifier(), userID: world.user.id, sealed: [1], createdAt: World.now, expires: World.now + 60)
             return { events in
@@ -66,7 +66,8 @@ struct AuditedCommitContractTests {
         Step("verify an email address") { world async throws in
             let (address, secret) = (try #require(world.user.email), MailLinkSecret())
             let verification = EmailVerification(
-                userID: world.user.id, email: address, digest: ArtefactDigest(of: secret), expires: World.now + 60)
+                userID: world.user.id, email: address, replacing: address, digest: ArtefactDigest(of: secret),
+                expires: World.now + 60)
             let mail = NewMail(
                 id: MailIdentifier(), userID: world.user.id, sealed: [1], createdAt: World.now, expires: World.now + 60)
             let begun = try await world.store.beginEmailVerification(verification, sending: mail, recording: [])

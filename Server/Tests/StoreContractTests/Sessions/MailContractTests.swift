@@ -26,12 +26,13 @@ struct MailContractTests {
         /// Queues a mail with a link, and returns the secret.
         @discardableResult
         func queue(
-            at time: Date = World.now, to address: String = "ada@example.com"
+            at time: Date = World.now, to address: String = "ada@example.com",
+            replacing former: String = "ada@example.com"
         ) async throws -> (outcome: BeginEmailVerificationOutcome, secret: MailLinkSecret) {
             let secret = MailLinkSecret()
             let verification = EmailVerification(
-                userID: user.id, email: try #require(EmailAddress(address)), digest: ArtefactDigest(of: secret),
-                expires: time + 3600)
+                userID: user.id, email: try #require(EmailAddress(address)), replacing: EmailAddress(former),
+                digest: ArtefactDigest(of: secret), expires: time + 3600)
             let outcome = try await store.beginEmailVerification(
                 verification, sending: Self.mail(of: user, at: time), recording: [])
             return (outcome, secret)
@@ -139,7 +140,7 @@ struct MailContractTests {
     func `a link of another address or of a disabled user verifies nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let sender = try await Sender(store)
-            #expect(try await sender.queue(to: "other@example.com").outcome == .addressChanged)
+            #expect(try await sender.queue(replacing: "other@example.com").outcome == .addressChanged)
             #expect(try await store.mailBacklog().count == 0)
             let link = try await sender.queue()
             var user = sender.user
@@ -152,6 +153,50 @@ struct MailContractTests {
             #expect(try await !sender.verify(link.secret))
             #expect(try await sender.queue().outcome == .addressChanged)
             #expect(try await sender.isVerified == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a link changes the address once, unless the former one has changed or another user has the new one`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let sender = try await Sender(store)
+            let link = try await sender.queue(to: "new@example.com")
+            let stored = try #require(try await store.emailVerification(of: sender.user.id))
+            #expect(stored.email.rawValue == "new@example.com" && stored.former == sender.user.email)
+            #expect(stored.digest == ArtefactDigest(of: link.secret) && stored.expires == World.now + 3600)
+            #expect(try await !sender.verify(link.secret, at: World.now + 3600))
+            #expect(try await sender.verify(link.secret, at: World.now + 60))
+            let changed = try #require(try await store.user(sender.user.id))
+            #expect(changed.email?.rawValue == "new@example.com" && changed.profile.isEmailVerified == true)
+            #expect(try await store.emailVerification(of: sender.user.id) == nil)
+            #expect(try await !sender.verify(link.secret, at: World.now + 60))
+
+            let back = try await sender.queue(to: "ada@example.com", replacing: "new@example.com")
+            var other = changed
+            other.email = EmailAddress("third@example.com")
+            #expect(try await store.updateUser(other, at: World.now) == .updated)
+            #expect(try await !sender.verify(back.secret))
+            let taken = try await sender.queue(to: "bob@example.com", replacing: "third@example.com")
+            #expect(try await store.addUser(try User.named("bob", email: "bob@example.com")) == .added)
+            #expect(try await !sender.verify(taken.secret))
+            #expect(try await store.user(sender.user.id)?.email == other.email)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a user without an address gets one by a link`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let sender = try await Sender(store)
+            var user = sender.user
+            user.email = nil
+            #expect(try await store.updateUser(user, at: World.now) == .updated)
+            #expect(try await sender.queue().outcome == .addressChanged)
+            let link = try await sender.queue(replacing: "")
+            #expect(link.outcome == .queued)
+            #expect(try await sender.verify(link.secret))
+            #expect(try await store.user(user.id)?.email == sender.user.email)
         }
     }
 
