@@ -58,6 +58,7 @@ struct TermsTests {
         #expect(try await Self.accepted(test) == accepted)
         let log = try await test.store.audit(AuditQuery(kind: .account)).map(\.event)
         #expect(log.contains { $0.detail == "accepted the terms 1" && $0.userID == test.alice.id })
+        #expect(try await browser.open("/account/activity").html().contains("Terms of this service accepted"))
         // The next sign-in does not ask.
         var other = test.browser()
         let next = try await door.open(&other, at: test)
