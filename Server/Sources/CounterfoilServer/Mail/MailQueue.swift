@@ -105,7 +105,7 @@ package struct MailQueue: Sendable {
         to address: EmailAddress, from browser: ArtefactDigest, continuing pendingRequest: String,
         for request: IncomingRequest, now: Date, recording event: AuditEvent
     ) async throws -> BeginSignUpOutcome {
-        try await admit(address, for: request, now: now)
+        try await admit(address, of: nil, for: request, now: now)
         let isTaken = try await store.user(withEmail: address) != nil
         let secret = SignUpSecret(random: random)
         let mail = try NewMail(
@@ -127,24 +127,27 @@ package struct MailQueue: Sendable {
     }
 
     private func admit(
-        _ address: EmailAddress, of user: UserIdentifier, for request: IncomingRequest, now: Date
+        _ address: EmailAddress, of user: UserIdentifier?, for request: IncomingRequest, now: Date
     ) async throws(TooMany) {
         let ofAddress = CountedKey(
             attempts.keys.digest(of: address.rawValue, as: .mailAddress),
             limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
-        let ofUser = CountedKey(
-            attempts.keys.digest(of: user.rawValue, as: .mailUser),
-            limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
+        let ofUser = user.map { user in
+            CountedKey(
+                attempts.keys.digest(of: user.rawValue, as: .mailUser),
+                limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
+        }
+        let ofRecipient = [ofAddress, ofUser].compactMap(\.self)
         let ofSource = request.countedSource(issuer)?.networks.map { network in
             CountedKey(
                 attempts.keys.digest(of: network.name, as: .mailSource),
                 limit: AttemptLimit(failures: network.limit(Self.mailsPerSource), window: Self.window))
         }
-        let attempt = CountedAttempt([ofAddress, ofUser] + (ofSource ?? []))
+        let attempt = CountedAttempt(ofRecipient + (ofSource ?? []))
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
             retryAfter: seconds,
-            cause: [ofAddress, ofUser].contains { $0.digest == key } ? .throttledUser : .throttledSource)
+            cause: ofRecipient.contains { $0.digest == key } ? .throttledUser : .throttledSource)
     }
 }
 
