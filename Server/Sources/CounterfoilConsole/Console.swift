@@ -83,6 +83,17 @@ struct Console: Sendable {
         }
     }
 
+    /// An error for a request of a user who has not accepted the terms of the service.
+    struct TermsNeeded: Error {
+        /// The path and query to continue at.
+        let path: String
+
+        /// Returns the URL of the page with the terms, with `path` in the parameter `to`.
+        func url(issuer: Issuer) -> String {
+            issuer.endpoint(Endpoint.terms.path) + "?" + FormParameters(["to": path]).encoded
+        }
+    }
+
     /// Creates the event of a change that a signed-in user makes, for the commit of the change.
     ///
     /// - Parameter time: The time of the event; nil for that of the request.
@@ -117,7 +128,7 @@ struct Console: Sendable {
         await auditor.refuse(kind, because: cause, of: exchange.request, for: purpose, now: exchange.now)
     }
 
-    /// Authenticates a request by its session, or throws ``SignInNeeded``.
+    /// Authenticates a request by its session, or throws ``SignInNeeded``, or ``TermsNeeded`` except for a sign-out.
     ///
     /// A submitted form gets through without a recent sign-in, so that its typed values are not lost: see
     /// ``check(_:of:)`` and ``requireRecentSignIn(_:losingForm:)``.
@@ -127,6 +138,9 @@ struct Console: Sendable {
         let isRecent = session.map { isRecentEnough($0, for: endpoint, now: now) } ?? false
         guard let session, isForm || isRecent else {
             throw SignInNeeded(path: Self.target(of: request), losesForm: isForm)
+        }
+        guard endpoint == .signOut || settings.unacceptedTerms(of: session.user) == nil else {
+            throw TermsNeeded(path: Self.target(of: request))
         }
         return Exchange(
             request: request, session: session, now: now, words: request.words, isRecent: isRecent,

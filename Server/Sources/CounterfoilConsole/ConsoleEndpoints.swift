@@ -150,6 +150,8 @@ extension Console {
                 return request.head.method == .post ? try await change(exchange) : try await show(exchange)
             } catch let needed as SignInNeeded {
                 return .seeOther(needed.url(issuer: settings.issuer))
+            } catch let needed as TermsNeeded {
+                return .seeOther(needed.url(issuer: settings.issuer))
             }
         }
     }

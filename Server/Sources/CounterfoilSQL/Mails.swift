@@ -145,7 +145,7 @@ extension SQLConnection {
             VALUES (?1, ?2, ?3, 0, ?4, ?4, ?5)
             """,
             mail.id.rawValue,
-            mail.userID.rawValue,
+            mail.userID?.rawValue,
             Data(mail.sealed),
             mail.createdAt.microseconds,
             mail.expires.microseconds
@@ -157,7 +157,8 @@ extension Columns {
     fileprivate mutating func queuedMail(leasedUntil: Date) throws -> QueuedMail {
         record = "mail"
         let mail = NewMail(
-            id: try value(MailIdentifier.init(_:)), userID: try value(UserIdentifier.init(_:)), sealed: try bytes(),
+            id: try value(MailIdentifier.init(_:)), userID: try optionalValue(UserIdentifier.init(_:)),
+            sealed: try bytes(),
             createdAt: try date(), expires: try date())
         return QueuedMail(mail: mail, attempts: Int(clamping: try integer()), leasedUntil: leasedUntil)
     }

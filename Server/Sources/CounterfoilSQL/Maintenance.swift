@@ -90,6 +90,8 @@ private enum Expiration: Sendable, CaseIterable {
     case pushedRequests
     case deviceAuthorizations
     case initialAccessTokens
+    case invitations
+    case signUps
     case attempts
     case earlierNetworks
     case emailVerifications
@@ -118,6 +120,8 @@ extension SQLConnection {
             return try remove(
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
         case .initialAccessTokens: return try remove(.initialAccessTokens, before: limits.now, atMost: rows)
+        case .invitations: return try remove(.invitations, before: limits.now, atMost: rows)
+        case .signUps: return try remove(.signUps, before: limits.now, atMost: rows)
         case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
         case .earlierNetworks:
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
@@ -176,6 +180,8 @@ struct TimedRows: Sendable, CaseIterable {
     static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
     static let initialAccessTokens = TimedRows(
         table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
+    static let invitations = TimedRows(table: "invitations", moment: "expires_at", limit: "expired_before")
+    static let signUps = TimedRows(table: "sign_ups", moment: "expires_at")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
     static let emailVerifications = TimedRows(
@@ -185,7 +191,7 @@ struct TimedRows: Sendable, CaseIterable {
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts, earlierNetworks, emailVerifications, userLinks, mails, endings,
+        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

@@ -208,7 +208,8 @@ extension SQLConnection {
         return true
     }
 
-    fileprivate func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
+    /// Adds a user, unless the user name or the email address is taken.
+    func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
         let taken = try answers(
             """
             SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1),
@@ -224,9 +225,9 @@ extension SQLConnection {
         try send(
             """
             INSERT INTO people
-                (number, id, username, email, display_name, password_hash, is_administrator, profile, created_at,
-                changed_at, disabled_at, must_change_password)
-            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (number, id, username, email, display_name, password_hash, is_administrator, profile, terms_version,
+                terms_accepted_at, created_at, changed_at, disabled_at, must_change_password)
+            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             user.id.rawValue,
             user.username.rawValue,
@@ -235,6 +236,8 @@ extension SQLConnection {
             user.passwordHash?.exposed,
             user.isAdministrator || asFirstAdministrator,
             try user.profile.text,
+            user.acceptedTerms?.version,
+            user.acceptedTerms?.acceptedAt.microseconds,
             user.createdAt.microseconds,
             user.changedAt.microseconds,
             user.disabledAt?.microseconds,
@@ -256,7 +259,8 @@ extension User {
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
-        people.profile, people.created_at, people.changed_at, people.disabled_at, people.must_change_password
+        people.profile, people.terms_version, people.terms_accepted_at, people.created_at, people.changed_at,
+        people.disabled_at, people.must_change_password
         """
 
     init(_ columns: inout Columns) throws {
@@ -269,6 +273,7 @@ extension User {
             passwordHash: try columns.optionalText().map(PasswordHash.init(encoded:)),
             isAdministrator: try columns.flag(),
             profile: try columns.profile(),
+            acceptedTerms: try columns.acceptedTerms(),
             createdAt: try columns.date(),
             changedAt: try columns.date(),
             disabledAt: try columns.optionalDate(),
@@ -319,6 +324,14 @@ extension UserProfile {
 }
 
 extension Columns {
+    fileprivate mutating func acceptedTerms() throws -> AcceptedTerms? {
+        guard let version = try optionalText() else {
+            _ = try optionalInteger()
+            return nil
+        }
+        return AcceptedTerms(version: version, acceptedAt: try date())
+    }
+
     /// Reads a profile; throws `StoreFault.unsupported` if this version cannot read one of its members.
     fileprivate mutating func profile() throws(StoreFault) -> UserProfile {
         guard let profile = UserProfile(text: try text()) else { throw .unsupported(unsupported()) }

@@ -27,6 +27,8 @@ extension ServerComponents {
             { $0.logout(pages.linked).handlers },
             { $0.setup(pages.linked).handlers },
             { $0.recovery(pages.linked).handlers },
+            { $0.signUp(pages.linked).handlers },
+            { $0.terms(pages.linked).handlers },
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
@@ -164,6 +166,24 @@ extension ServerComponents {
             destinations: RecoveryDestinations(
                 issuer: settings.issuer, authorization: authorizationPages, device: devicePages, pages: pages),
             mails: mails, attempts: attempts, auditor: auditor)
+    }
+
+    private func signUp(_ pages: LinkedPages) -> SignUpEndpoint {
+        let signInPath = settings.issuer.path + pages.signIn.path
+        let newAccount = NewAccountForm(
+            settings: settings, store: store, registry: registry, flow: flow, pages: authorizationPages,
+            consoleForm: signInForm(at: pages.signIn, purpose: .consoleSignIn),
+            throttle: SignUpThrottle(attempts: attempts, issuer: settings.issuer), hasher: hasher, auditor: auditor,
+            signInPath: signInPath, homePath: settings.issuer.path + pages.home.path)
+        return SignUpEndpoint(
+            flow: flow, pages: authorizationPages, mails: mails, newAccount: newAccount, auditor: auditor,
+            signInPath: signInPath)
+    }
+
+    private func terms(_ pages: LinkedPages) -> TermsEndpoint {
+        TermsEndpoint(
+            flow: flow, pages: authorizationPages, devicePages: devicePages, sessions: sessions,
+            signInPath: settings.issuer.path + pages.signIn.path)
     }
 
     private func setup(_ pages: LinkedPages) -> SetupEndpoint {

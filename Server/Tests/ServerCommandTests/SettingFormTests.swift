@@ -91,6 +91,8 @@ struct SettingFormTests {
         ("new-apps", "approved", "one of open, development, pending"),
         ("second-factor", "required", "one of off, offered, administrators, everyone"),
         ("session-persistence", "always", "one of never, offered, ticked"),
+        ("sign-up", "everyone", "one of closed, invited, open"), ("terms-uri", "http://example.com", "an https URL"),
+        ("terms-version", "May 2031", "without spaces"),
         ("trusted-proxy", "proxy", "an address or a network, such as 127.0.0.1 or 10.0.0.0/8"),
         ("acme-contact", "owner", "owner@example.com"), ("require-dpop-nonce", "yes", "true or false"),
         ("tls-key", "", "cannot be empty"), ("data-dir", "", "cannot be empty"),

@@ -27,6 +27,7 @@ struct SharedSettingsTests {
         #expect(shared["require-dpop-nonce"] == "false" && shared["unregistered-clients"] == "policy")
         #expect(shared["session-persistence"] == "offered" && shared["second-factor"] == "offered")
         #expect(shared["second-factor-memory"] == "30")
+        #expect(shared["sign-up"] == "closed" && shared["terms-uri"] == "" && shared["terms-version"] == "")
         let ofOneServer = Set(Settings.options.map(\.name)).subtracting(shared.keys)
         #expect(
             ofOneServer == [

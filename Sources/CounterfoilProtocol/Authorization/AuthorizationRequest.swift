@@ -60,6 +60,9 @@ public struct AuthorizationRequest: Sendable, Hashable {
         case consent
         /// The user must select an account.
         case selectAccount = "select_account"
+        /// The user is shown the page on which to create an account (Initiating User Registration via OpenID Connect
+        /// §4).
+        case create
     }
 
     /// Creates a request; parameters that are nil or empty are not sent.

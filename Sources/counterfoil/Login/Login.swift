@@ -88,7 +88,7 @@ struct Login: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the server must ask for: none, login, consent or select_account. Can be repeated.",
+            "What the server must ask for: none, login, consent, select_account or create. Can be repeated.",
             valueName: "prompt"),
         transform: Self.prompt)
     var prompt: [AuthorizationRequest.Prompt] = []
@@ -136,7 +136,7 @@ struct Login: AsyncParsableCommand {
 
     private static func prompt(_ text: String) throws -> AuthorizationRequest.Prompt {
         guard let prompt = AuthorizationRequest.Prompt(rawValue: text) else {
-            throw ValidationError("--prompt is '\(text)'; it must be none, login, consent or select_account.")
+            throw ValidationError("--prompt is '\(text)'; it must be none, login, consent, select_account or create.")
         }
         return prompt
     }

@@ -76,6 +76,7 @@ enum ActivityText: String, LocalizationKey {
     case emailVerified = "account.activity.email-verified"
     case created = "account.activity.created"
     case changed = "account.activity.changed"
+    case termsAccepted = "account.activity.terms-accepted"
     case disabled = "account.activity.disabled"
     case enabled = "account.activity.enabled"
     case passwordChanged = "account.activity.password-changed"
@@ -132,7 +133,9 @@ enum ActivityText: String, LocalizationKey {
         case "verified the email address": self = .emailVerified
         case _ where detail.hasPrefix("sent a link to "): self = .linkSent
         case _ where detail.hasSuffix("a link for a new password"): self = .recoveryLink
+        case "signed up": self = .created
         case _ where detail.hasPrefix("created"): self = .created
+        case _ where detail.hasPrefix("accepted the terms "): self = .termsAccepted
         default: return nil
         }
     }

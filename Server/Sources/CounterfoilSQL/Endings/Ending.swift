@@ -6,7 +6,7 @@ package import CounterfoilStore
 package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
-        case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDeleted
+        case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDeleted, invitation
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret
@@ -22,6 +22,7 @@ package struct Ending: Sendable, Hashable {
             case .recoveryCode: "recovery-code"
             case .userDisabled: "user-disabled"
             case .userDeleted: "user-deleted"
+            case .invitation: "invitation"
             case .grant: "grant"
             case .grantScope: "grant-scope"
             case .consent: "consent"
@@ -58,7 +59,7 @@ package struct Ending: Sendable, Hashable {
     /// The identifier of what has ended.
     ///
     /// For a user, and for a second factor, it is the number of the user in the store. For a session, a passkey, a
-    /// recovery code, a secret or a token, it is the SHA-256 digest.
+    /// recovery code, an invitation, a secret or a token, it is the SHA-256 digest.
     package let subject: String
     /// The scopes that a grant or a client has left, the client of a consent, or the digest of a second factor that the
     /// user has set up, which ends the sign-in without it.

@@ -68,6 +68,10 @@ package struct EndingTrigger: Sendable {
             .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),
             subject: .text("number")),
         EndingTrigger(.userDeleted, "people", .deletion, subject: .text("number")),
+        EndingTrigger(
+            .invitation, "invitations",
+            .deletionBefore(column: "expires_at", unless: "OLD.expires_at < expired_before"),
+            subject: .hexadecimal("digest")),
     ]
 
     private static let grants = [

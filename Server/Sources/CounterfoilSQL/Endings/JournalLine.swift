@@ -162,7 +162,7 @@ extension Ending {
     /// Whether the subject has the form that its kind requires; true for a kind of a newer version.
     fileprivate var hasSubjectOfItsKind: Bool {
         switch Kind(name: kind) {
-        case .session, .clientSecret, .registrationToken:
+        case .session, .clientSecret, .registrationToken, .invitation:
             subject.utf8.count == 64 && subject.allSatisfy { $0.isASCII && $0.isHexDigit }
         case .password, .userDisabled, .userDeleted, .consent: Int64(subject) != nil
         default: true

@@ -35,6 +35,7 @@ extension SQLConnection {
         try send("DELETE FROM pushed_requests")
         try send("DELETE FROM device_authorizations")
         try send("DELETE FROM user_links")
+        try send("DELETE FROM sign_ups")
     }
 
     /// Ends again what one transaction can end with others.
@@ -97,6 +98,7 @@ extension SQLConnection {
                 "UPDATE clients SET machine_scope = ?2, revision = revision + 1 WHERE id = ?1", subject,
                 Self.common(stored, ending.detail ?? ""))
         case .clientSecret: try send("DELETE FROM client_secrets WHERE digest = ?", try digest(subject))
+        case .invitation: try send("DELETE FROM invitations WHERE digest = ?", try digest(subject))
         case .registrationToken: try send("DELETE FROM initial_access_tokens WHERE digest = ?", try digest(subject))
         case .api: try send("DELETE FROM resources WHERE client_id = ?", subject)
         case .apiSecret:

@@ -119,15 +119,15 @@ package struct RestoredStore: Sendable {
 
     /// Ends every sign-in: sessions, grants with their codes and tokens, and requests that are not answered yet.
     ///
-    /// It also deletes the signing keys, so that access tokens which APIs verify themselves are refused, and the tokens
-    /// for registrations. The next start of a server creates new signing keys.
+    /// It also deletes the signing keys, so that access tokens which APIs verify themselves are refused, the tokens
+    /// for registrations, and the invitations. The next start of a server creates new signing keys.
     package func endSignIns() async throws(StoreFault) {
         try await begin()
         let time = now.microseconds
         try await inBatches("grants", key: "number", where: "revoked_at IS NULL") { rows in
             "UPDATE grants SET revoked_at = \(time) WHERE \(rows)"
         }
-        for table in ["sessions", "initial_access_tokens"] {
+        for table in ["sessions", "initial_access_tokens", "invitations"] {
             try await inBatches(table, key: "digest") { rows in "DELETE FROM \(table) WHERE \(rows)" }
         }
         // A consent for an API alone is in the second column only.
@@ -157,7 +157,7 @@ package struct RestoredStore: Sendable {
     /// Ends what was issued for one use, and gives the store a sequence of endings of its own.
     ///
     /// What was used after the copy must not be usable a second time: codes, also those that devices poll for, pushed
-    /// requests, requests of devices and links of users.
+    /// requests, requests of devices, links of users, and links that persons asked for to create an account.
     ///
     /// - Parameters:
     ///   - events: The events of the restore.

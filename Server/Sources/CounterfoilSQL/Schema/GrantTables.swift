@@ -10,13 +10,17 @@ extension StoreSchema {
             password_hash TEXT CHECK (password_hash <> ''),
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
             profile TEXT NOT NULL,
+            -- The version of the terms that the user accepted last, and the time.
+            terms_version TEXT,
+            terms_accepted_at INTEGER,
             -- Whether the user has a row in `second_factors`, whose loss turns nothing off.
             has_second_factor INTEGER NOT NULL DEFAULT 0 CHECK (has_second_factor IN (0, 1)),
             -- Whether the password begins no session until the user has chosen another one.
             must_change_password INTEGER NOT NULL DEFAULT 0 CHECK (must_change_password IN (0, 1)),
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
-            disabled_at INTEGER
+            disabled_at INTEGER,
+            CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL))
         ) STRICT;
         CREATE INDEX people_administrators ON people (is_administrator) WHERE is_administrator = 1;
 

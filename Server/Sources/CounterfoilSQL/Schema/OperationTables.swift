@@ -31,7 +31,8 @@ extension StoreSchema {
     static let mails = """
         CREATE TABLE mails (
             id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
-            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+            -- Of a mail to a person without an account, it is NULL.
+            person_id TEXT COLLATE BINARY REFERENCES people (id) ON DELETE CASCADE,
             -- The kind, the address, the language and the link, encrypted with the server key.
             sealed BLOB NOT NULL,
             attempts INTEGER NOT NULL,
@@ -69,6 +70,33 @@ extension StoreSchema {
             UNIQUE (person_id, origin)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX user_links_expiry ON user_links (expires_at);
+        """
+
+    /// The links with which persons create their own accounts.
+    static let signUps = """
+        -- Invitations that are not used.
+        CREATE TABLE invitations (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            email TEXT COLLATE BINARY,
+            -- Whether the link was sent to the address.
+            is_mailed INTEGER NOT NULL CHECK (is_mailed IN (0, 1)),
+            is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
+            client_id TEXT COLLATE BINARY,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX invitations_expires ON invitations (expires_at);
+
+        -- Links that were sent to the addresses of persons who asked for an account.
+        CREATE TABLE sign_ups (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            email TEXT COLLATE BINARY NOT NULL,
+            -- The digest of the cookie of the browser that asked.
+            browser BLOB NOT NULL CHECK (length(browser) = 32),
+            pending_request TEXT NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sign_ups_expires ON sign_ups (expires_at);
         """
 
     /// The heartbeat of the server with its clock, and the earlier outages of the store.

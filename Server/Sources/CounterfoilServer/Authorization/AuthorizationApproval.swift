@@ -24,6 +24,9 @@ extension AuthorizationFlow {
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationOutcome {
         try checkApprover(of: exchange, session)
+        guard settings.unacceptedTerms(of: session.user) == nil else {
+            throw outdated(exchange, InteractionPolicy.termsUnaccepted)
+        }
         let asked = AskedContexts(of: exchange.authorization.request, by: exchange.authorization.client)
         guard asked.accept(session.methods) else {
             // The user signed in again with less, in another tab, while the page was open.

@@ -54,8 +54,12 @@ struct AuthorizationEndpoint: Sendable {
         switch step {
         case .signIn:
             return .page(try pages.signIn(exchange))
+        case .signUp:
+            return .page(pages.signUp(exchange))
         case .stepUp(let session, let confirmation):
             return .page(try await pages.stepUp(exchange, session: session, with: confirmation))
+        case .acceptTerms(let session, let terms):
+            return .page(pages.terms(terms, exchange, session: session, signedInForThis: signedInForThis))
         case .askConsent(let session, let earlier):
             return .page(
                 try await pages.consent(

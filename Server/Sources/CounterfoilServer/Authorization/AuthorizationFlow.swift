@@ -97,7 +97,7 @@ struct AuthorizationFlow: Sendable {
 
     /// Applies the rules that a pushed request and one by query must satisfy (RFC 9126 §2.1).
     func judge(_ target: VerifiedResponseTarget, now: Date) async throws -> ValidatedAuthorization {
-        let checked = try AuthorizationValidation.validate(target, hints: hints, now: now)
+        let checked = try AuthorizationValidation.validate(target, hints: hints, signUp: settings.signUp, now: now)
         let (client, registry) = (target.client, try await registry.fresh())
         let valid = try AuthorizationValidation.narrow(
             checked,
@@ -133,7 +133,8 @@ struct AuthorizationFlow: Sendable {
         }
         return InteractionPolicy.next(
             for: authorization, session: session, signedInForThis: signedInForThis, means: means,
-            earlier: earlier, approvers: authorization.approvers)
+            terms: session.flatMap { settings.unacceptedTerms(of: $0.user) }, earlier: earlier,
+            approvers: authorization.approvers)
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

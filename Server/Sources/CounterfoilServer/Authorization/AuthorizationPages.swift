@@ -60,6 +60,32 @@ struct AuthorizationPages: Sendable {
         return try signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 
+    /// Returns the page on which a person asks for an account.
+    ///
+    /// - Parameters:
+    ///   - exchange: The request to continue with.
+    ///   - again: The problem because of which the page is shown again; nil if it is shown for the first time.
+    func signUp(_ exchange: AuthorizationExchange, again: SignUpForm.Again? = nil) -> Reply {
+        var page = SignUpForm.Content(request: exchange.pendingRequest)
+        page.clientName = exchange.clientName
+        page.openInBrowserLink = openInBrowserLink(exchange)
+        return signUpForm.page(page, again: again, on: exchange.request, now: exchange.now)
+    }
+
+    /// The form with which a person asks for an account.
+    var signUpForm: SignUpForm {
+        SignUpForm(settings: settings, tickets: tickets, signInForm: signInForm, random: random)
+    }
+
+    /// Returns the page on which the user accepts the terms of the service.
+    func terms(
+        _ terms: Terms, _ exchange: AuthorizationExchange, session: LiveSession, signedInForThis: Bool
+    ) -> Reply {
+        TermsForm(settings: settings, tickets: tickets, random: random).page(
+            terms, for: session, at: .authorization, request: exchange.pendingRequest,
+            isSignedInForThis: signedInForThis, clientName: exchange.clientName, now: exchange.now)
+    }
+
     func consent(
         _ exchange: AuthorizationExchange, session: LiveSession, earlier: Consent?, signedInForThis: Bool
     ) async throws -> Reply {

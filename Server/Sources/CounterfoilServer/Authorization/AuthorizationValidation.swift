@@ -148,7 +148,7 @@ enum AuthorizationValidation {
 
     /// Checks all other parameters (step two); an error is sent to the verified redirect URI.
     static func validate(
-        _ target: VerifiedResponseTarget, hints: IDTokenHints, now: Date
+        _ target: VerifiedResponseTarget, hints: IDTokenHints, signUp: SignUpPolicy, now: Date
     ) throws(OAuthError) -> CheckedAuthorization {
         let client = target.client
         var request = try target.parsed.parameters.get()
@@ -167,6 +167,10 @@ enum AuthorizationValidation {
                 "state is missing: this client must send it; \(setting("Require state", "--require-state"))")
         }
         try checkAuthenticationContext(of: request, by: client)
+        // Initiating User Registration via OpenID Connect §4.1: the metadata lists the value only if it is supported.
+        guard signUp == .open || !request.prompt.contains(.create) else {
+            throw OAuthError(.invalidRequest, "prompt=create is not supported: users cannot register at this server")
+        }
         return CheckedAuthorization(
             request, to: target, scope: try scope(request.scope, assignedTo: client, under: client.scopeRule),
             pkce: pkce, hinted: try hinted(by: request, hints))

@@ -9,8 +9,12 @@ enum InteractionPolicy {
     enum Step: Sendable {
         /// The sign-in page is shown: there is no session, or the session is not sufficient for the request.
         case signIn
+        /// The page is shown on which a person asks for an account, because the request has `prompt=create`.
+        case signUp
         /// The page is shown on which the signed-in user confirms, because the request asks for a stronger sign-in.
         case stepUp(LiveSession, with: Confirmation)
+        /// The page is shown on which the user accepts the terms of the service.
+        case acceptTerms(LiveSession, Terms)
         /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
         /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
@@ -25,7 +29,7 @@ enum InteractionPolicy {
         /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {
-            case .signIn, .stepUp, .askConsent, .confirm, .needsOtherUser: true
+            case .signIn, .signUp, .stepUp, .acceptTerms, .askConsent, .confirm, .needsOtherUser: true
             case .answer, .refuse: false
             }
         }
@@ -95,6 +99,7 @@ enum InteractionPolicy {
     ///   - session: the result of ``sufficient(_:for:signedInForThis:now:)``; nil if the user must sign in.
     ///   - signedInForThis: whether the user has signed in for this request.
     ///   - means: the means of the user by which a sign-in becomes stronger.
+    ///   - terms: the terms that the user has not accepted yet; nil for none.
     ///   - earlier: the remembered consent of the user for the client.
     ///   - approvers: the users who may allow something to the client.
     static func next(
@@ -102,16 +107,21 @@ enum InteractionPolicy {
         session: LiveSession?,
         signedInForThis: Bool,
         means: Means,
+        terms: Terms?,
         earlier: Consent?,
         approvers: ClientApprovers
     ) -> Step {
         let prompt = authorization.request.prompt
         guard let session else {
             return prompt.contains(.none)
-                ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
+                ? .refuse(OAuthError(.loginRequired, "the user must sign in"))
+                : prompt.contains(.create) ? .signUp : .signIn
         }
         let asked = AskedContexts(of: authorization.request, by: authorization.client)
         if let step = stepUp(session, for: asked, means, forbidsPages: prompt.contains(.none)) { return step }
+        if let terms {
+            return prompt.contains(.none) ? .refuse(termsUnaccepted) : .acceptTerms(session, terms)
+        }
         guard mayApprove(session.user, approvers) else {
             return prompt.contains(.none) ? .refuse(approvers.error) : .needsOtherUser(approvers)
         }
@@ -166,6 +176,9 @@ enum InteractionPolicy {
         }
     }
 
+    /// The error for the client if the user has not accepted the terms of the service, and no page may ask.
+    static let termsUnaccepted = OAuthError(.interactionRequired, "the user must accept the terms of this service")
+
     /// Decides the step for a first-party client whose redirect URI gives no assurance.
     ///
     /// RFC 8252 §8.6: any program on the device can send the request of such a client and receive the response.
@@ -198,7 +211,7 @@ enum InteractionPolicy {
         now: Date
     ) -> Bool {
         let asksForIt =
-            request.prompt.contains(.login) || request.prompt.contains(.selectAccount) || request.maxAge == 0
+            !request.prompt.isDisjoint(with: [.login, .selectAccount, .create]) || request.maxAge == 0
         if asksForIt && !signedInForThis { return true }
         guard let maxAge = request.maxAge, maxAge > 0 else { return false }
         return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)

@@ -37,18 +37,30 @@ struct SignInEndpoint: Sendable {
                     return .page(next.showing(codes).setting(cookies))
                 }
                 // Also an error is sent with the cookies: the session of the former ones has ended.
-                return await flow.outcome(at: target) { try await proceed(exchange, session: session) }
-                    .setting(cookies)
+                return await flow.outcome(at: target) {
+                    try await flow.proceed(exchange, session: session, signedInForThis: true, by: pages)
+                }
+                .setting(cookies)
             }
         }
     }
+}
 
-    private func proceed(_ exchange: AuthorizationExchange, session: LiveSession) async throws -> AuthorizationOutcome {
-        switch try await flow.next(for: exchange, session: session, signedInForThis: true) {
-        case .signIn, .stepUp, .askConsent, .confirm, .needsOtherUser:
+extension AuthorizationFlow {
+    /// Continues a request after the form of a page that asked nothing about it, such as a sign-in.
+    ///
+    /// A page follows at another URL. An answer does not: the browser would block its redirect after a form.
+    func proceed(
+        _ exchange: AuthorizationExchange, session: LiveSession, signedInForThis: Bool, by pages: AuthorizationPages
+    ) async throws -> AuthorizationOutcome {
+        switch try await next(for: exchange, session: session, signedInForThis: signedInForThis) {
+        case .signIn, .signUp, .stepUp, .acceptTerms, .askConsent, .confirm, .needsOtherUser:
+            guard signedInForThis else {
+                return .page(.seeOther(settings.issuer.authorizationURL(pendingRequest: exchange.pendingRequest)))
+            }
             return .page(pages.afterSignIn(exchange, session: session))
         case .answer(let session, _):
-            return try await flow.approve(exchange, by: session, signedInForThis: true)
+            return try await approve(exchange, by: session, signedInForThis: signedInForThis)
         case .refuse(let error):
             throw error
         }

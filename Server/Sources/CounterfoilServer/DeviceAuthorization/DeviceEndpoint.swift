@@ -70,6 +70,9 @@ struct DeviceEndpoint: Sendable {
     private func ask(
         _ code: UserCode, session: LiveSession, on request: IncomingRequest, now: Date
     ) async throws -> Reply {
+        if let terms = flow.settings.unacceptedTerms(of: session.user) {
+            return pages.terms(terms, code, session: session, now: now)
+        }
         switch try await flow.find(code, for: session.user, on: request, now: now) {
         case .found(let exchange):
             try await flow.checkApprover(of: exchange, session.user)

@@ -119,6 +119,10 @@ struct DeviceFlow: Sendable {
         _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
         try await checkApprover(of: exchange, session.user)
+        guard settings.unacceptedTerms(of: session.user) == nil else {
+            throw ApprovalError.outdated(
+                startAgain: settings.issuer.deviceURL(with: exchange.code), InteractionPolicy.termsUnaccepted)
+        }
         guard exchange.access.client.policy.minimumAuthentication <= session.methods.context else {
             throw ApprovalError.needsStrongerSignIn(exchange.access.client.displayName)
         }

@@ -85,6 +85,12 @@ struct DevicePages: Sendable {
         return try signInForm.page(content, on: exchange.request, now: exchange.now)
     }
 
+    /// Returns the page on which the user accepts the terms of the service before the code is looked up.
+    func terms(_ terms: Terms, _ code: UserCode, session: LiveSession, now: Date) -> Reply {
+        TermsForm(settings: settings, tickets: tickets, random: random).page(
+            terms, for: session, at: .device, request: Self.pendingRequest(code), now: now)
+    }
+
     /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
     ///
     /// The browser requests the URL with this ticket at once, or within `lifetime` seconds.

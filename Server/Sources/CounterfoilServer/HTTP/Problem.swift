@@ -47,6 +47,10 @@ package enum Problem: String, CaseIterable, Sendable {
     case recoveryLinkOver = "recovery-link-over"
     /// Another browser has asked for the link for a new password.
     case recoveryElsewhere = "recovery-elsewhere"
+    /// The link to create an account was used or withdrawn, or has expired.
+    case signUpLinkOver = "sign-up-link-over"
+    /// The link to create an account was opened in another browser than the one that asked for it.
+    case signUpOtherBrowser = "sign-up-other-browser"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
@@ -95,6 +99,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .cookiesMissing: .cookie
         case .linkExpired, .alreadySetUp: .setupLink
         case .recoveryLinkOver, .recoveryElsewhere: .userLink
+        case .signUpLinkOver, .signUpOtherBrowser: .signUpLink
         case .alreadyAnswered: .alreadyAnswered
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged

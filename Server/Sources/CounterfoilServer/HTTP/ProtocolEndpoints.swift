@@ -6,7 +6,8 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, recovery, passwordChange, passkeyEndpoints, logo, callback,
+        logoutAnswer, registration, registeredClient, setup, recovery, signUp, terms, passwordChange, passkeyEndpoints,
+        logo, callback,
         appleAssociation,
         androidAssociation,
     ]
@@ -112,6 +113,14 @@ extension Endpoint {
 
     /// The page on which a user who cannot sign in sets a new password, and to which links lead.
     public static let recovery = form("recovery", "/recover")
+
+    // The form of these two can contain an authorization request, which an app can have opened in a popup.
+
+    /// The page on which a person creates an account, behind an invitation or a link in a mail.
+    public static let signUp = form("signUp", "/sign-up").with { $0.keepsOpener = true }
+
+    /// The page on which a signed-in user accepts the terms of the service.
+    public static let terms = form("terms", "/terms").with { $0.keepsOpener = true }
 
     /// The URL at which password managers find the change of the password (W3C change-password URL).
     public static let passwordChange = Endpoint(

@@ -35,6 +35,12 @@ package struct Ticket: Sendable {
         case signOut = "sign out"
         /// The sign-in page of the console, which belongs to no authorization.
         case consoleSignIn = "console sign in"
+        /// The page on which a person asks for an account.
+        case signUp = "sign up"
+        /// The page to which the link leads, on which the person creates the account.
+        case newAccount = "new account"
+        /// The page on which a signed-in user accepts the terms of the service.
+        case terms = "terms"
         /// A page of the console for signed-in users.
         case console = "console"
         /// The question of an operator how the server sees a request (``AddressCheck``).

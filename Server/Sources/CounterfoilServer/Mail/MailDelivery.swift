@@ -97,11 +97,11 @@ public struct MailDelivery: Sendable {
         let settings = settings.value
         let branding = try await registry.fresh().branding()
         let site = Site(branding, settings: settings, language: opened.language)
-        let link = opened.secret.flatMap { opened.kind.link(at: settings.issuer, with: $0) }
         return OutgoingMail(
             id: mail.id, to: opened.recipient, createdAt: mail.createdAt,
             page: MailPage(
-                opened.kind, link: link, about: mail.createdAt, by: opened.origin, in: Localizer(opened.language),
+                opened.kind, link: opened.kind.link(with: opened.secret, at: settings.issuer),
+                lifetime: opened.lifetime, about: mail.createdAt, by: opened.origin, in: Localizer(opened.language),
                 from: site, issuer: settings.issuer),
             frame: Frame(site: site, language: opened.language))
     }
@@ -119,7 +119,8 @@ public struct MailDelivery: Sendable {
         logger.notice(
             "failed to send a mail, \(isGivenUp ? "giving up" : "will retry")",
             metadata: [
-                "mail": "\(queued.mail.id)", "user": "\(queued.mail.userID)", "attempt": "\(queued.attempts + 1)",
+                "mail": "\(queued.mail.id)", "user": "\(queued.mail.userID?.rawValue ?? "none")",
+                "attempt": "\(queued.attempts + 1)",
                 "reason": "\(reason)",
             ])
     }

@@ -24,14 +24,15 @@ package struct MailPage: Page, Hashable {
     /// - Parameters:
     ///   - kind: The kind of the mail.
     ///   - link: The URL in the mail, if its kind has one.
+    ///   - lifetime: The time in seconds for which the link is valid; nil for that of the kind.
     ///   - time: The time that the mail is about.
     ///   - origin: The browser that made the change; nil if a command did, or for a mail that is no notice.
     ///   - words: The translator into the language of the mail.
     ///   - site: The service that sends the mail.
     ///   - issuer: The issuer of the server.
     package init(
-        _ kind: MailKind, link: String?, about time: Date, by origin: ChangeOrigin? = nil, in words: Localizer,
-        from site: Site, issuer: Issuer
+        _ kind: MailKind, link: String?, lifetime: Int? = nil, about time: Date, by origin: ChangeOrigin? = nil,
+        in words: Localizer, from site: Site, issuer: Issuer
     ) {
         func text(_ key: MailText) -> String {
             words(
@@ -42,7 +43,7 @@ package struct MailPage: Page, Hashable {
                         "account": .text(issuer.endpoint("/account")),
                         "device": .nested(Device(userAgent: origin?.userAgent ?? "").text),
                         "source": .text(origin?.source ?? ""),
-                        "duration": .nested(.duration(seconds: kind.linkLifetime)),
+                        "duration": .nested(.duration(seconds: lifetime ?? kind.linkLifetime)),
                     ]))
         }
         subject = text(kind.subject)
@@ -66,8 +67,8 @@ extension MailPage {
     ) -> [MailPage] {
         MailKind.allCases.map { kind in
             MailPage(
-                kind, link: kind.link(at: issuer, with: "…"), about: time, by: origin, in: Localizer(language),
-                from: site, issuer: issuer)
+                kind, link: kind.link(with: "…", at: issuer), about: time, by: origin,
+                in: Localizer(language), from: site, issuer: issuer)
         }
     }
 }

@@ -12,6 +12,8 @@ package struct MailQueue: Sendable {
     package static let mailsPerSource = 30
     /// The length of the sliding window, in seconds.
     package static let window: TimeInterval = 3600
+    /// The time in seconds for which the link of a person who asked for an account is valid.
+    package static let signUpLifetime = 30 * 60
 
     let issuer: Issuer
     var store: any UncachedStore
@@ -143,32 +145,59 @@ package struct MailQueue: Sendable {
             of: user.id, proving: ArtefactDigest(of: secret), at: now, recording: [event])
     }
 
+    /// Queues a mail to a person who asked for an account, with the same work whether the address has one or not.
+    ///
+    /// If it has none, the mail has a link to the page on which the person creates the account. If it has one, the mail
+    /// says so.
+    ///
+    /// - Parameters:
+    ///   - address: The typed address.
+    ///   - browser: The digest of the browser that asked, the only one in which the link works.
+    ///   - pendingRequest: The authorization request to continue with; empty for none.
+    ///   - request: The request with the form.
+    ///   - now: The time of the request.
+    ///   - event: The event for the audit log.
+    /// - Throws: ``TooMany`` if a limit has been reached; nothing is queued then.
+    func sendSignUp(
+        to address: EmailAddress, from browser: ArtefactDigest, continuing pendingRequest: String,
+        for request: IncomingRequest, now: Date, recording event: AuditEvent
+    ) async throws -> BeginSignUpOutcome {
+        try await admit(address, of: nil, for: request, now: now)
+        let isTaken = try await store.user(withEmail: address) != nil
+        let secret = SignUpSecret(random: random)
+        let mail = try NewMail(
+            isTaken ? .accountExists : .signUp, to: address, of: nil, in: request.language,
+            secret: isTaken ? nil : secret.exposed, with: serverKey, random: random, now: now)
+        let signUp = SignUp(
+            digest: ArtefactDigest(of: secret), email: address, browser: browser, pendingRequest: pendingRequest,
+            expiresAt: now.addingTimeInterval(TimeInterval(Self.signUpLifetime)))
+        return try await store.beginSignUp(signUp, sending: mail, recording: [event])
+    }
+
     private func mail(
         _ kind: MailKind, to address: EmailAddress, of user: UserIdentifier, in language: Language,
         secret: MailLinkSecret? = nil, from origin: ChangeOrigin? = nil, now: Date
     ) throws -> NewMail {
-        let id = MailIdentifier(random: random)
-        let contents = MailContents(
-            kind: kind.rawValue, recipient: address.rawValue, language: language.rawValue, secret: secret?.exposed,
-            origin: origin)
-        let bytes = Array(try JSONEncoder().encode(contents))
-        return NewMail(
-            id: id, userID: user, sealed: try serverKey.seal(mail: bytes, identifier: id), createdAt: now,
-            expires: now.addingTimeInterval(min(MailContents.patience, TimeInterval(kind.linkLifetime))))
+        try NewMail(
+            kind, to: address, of: user, in: language, secret: secret?.exposed, from: origin, with: serverKey,
+            random: random, now: now)
     }
 
     private func admit(
-        _ address: EmailAddress, of user: UserIdentifier, for request: IncomingRequest, now: Date
+        _ address: EmailAddress, of user: UserIdentifier?, for request: IncomingRequest, now: Date
     ) async throws(TooMany) {
         let ofAddress = key(.mailAddress, of: address.rawValue)
-        let ofUser = CountedKey(
-            attempts.keys.digest(of: user.rawValue, as: .mailUser),
-            limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
-        let attempt = CountedAttempt([ofAddress, ofUser] + sourceKeys(of: request))
+        let ofUser = user.map { user in
+            CountedKey(
+                attempts.keys.digest(of: user.rawValue, as: .mailUser),
+                limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
+        }
+        let ofRecipient = [ofAddress, ofUser].compactMap(\.self)
+        let attempt = CountedAttempt(ofRecipient + sourceKeys(of: request))
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
             retryAfter: seconds,
-            cause: [ofAddress, ofUser].contains { $0.digest == key } ? .throttledUser : .throttledSource)
+            cause: ofRecipient.contains { $0.digest == key } ? .throttledUser : .throttledSource)
     }
 
     private func key(_ kind: AttemptKeys.Kind, of value: String) -> CountedKey {

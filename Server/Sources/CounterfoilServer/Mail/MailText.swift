@@ -7,6 +7,12 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// The link by which a user sets a new password.
     case recovery
     case passwordChange = "password-change"
+    /// The link with which a person who asked for an account creates it.
+    case signUp = "sign-up"
+    /// The mail to a person who asked for an account with an address that has one already.
+    case accountExists = "account-exists"
+    /// The link with which a person whom an operator has invited creates an account.
+    case invitation
     case passwordAddition = "password-addition"
     case passwordRemoval = "password-removal"
     case passkeyAddition = "passkey-addition"
@@ -26,6 +32,28 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case emailChange = "email-change"
     /// The mail that an operator sends to see that mail works.
     case test
+
+    /// The time in seconds for which a link is valid, unless the mail has another one.
+    var linkLifetime: Int {
+        switch self {
+        case .recovery: 30 * 60
+        case .signUp: MailQueue.signUpLifetime
+        case .invitation: Invitations.standardDays * 86_400
+        default: 24 * 3600
+        }
+    }
+
+    /// Returns the URL of the link; nil for a mail without one.
+    func link(with secret: String?, at issuer: Issuer) -> String? {
+        switch self {
+        case .verification, .newAddress: secret.map { issuer.endpoint("/account/email") + "?token=" + $0 }
+        case .recovery: secret.map { issuer.endpoint(Endpoint.recovery.path) + "?token=" + $0 }
+        case .signUp: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?token=" + $0 }
+        case .invitation: secret.map { issuer.endpoint(Endpoint.signUp.path) + "?invitation=" + $0 }
+        case .accountExists: issuer.endpoint("/sign-in")
+        default: nil
+        }
+    }
 
     /// The kind of the notice of a change.
     init(noticeOf change: AccountChange) {
@@ -54,6 +82,9 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .verification: .verificationSubject
         case .recovery: .recoverySubject
         case .passwordChange: .passwordSubject
+        case .signUp: .signUpSubject
+        case .accountExists: .accountExistsSubject
+        case .invitation: .invitationSubject
         case .passwordAddition: .passwordAdditionSubject
         case .passwordRemoval: .passwordRemovalSubject
         case .passkeyAddition: .passkeyAdditionSubject
@@ -77,6 +108,9 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .verification: .verificationOpening
         case .recovery: .recoveryOpening
         case .passwordChange: .passwordOpening
+        case .signUp: .signUpOpening
+        case .accountExists: .accountExistsOpening
+        case .invitation: .invitationOpening
         case .passwordAddition: .passwordAdditionOpening
         case .passwordRemoval: .passwordRemovalOpening
         case .passkeyAddition: .passkeyAdditionOpening
@@ -100,6 +134,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         switch self {
         case .verification: .verificationButton
         case .recovery: .recoveryButton
+        case .signUp, .invitation: .signUpButton
+        case .accountExists: .accountExistsButton
         case .newAddress: .newAddressButton
         default: nil
         }
@@ -110,6 +146,9 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .verification, .newAddress: .verificationClosing
         case .addressTaken: .addressTakenClosing
         case .recovery: .recoveryClosing
+        case .signUp: .signUpClosing
+        case .accountExists: .accountExistsClosing
+        case .invitation: .invitationClosing
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
         case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
@@ -119,22 +158,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The time in seconds for which the link in the mail is valid, and for which the server tries to send it.
-    var linkLifetime: Int { self == .recovery ? 30 * 60 : 24 * 3600 }
-
-    /// Returns the URL of the link in the mail; nil for a mail without one.
-    func link(at issuer: Issuer, with secret: String) -> String? {
-        let path: String? =
-            switch self {
-            case .verification, .newAddress: "/account/email"
-            case .recovery: Endpoint.recovery.path
-            default: nil
-            }
-        return path.map { issuer.endpoint($0) + "?token=" + secret }
-    }
-
     /// Whether the mail is about a change, and thus says who made it.
-    var isNotice: Bool { ![.verification, .newAddress, .addressTaken, .recovery, .test].contains(self) }
+    var isNotice: Bool { closing == .noticeClosing || self == .emailChange }
 }
 
 /// The texts of the mails.
@@ -151,6 +176,17 @@ enum MailText: String, LocalizationKey {
     case recoveryClosing = "mail.recovery.closing"
     case passwordSubject = "mail.password.subject"
     case passwordOpening = "mail.password.opening"
+    case signUpSubject = "mail.sign-up.subject"
+    case signUpOpening = "mail.sign-up.opening"
+    case signUpButton = "mail.sign-up.button"
+    case signUpClosing = "mail.sign-up.closing"
+    case accountExistsSubject = "mail.account-exists.subject"
+    case accountExistsOpening = "mail.account-exists.opening"
+    case accountExistsButton = "mail.account-exists.button"
+    case accountExistsClosing = "mail.account-exists.closing"
+    case invitationSubject = "mail.invitation.subject"
+    case invitationOpening = "mail.invitation.opening"
+    case invitationClosing = "mail.invitation.closing"
     case passwordAdditionSubject = "mail.password-added.subject"
     case passwordAdditionOpening = "mail.password-added.opening"
     case passwordRemovalSubject = "mail.password-removed.subject"

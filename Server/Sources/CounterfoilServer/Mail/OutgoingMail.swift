@@ -30,7 +30,8 @@ extension OutgoingMail {
         self.init(
             to: recipient, createdAt: time,
             page: MailPage(
-                .test, link: nil, about: time, in: .english, from: site, issuer: settings.issuer),
+                .test, link: nil, about: time, in: .english, from: site,
+                issuer: settings.issuer),
             frame: Frame(site: site))
     }
 }

@@ -75,7 +75,8 @@ package struct MetadataDocument: Sendable {
         metadata.acrValuesSupported = AuthenticationContext.allCases.map(\.urn)
         metadata.backchannelLogoutSupported = true
         metadata.backchannelLogoutSessionSupported = true
-        metadata.promptValuesSupported = AuthorizationRequest.Prompt.allCases.map(\.rawValue)
+        metadata.promptValuesSupported = AuthorizationRequest.Prompt.allCases
+            .filter { $0 != .create || settings.signUp == .open }.map(\.rawValue)
         metadata.offlineAccessPromptRequired = false
         metadata.requestParameterSupported = false
         metadata.requestURIParameterSupported = false

@@ -75,6 +75,13 @@ public struct ServerSettings: Sendable, Hashable {
     /// With 0, browsers forget it.
     public var strictTransportAge = Self.standardStrictTransportAge
 
+    /// The persons who may create an account of their own.
+    public var signUp = SignUpPolicy.closed
+    /// The https URL of the terms of the service, without which ``termsVersion`` has no effect; nil for none.
+    public var termsURI: AbsoluteURI?
+    /// The version of the terms that users must accept; nil for none.
+    public var termsVersion: String?
+
     /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
     /// The approval of a client that a developer registers, or that registers itself.

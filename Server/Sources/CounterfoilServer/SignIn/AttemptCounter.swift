@@ -133,6 +133,9 @@ struct AttemptKeys: Sendable {
         case recoveryName = "recovery of a typed name"
         /// A typed name that gets no mail.
         case noRecovery = "no recovery"
+        case accountsOfSource = "new accounts from a source"
+        case namesOfLink = "usernames of a sign-up link"
+        case namesOfSource = "usernames from a source"
     }
 
     /// Returns the digest of a value, or of a value in one network only.

@@ -188,7 +188,8 @@ package struct SignInForm: Sendable {
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
             notice: content.notice,
-            recovery: offersRecovery && content.stepUp == nil ? recovery(from: content.pendingRequest) : nil
+            recovery: offersRecovery && content.stepUp == nil ? recovery(from: content.pendingRequest) : nil,
+            signUp: signUpOffer(content)
         )
         var reply = Reply(again?.status ?? .ok, .page(page))
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
@@ -205,6 +206,15 @@ package struct SignInForm: Sendable {
             default: endpoint.path + "?" + FormParameters(["to": pendingRequest]).encoded
             }
         return SignInPage.Recovery(action: settings.issuer.path + Endpoint.recovery.path, destination: destination)
+    }
+
+    /// Returns the button with which a person asks for an account; nil if the server does not offer that here.
+    private func signUpOffer(_ content: Content) -> SignInPage.SignUpOffer? {
+        guard settings.signUp == .open, content.stepUp == nil else { return nil }
+        let action = settings.issuer.path + Endpoint.signUp.path
+        if purpose == .signIn { return SignInPage.SignUpOffer(action: action, request: content.pendingRequest) }
+        // The code of a device is not stored with a request for an account.
+        return purpose == .consoleSignIn ? SignInPage.SignUpOffer(action: action, request: "") : nil
     }
 
     /// Returns the checkbox "Keep me signed in on this device"; nil if the settings offer no choice.

@@ -53,6 +53,22 @@ package struct SignInPage: Sendable, Hashable {
         }
     }
 
+    /// The button with which a person asks for an account; nil if the server does not offer that.
+    package var signUp: SignUpOffer?
+
+    /// The form with the button to the page on which a person asks for an account.
+    package struct SignUpOffer: Sendable, Hashable {
+        /// The path that the form posts to.
+        package var action: String
+        /// The pending authorization request; the hidden field `request`.
+        package var request: String
+
+        package init(action: String, request: String) {
+            self.action = action
+            self.request = request
+        }
+    }
+
     /// The checkbox with which the user chooses that the session cookie is persistent.
     package struct StayBox: Sendable, Hashable {
         package var isTicked: Bool
@@ -93,7 +109,8 @@ package struct SignInPage: Sendable, Hashable {
         username: String = "", stayBox: StayBox? = nil, problem: String? = nil, isPasskeyWrong: Bool = false,
         retryAfterSeconds: Int? = nil,
         passkeys: Passkeys? = nil, confirming: DisplayName? = nil, earlier: Earlier? = nil,
-        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, recovery: Recovery? = nil
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, recovery: Recovery? = nil,
+        signUp: SignUpOffer? = nil
     ) {
         self.clientName = clientName
         self.action = action
@@ -110,6 +127,7 @@ package struct SignInPage: Sendable, Hashable {
         self.openInBrowserLink = openInBrowserLink
         self.notice = notice
         self.recovery = recovery
+        self.signUp = signUp
     }
 }
 

@@ -83,6 +83,12 @@ extension AuditEvent {
         /// The link by which a user sets a new password was used, has expired, has ended with a change of the account,
         /// or is of another browser.
         public static let userLink = Reason(rawValue: "user_link")
+        /// The link to create an account was used or withdrawn, has expired, or is of another browser.
+        public static let signUpLink = Reason(rawValue: "sign_up_link")
+        /// The username that a person chose for a new account is taken.
+        public static let usernameTaken = Reason(rawValue: "username_taken")
+        /// The user declined the terms of the service.
+        public static let terms = Reason(rawValue: "terms")
         /// The code was redeemed before.
         public static let codeReplay = Reason(rawValue: "code_replay")
         /// The `code_verifier` does not match (RFC 7636 §4.6).
@@ -100,7 +106,7 @@ extension AuditEvent {
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .clientSuspended, .clientNotApproved, .webView, .notAdministrator, .registrationClosed,
                 .denied, .alreadyAnswered, .userCode,
-                .setupLink, .userLink, .codeReplay, .codeVerifier, .refreshReuse,
+                .setupLink, .userLink, .signUpLink, .usernameTaken, .terms, .codeReplay, .codeVerifier, .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.

@@ -83,6 +83,17 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the token of the browser in which a user asks for a link (``UserLink/Request/browser``).
     package init(ofBrowser token: String) { self.init(kind: "browser", text: token) }
 
+    /// Creates the digest of the secret in a link with which a person creates an account.
+    package init(of secret: SignUpSecret) { self.init(kind: "sign-up link", text: secret.exposed) }
+
+    /// Creates the digest of the cookie of the browser in which a person asks for an account (``SignUp/browser``).
+    package init(ofSignUpBrowser token: String) { self.init(kind: "sign-up browser", text: token) }
+
+    /// Creates the digest of a stored digest, for ``Invitation/shortID``.
+    package init(naming invitation: Invitation) {
+        self.init(kind: "name of an invitation", text: Base64URL.encode(invitation.digest.bytes))
+    }
+
     /// Creates the digest of the random secret of a second factor (``SecondFactor/digest``).
     package init(ofSecondFactor secret: [UInt8]) {
         self.init(kind: "second factor", text: Base64URL.encode(secret))

@@ -32,7 +32,7 @@ public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore 
     & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MailStore & MaintenanceStore
     & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
-    & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock
+    & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
     & UnregisteredClientStore & UnregisteredClientUseStore & UserLinkStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.

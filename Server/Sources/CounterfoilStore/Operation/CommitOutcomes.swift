@@ -31,6 +31,21 @@ extension AddUserLinkOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension AddInvitationOutcome: CommitOutcome {
+    /// Whether the invitation was added.
+    public var isCommitted: Bool { self == .added }
+}
+
+extension BeginSignUpOutcome: CommitOutcome {
+    /// Whether the mail was queued.
+    public var isCommitted: Bool { self == .queued }
+}
+
+extension SignUpOutcome: CommitOutcome {
+    /// Whether the account was created.
+    public var isCommitted: Bool { self == .added }
+}
+
 extension AddPasskeyOutcome: CommitOutcome {
     /// Whether the passkey was added.
     public var isCommitted: Bool { self == .added }

@@ -35,8 +35,8 @@ public struct NewMail: Sendable, Hashable {
 
     /// The identifier, unique in the store.
     public let id: MailIdentifier
-    /// The user to whom the mail goes; the mail is deleted with the user.
-    public let userID: UserIdentifier
+    /// The user to whom the mail goes, and with whom it is deleted; nil for a mail to a person without an account.
+    public let userID: UserIdentifier?
     /// The kind, the address, the language and the link of the mail, encrypted with the server key.
     public let sealed: [UInt8]
     /// The time at which the mail is queued, which becomes its `Date`.
@@ -45,7 +45,7 @@ public struct NewMail: Sendable, Hashable {
     public let expires: Date
 
     /// Creates a mail that is due at once.
-    public init(id: MailIdentifier, userID: UserIdentifier, sealed: [UInt8], createdAt: Date, expires: Date) {
+    public init(id: MailIdentifier, userID: UserIdentifier?, sealed: [UInt8], createdAt: Date, expires: Date) {
         self.id = id
         self.userID = userID
         self.sealed = sealed

@@ -80,6 +80,20 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     private static let excluded = Array("\"(),:;<>[\\]".utf8)
 }
 
+/// A version of the terms of the service that a user has accepted.
+public struct AcceptedTerms: Sendable, Hashable {
+    /// The version, as the operator names it.
+    public let version: String
+    /// The time at which the user accepted it.
+    public let acceptedAt: Date
+
+    /// Creates a record.
+    public init(version: String, acceptedAt: Date) {
+        self.version = version
+        self.acceptedAt = acceptedAt
+    }
+}
+
 /// A user account.
 public struct User: Sendable, Hashable {
     /// The identifier, which is the public `sub` of tokens.
@@ -96,6 +110,10 @@ public struct User: Sendable, Hashable {
     public var isAdministrator: Bool
     /// The claims about the user other than name and email address.
     public var profile: UserProfile
+    /// The terms that the user accepted last; nil for none.
+    ///
+    /// Only ``SignUpStore/acceptTerms(_:by:recording:)`` changes them.
+    public var acceptedTerms: AcceptedTerms?
     /// The time when the account was created.
     public var createdAt: Date
     /// The time of the last ``UserStore/updateUser(_:at:recording:)``, `updated_at`; initially ``createdAt``.
@@ -114,6 +132,7 @@ public struct User: Sendable, Hashable {
         passwordHash: PasswordHash?,
         isAdministrator: Bool = false,
         profile: UserProfile = UserProfile(),
+        acceptedTerms: AcceptedTerms? = nil,
         createdAt: Date,
         changedAt: Date? = nil,
         disabledAt: Date? = nil,
@@ -126,6 +145,7 @@ public struct User: Sendable, Hashable {
         self.passwordHash = passwordHash
         self.isAdministrator = isAdministrator
         self.profile = profile
+        self.acceptedTerms = acceptedTerms
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt
         self.disabledAt = disabledAt

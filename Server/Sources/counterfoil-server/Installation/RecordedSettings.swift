@@ -20,6 +20,7 @@ struct RecordedSettings: Sendable, Hashable {
         case unregisteredClients = "unregistered-clients"
         case keyLifetime = "key-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
+        case signUp = "sign-up"
         case serverKeys = "server-keys"
         case mailSender = "mail-sender"
         case previousIssuer = "former-issuer"
@@ -99,6 +100,7 @@ struct RecordedSettings: Sendable, Hashable {
             } ?? Self.policy,
             .keyLifetime: "\(settings.keyLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
+            .signUp: settings.signUp.rawValue,
             .mailSender: sendsMail ? "yes" : "no",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
@@ -151,6 +153,9 @@ struct RecordedSettings: Sendable, Hashable {
     /// The setting ``ServerSettings/refreshTokenIdleLifetime``; nil if it is not noted.
     var refreshIdleLifetime: Int? { texts[.refreshIdleLifetime].flatMap { Int($0) } }
 
+    /// The setting ``ServerSettings/signUp``; nil if it is not noted.
+    var signUp: SignUpPolicy? { texts[.signUp].flatMap(SignUpPolicy.init(rawValue:)) }
+
     /// Whether mail is set up; nil if it is not noted.
     var sendsMail: Bool? { texts[.mailSender].map { $0 == "yes" } }
 
@@ -168,10 +173,11 @@ struct RecordedSettings: Sendable, Hashable {
 
     /// The settings on which the metadata of the server depend, and defaults for the others; nil if one is not noted.
     var ofMetadata: ServerSettings? {
-        guard let issuer, let pushed = texts[.requiresPushedRequests], let kinds = texts[.unregisteredClients] else {
-            return nil
-        }
+        guard let issuer, let pushed = texts[.requiresPushedRequests], let kinds = texts[.unregisteredClients],
+            let signUp
+        else { return nil }
         var settings = ServerSettings(issuer: issuer)
+        settings.signUp = signUp
         settings.requiresPushedRequests = pushed == "yes"
         if kinds != Self.policy {
             settings.unregisteredClients = Set(

@@ -69,6 +69,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: LifetimeOptions.title) var lifetimes: LifetimeOptions
     @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
     @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
+    @OptionGroup(title: SignUpOptions.title) var signUp: SignUpOptions
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
@@ -86,6 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.lifetimes = lifetimes
         options.limits = limits
         options.signIn = signIn
+        options.signUp = signUp
         options.tls = tls
         options.acme = acme
         options.network = network

@@ -30,6 +30,7 @@ struct ServeConfiguration: Sendable {
             try checkTLS()
             try checkOrders()
             try checkMail()
+            try checkSignUp()
             try checkLifetimes()
         } catch { throw texts.failure(error.message) }
         _ = try values.storeLocation

@@ -8,6 +8,7 @@ struct UserCommand: AsyncParsableCommand {
         subcommands: [
             UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserEnable.self,
             UserPassword.self, UserLinkCommand.self, UserResetSecondFactor.self, UserExport.self, UserDelete.self,
+            UserInvite.self, UserInvitations.self, UserWithdraw.self,
         ]
     )
 }

@@ -13,6 +13,8 @@ struct UserDocument: Encodable {
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
         case mustChangePassword = "must_change_password"
+        case termsVersion = "terms_version"
+        case termsAcceptedAt = "terms_accepted_at"
         case hasPassword = "has_password"
         case createdAt = "created_at"
         case changedAt = "updated_at"
@@ -29,6 +31,10 @@ struct UserDocument: Encodable {
         if user.mustChangePassword { try values.encode(true, forKey: .mustChangePassword) }
         try values.encode(user.passwordHash != nil, forKey: .hasPassword)
         try values.encode(user.profile, forKey: .profile)
+        if let terms = user.acceptedTerms {
+            try values.encode(terms.version, forKey: .termsVersion)
+            try values.encode(Int(terms.acceptedAt.timeIntervalSince1970), forKey: .termsAcceptedAt)
+        }
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
         try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
     }
@@ -76,6 +82,9 @@ struct UserDocument: Encodable {
         add("region", profile.address?.region)
         add("postal code", profile.address?.postalCode)
         add("country", profile.address?.country)
+        if let terms = user.acceptedTerms {
+            add("accepted terms", "\(terms.version), \(Moment.text(terms.acceptedAt))")
+        }
         return lines.joined(separator: "\n")
     }
 }

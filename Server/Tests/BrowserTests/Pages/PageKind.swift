@@ -7,6 +7,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case code, codeSetup = "code-setup", recoveryCodes = "recovery-codes"
     case recovery, recoverySent = "recovery-sent", newPassword = "new-password"
     case deviceCode = "device-code", deviceDone = "device-done"
+    case signUp = "sign-up", signUpSent = "sign-up-sent", newAccount = "new-account", terms
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
@@ -25,7 +26,7 @@ enum PageKind: String, CaseIterable, Sendable {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
             .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes, .recovery, .recoverySent,
-            .newPassword:
+            .newPassword, .signUp, .signUpSent, .newAccount, .terms:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .decision, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,

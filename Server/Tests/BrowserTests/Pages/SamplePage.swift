@@ -58,6 +58,12 @@ struct SamplePage: Sendable {
         SamplePage(name: "setup", page: SetupPage(action: "/setup", token: "token")),
         SamplePage(name: "setup-again", page: setupAgain),
         SamplePage(name: "setup-done", page: SetupDonePage(username: "alice", signInPath: "/sign-in")),
+        SamplePage(name: "sign-up", page: SignUpPage(action: "/sign-up", request: "", ticket: "ticket")),
+        SamplePage(name: "sign-up-again", page: signUpAgain),
+        SamplePage(name: "sign-up-sent", page: SignUpSentPage(email: "bob@example.com", duration: "30 minutes")),
+        SamplePage(name: "new-account", page: newAccount),
+        SamplePage(name: "new-account-again", page: newAccountAgain),
+        SamplePage(name: "terms", page: terms),
     ]
 
     static var frame: Frame {
@@ -337,6 +343,29 @@ struct SamplePage: Sendable {
             settings: "/apps/app_Hs1vQ2kYp8rZt6uWx3nB4g/edit")
         return page
     }
+
+    static let signUpAgain = SignUpPage(
+        clientName: "Lightbox", action: "/sign-up", request: "client_id=app_1", ticket: "ticket", email: "bob",
+        problem: "Too many emails were sent.", retryAfterSeconds: 90)
+
+    static let newAccount = NewAccountPage(
+        action: "/sign-up", link: "invitation", secret: "secret", ticket: "ticket", email: "bob@example.com",
+        clientName: "Lightbox",
+        terms: NewAccountPage.TermsBox(uri: "https://www.example.com/terms", version: "2031-05"))
+
+    static var newAccountAgain: NewAccountPage {
+        var page = newAccount
+        page.username = "alice"
+        page.displayName = #"Bob <b>Builder</b>"#
+        page.problem = "This user name is taken. Choose another."
+        page.wrongField = .username
+        return page
+    }
+
+    static let terms = TermsPage(
+        clientName: "Lightbox", userDisplayName: "Alice Andersen", termsURI: "https://www.example.com/terms",
+        action: "/terms", question: TermsQuestion(door: .authorization, request: "client_id=app_1", version: "2031-05"),
+        ticket: "ticket")
 
     static let setupAgain = SetupPage(
         action: "/setup", token: "token", username: "alice", email: "alice@example.com",

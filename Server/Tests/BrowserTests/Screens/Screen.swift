@@ -51,6 +51,13 @@ enum Screen: String, CaseIterable, Sendable {
     case recovery
     case recoverySent = "recovery-sent"
     case newPassword = "new-password"
+    // Accounts that persons create.
+    case signUp = "sign-up"
+    case signUpAgain = "sign-up-again"
+    case signUpSent = "sign-up-sent"
+    case newAccount = "new-account"
+    case newAccountAgain = "new-account-again"
+    case terms
 
     // Developer pages.
     case clientsNone = "apps-none"
@@ -114,6 +121,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .setup, .setupAgain, .setupDone: .firstStart
         case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
         case .recovery, .recoverySent, .newPassword: .recovery
+        case .signUp, .signUpAgain, .signUpSent, .newAccount, .newAccountAgain, .terms: .signUp
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
@@ -150,6 +158,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone
         case .codeSetup: .codeSetup
+        case .signUp, .signUpAgain: .signUp
+        case .signUpSent: .signUpSent
+        case .newAccount, .newAccountAgain: .newAccount
+        case .terms: .terms
         case .recoveryCodes: .recoveryCodes
         case .code: .code
         case .secondFactor: .secondFactor

@@ -14,6 +14,8 @@ enum Walk: CaseIterable, Sendable {
     case secondStep
     /// Setting a new password without the former one.
     case recovery
+    /// Creating an account, and accepting the terms.
+    case signUp
     /// Signing in to the console.
     case door
     case developer

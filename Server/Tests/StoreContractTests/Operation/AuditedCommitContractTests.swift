@@ -100,6 +100,46 @@ struct AuditedCommitContractTests {
                     of: world.user.id, proving: ArtefactDigest(of: secret), at: World.now, recording: events)
             }
         },
+        Step("invite a person") { world async throws in
+            let invitation = Invitation(
+                digest: ArtefactDigest(of: SignUpSecret()), email: EmailAddress("invited@example.com"),
+                createdAt: World.now, expiresAt: World.now + 60)
+            return { events in
+                let outcome = try await world.store.addInvitation(invitation, sending: nil, recording: events)
+                // The address has an account before the next attempt.
+                _ = try await world.store.addUser(try .named("invited", email: "invited@example.com"))
+                return outcome.isCommitted
+            }
+        },
+        Step("withdraw an invitation") { world async throws in
+            let invitation = Invitation(
+                digest: ArtefactDigest(of: SignUpSecret()), createdAt: World.now, expiresAt: World.now + 60)
+            #expect(try await world.store.addInvitation(invitation, sending: nil, recording: []) == .added)
+            return { try await world.store.removeInvitation(invitation.digest, recording: $0) }
+        },
+        Step("create an account by an invitation") { world async throws in
+            let invitation = Invitation(
+                digest: ArtefactDigest(of: SignUpSecret()), createdAt: World.now, expiresAt: World.now + 60)
+            #expect(try await world.store.addInvitation(invitation, sending: nil, recording: []) == .added)
+            return { events in
+                try await world.store.addUser(
+                    try .named("invited"), by: .invitation(invitation.digest), at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("accept the terms") { world async throws in
+            let user = try User.named("bob")
+            #expect(try await world.store.addUser(user) == .added)
+            let terms = AcceptedTerms(version: "1", acceptedAt: World.now)
+            return { events in
+                let isAccepted = try await world.store.acceptTerms(terms, by: user.id, recording: events)
+                // The account is gone before the next attempt.
+                let removal = try World.terms(of: user)
+                _ = try await world.store.beginRemoval(
+                    of: user.id, by: removal, recording: { _ in [] }, at: World.now)
+                return isAccepted
+            }
+        },
         Step("end a session") { world async throws in
             { try await world.store.endSession(world.session.digest, at: World.now, recording: $0) }
         },

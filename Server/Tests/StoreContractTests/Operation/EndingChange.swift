@@ -151,6 +151,28 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                     try await world.store.securityKeys(of: world.user.id) == [key(2)]
                 })
         },
+        EndingChange("a withdrawn invitation", [.invitation]) { world async throws in
+            let invitation = Invitation.lasting
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addInvitation(invitation, sending: nil, recording: []) == .added)
+                },
+                end: { _ = try await $0.store.removeInvitation(invitation.digest, recording: []) },
+                isValid: { try await $0.store.invitation(invitation.digest, at: World.now) != nil })
+        },
+        EndingChange("a used invitation", [.invitation]) { world async throws in
+            let invitation = Invitation.lasting
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addInvitation(invitation, sending: nil, recording: []) == .added)
+                },
+                end: { world async throws in
+                    let added = try await world.store.addUser(
+                        try .named("invited"), by: .invitation(invitation.digest), at: World.now, recording: [])
+                    #expect(added == .added)
+                },
+                isValid: { try await $0.store.invitation(invitation.digest, at: World.now) != nil })
+        },
         EndingChange("a used recovery code", [.recoveryCode]) { world async throws in
             let (used, left) = (ArtefactDigest(of: SessionToken()), ArtefactDigest(of: SessionToken()))
             let (factor, session) = (SecondFactor.example(of: world.user), Session.lasting(of: world.user))
@@ -370,4 +392,12 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 isValid: { try await $0.consent?.remembered.tokens.isEmpty == false })
         },
     ]
+}
+
+extension Invitation {
+    /// An invitation that the clock of a database finds valid.
+    fileprivate static var lasting: Invitation {
+        Invitation(
+            digest: ArtefactDigest(of: SignUpSecret()), createdAt: World.now, expiresAt: World.now + 10 * 365 * 86_400)
+    }
 }

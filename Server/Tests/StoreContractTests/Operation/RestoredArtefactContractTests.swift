@@ -58,6 +58,13 @@ struct RestoredArtefactContractTests {
             try await world.store.addInitialAccessToken(token, recording: [])
             return { try await world.store.initialAccessToken(token.digest, at: World.now) != nil }
         },
+        Artefact("an invitation") { world async throws in
+            let invitation = Invitation(
+                digest: ArtefactDigest(of: SignUpSecret()), createdAt: World.now,
+                expiresAt: World.now + 10 * 365 * 86_400)
+            #expect(try await world.store.addInvitation(invitation, sending: nil, recording: []) == .added)
+            return { try await world.store.invitation(invitation.digest, at: World.now) != nil }
+        },
         Artefact("a signing key") { world async throws in
             let key = SealedSigningKey(
                 id: KeyIdentifier("first"), algorithm: .es256, sealed: [1], createdAt: World.now,
@@ -99,6 +106,15 @@ struct RestoredArtefactContractTests {
                 expires: World.now + 60)
             #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
             return { try await world.store.userLink(link.digest) != nil }
+        },
+        Artefact("a link to create an account") { world async throws in
+            let signUp = SignUp(
+                digest: ArtefactDigest(of: SignUpSecret()), email: try #require(EmailAddress("bob@example.com")),
+                browser: ArtefactDigest(ofSignUpBrowser: "browser"), pendingRequest: "", expiresAt: World.now + 60)
+            let mail = NewMail(
+                id: MailIdentifier(), userID: nil, sealed: [1], createdAt: World.now, expires: World.now + 60)
+            #expect(try await world.store.beginSignUp(signUp, sending: mail, recording: []) == .queued)
+            return { try await world.store.signUp(signUp.digest, at: World.now) != nil }
         },
         Artefact("a pushed request") { world async throws in
             let request = PushedRequest(

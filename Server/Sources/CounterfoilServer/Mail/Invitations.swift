@@ -1,0 +1,83 @@
+@_spi(Counterfoil) package import CounterfoilProtocol
+package import CounterfoilStore
+package import Foundation
+
+/// The creation of invitations, with which operators let persons create accounts of their own.
+package struct Invitations: Sendable {
+    /// The number of days for which an invitation is valid, unless the operator chooses another one.
+    package static let standardDays = 7
+
+    private let issuer: Issuer
+    private let store: any SignUpStore
+    private let serverKey: ServerKey
+    private let random: RandomBytes
+
+    package init(
+        issuer: Issuer, store: any SignUpStore, serverKey: ServerKey, random: RandomBytes = RandomBytes()
+    ) {
+        self.issuer = issuer
+        self.store = store
+        self.serverKey = serverKey
+        self.random = random
+    }
+
+    /// The choices of an operator about an invitation.
+    package struct Draft: Sendable {
+        /// The email address of the account; nil for an account without one.
+        package var email: EmailAddress?
+        package var isAdministrator: Bool
+        /// The client that the person is invited to use; nil for none.
+        package var clientID: ClientIdentifier?
+        /// The number of days for which the link is valid.
+        package var days: Int
+        /// The language of the mail; nil if no mail is sent.
+        package var mailLanguage: Language?
+
+        package init(
+            email: EmailAddress? = nil, isAdministrator: Bool = false, clientID: ClientIdentifier? = nil,
+            days: Int = Invitations.standardDays, mailLanguage: Language? = nil
+        ) {
+            self.email = email
+            self.isAdministrator = isAdministrator
+            self.clientID = clientID
+            self.days = days
+            self.mailLanguage = mailLanguage
+        }
+    }
+
+    /// The result of ``invite(_:now:recording:)``.
+    package enum Outcome: Sendable {
+        /// The link is shown to the operator once.
+        case invited(Invitation, link: String)
+        /// A user has the email address already.
+        case emailTaken
+    }
+
+    /// Creates an invitation, and queues the mail with its link if there is an address and a language.
+    ///
+    /// - Parameters:
+    ///   - draft: The choices of the operator.
+    ///   - now: The time of the creation.
+    ///   - event: Returns the event for the audit log.
+    package func invite(
+        _ draft: Draft, now: Date, recording event: (Invitation) -> AuditEvent
+    ) async throws -> Outcome {
+        let secret = SignUpSecret(random: random)
+        let lifetime = draft.days * 86_400
+        var mail: NewMail?
+        if let email = draft.email, let language = draft.mailLanguage {
+            mail = try NewMail(
+                .invitation, to: email, of: nil, in: language, secret: secret.exposed, lifetime: lifetime,
+                with: serverKey, random: random, now: now)
+        }
+        let invitation = Invitation(
+            digest: ArtefactDigest(of: secret), email: draft.email, isMailed: mail != nil,
+            isAdministrator: draft.isAdministrator, clientID: draft.clientID, createdAt: now,
+            expiresAt: now.addingTimeInterval(TimeInterval(lifetime)))
+        let outcome = try await store.addInvitation(invitation, sending: mail, recording: [event(invitation)])
+        guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
+            return .emailTaken
+        }
+        return .invited(invitation, link: link)
+    }
+}
