@@ -16,7 +16,7 @@ extension UserIdentifier {
 
 extension AuditEvent {
     /// The beginning of the detail of each event that a command causes.
-    private static let commandPrefix = "at the command line: "
+    package static let commandPrefix = "at the command line: "
 
     /// Whether a command caused the event; false for a deleted user, whose events do not show it.
     package var isFromCommand: Bool { hasNoRequest && detail?.hasPrefix(Self.commandPrefix) == true }

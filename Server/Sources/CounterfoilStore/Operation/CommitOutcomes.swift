@@ -73,6 +73,11 @@ extension ChangePasswordOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .changed }
 }
 
+extension ChangeStandingOutcome: CommitOutcome {
+    /// Whether the account was changed.
+    public var isCommitted: Bool { self == .changed }
+}
+
 extension DenyDeviceOutcome: CommitOutcome {
     /// Whether the request of the device was denied.
     public var isCommitted: Bool { self == .denied }
