@@ -8,9 +8,11 @@ import HTTPTypes
 struct AdministrationEndpoints: Sendable {
     let console: Console
     let branding: BrandingForm
+    let newUser: NewUserForm
 
-    init(console: Console, encoder: LogoEncoder) {
+    init(console: Console, encoder: LogoEncoder, hasher: PasswordHasher) {
         self.console = console
+        newUser = NewUserForm(console: console, hasher: hasher)
         branding = BrandingForm(console: console, encoder: encoder)
     }
 
@@ -18,9 +20,15 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let account = UserAccount(console: console)
+        let deletion = UserDeletion(console: console)
         return [
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
+            console.handler(.users, show: UserList(console: console).show),
+            console.handler(.newUser, show: newUser.show, change: newUser.add),
+            console.handler(.user, show: account.show, change: account.change),
+            console.handler(.deleteUser, show: deletion.ask, change: deletion.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show),
@@ -57,6 +65,8 @@ struct AdministrationEndpoints: Sendable {
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
+            users: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
+            usersPath: console.path(.users),
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)

@@ -8,6 +8,10 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
+    /// The number of users, in words.
+    package var users: String
+    /// The path of the search for users.
+    package var usersPath: String
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.

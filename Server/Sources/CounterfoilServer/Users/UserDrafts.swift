@@ -27,3 +27,13 @@ extension User {
         if let isVerified { profile.isEmailVerified = address == nil ? nil : isVerified }
     }
 }
+
+extension PasswordHasher {
+    /// Returns the hash of a random password that nobody knows, for a user who has none yet.
+    package func unknownPassword() async throws -> PasswordHash {
+        guard let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32))) else {
+            preconditionFailure("32 bytes in base64url are a password")
+        }
+        return try await hash(password)
+    }
+}

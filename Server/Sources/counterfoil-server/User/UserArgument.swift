@@ -46,14 +46,17 @@ extension Installation {
         return Account(id: id, username: username, user: user)
     }
 
-    /// Updates a user, and records the change with a detail.
-    func update(_ user: User, at time: Date, recording detail: String) async throws {
-        let event = event(.account, user: user.id, detail: detail)
-        switch try await store.updateUser(user, at: time, recording: [event]) {
-        case .updated: return
-        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
-        case .emailTaken:
-            throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
+    /// The changes of accounts that the pages for administrators make, too.
+    var users: UserAdministration {
+        UserAdministration(store, serverKey: serverKey, by: .command, at: store.now())
+    }
+
+    /// Fails the command unless an account was enabled, disabled, or got other rights.
+    func require(_ outcome: ChangeStandingOutcome, of username: Username) throws {
+        switch outcome {
+        case .changed: return
+        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(username)")
+        case .lastAdministrator: throw CommandFailure.lastAdministrator(username)
         }
     }
 }
@@ -74,6 +77,13 @@ extension StoreFault {
 }
 
 extension CommandFailure {
+    /// The failure if a change would leave no administrator who can sign in.
+    static func lastAdministrator(_ username: Username) -> CommandFailure {
+        .refused(
+            "no administrator but \(username) can sign in; create another one first with: "
+                + "counterfoil-server user create NAME --administrator")
+    }
+
     static func noUser(_ name: String) -> CommandFailure {
         .refused("there is no user named \(DisplayName(name)); see: counterfoil-server user list")
     }

@@ -7,13 +7,20 @@ import Foundation
 /// If OpenID Connect Core §5.1 defines a claim for a value, the JSON member has the name of that claim.
 struct UserDocument: Encodable {
     private let user: User
+    /// The facts that are not in the record of the user; nil if they were not read.
+    private let overview: UserOverview?
 
-    init(_ user: User) { self.user = user }
+    init(_ user: User) { (self.user, overview) = (user, nil) }
+
+    init(_ overview: UserOverview) { (user, self.overview) = (overview.user, overview) }
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
         case createdAt = "created_at"
         case changedAt = "updated_at"
+        case lastSignInAt = "last_sign_in_at"
+        case hasSecondFactor = "second_factor"
+        case passkeys
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -27,6 +34,11 @@ struct UserDocument: Encodable {
         try values.encode(user.profile, forKey: .profile)
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
         try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
+        guard let overview else { return }
+        try values.encodeIfPresent(
+            overview.lastSignInAt.map { Int($0.timeIntervalSince1970) }, forKey: .lastSignInAt)
+        try values.encode(overview.hasSecondFactor, forKey: .hasSecondFactor)
+        try values.encode(overview.passkeys, forKey: .passkeys)
     }
 
     /// The user as one line of text.
@@ -70,6 +82,11 @@ struct UserDocument: Encodable {
         add("region", profile.address?.region)
         add("postal code", profile.address?.postalCode)
         add("country", profile.address?.country)
+        if let overview {
+            add("last sign-in", overview.lastSignInAt.map { Moment.text($0) } ?? "never")
+            add("second factor", overview.hasSecondFactor ? "yes" : "no")
+            add("passkeys", String(overview.passkeys))
+        }
         return lines.joined(separator: "\n")
     }
 }

@@ -21,9 +21,8 @@ struct UserEnable: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            var user = try await installation.user(argument.name)
-            user.disabledAt = nil
-            try await installation.update(user, at: installation.store.now(), recording: "enabled")
+            let user = try await installation.user(argument.name)
+            try installation.require(try await installation.users.enable(user.id), of: user.username)
             guard options.json else { return Output.line("Enabled the user \(user.username).") }
             try Output.json(UserDocument(try await installation.user(argument.name)))
         }

@@ -15,7 +15,11 @@ struct UserShow: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let document = UserDocument(try await installation.user(argument.name))
+            let user = try await installation.user(argument.name)
+            guard let overview = try await installation.store.userOverview(user.id) else {
+                throw CommandFailure.noUser(argument.name)
+            }
+            let document = UserDocument(overview)
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }
