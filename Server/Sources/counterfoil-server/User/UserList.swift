@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+public import CounterfoilStore
 import Foundation
 
 struct UserList: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 struct UserShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
