@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Responses of passkeys, valid and falsified, as our verifier, fido2 and webauthn of PyPI judge them.
 
+The responses are the test vectors of WebAuthn Level 3 (§16), and those of an authenticator of our own.
+
 Our verifier must accept nothing that one of the others refuses. Where it refuses what one of them accepts, the case
 says so.
 """
@@ -35,10 +37,32 @@ except ImportError as reason:
     sys.exit(MISSING)
 
 ALGORITHMS = [-7, -8, -35, -257]
-# By implementation; webauthn does not know ES384.
-KNOWN_ALGORITHMS = {"fido2": ALGORITHMS, "webauthn": [-7, -8, -257]}
+ES512, ED448 = -36, -53
+# By implementation; webauthn does not know ES384, and none knows Ed448.
+KNOWN_ALGORITHMS = {"fido2": [*ALGORITHMS, ES512], "webauthn": [-7, -8, -257, ES512]}
+VECTORS = Path(__file__).resolve().parents[2] / "Server" / "Tests" / "WebAuthnTests" / "Vectors" / "vectors.json"
 SEED = 20261129
 MUTATIONS = 4000
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """The public key of a credential."""
+
+    algorithm: int
+    cose: dict[int, Any]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a server expects of a response."""
+
+    challenge: bytes = CHALLENGE
+    relying_party_id: str = RELYING_PARTY_ID
+    origin: str = ORIGIN
+    credential_id: bytes = bytes([7] * 32)
+    verifies_user: bool = True
+    algorithms: tuple[int, ...] = tuple(ALGORITHMS)
 
 
 @dataclass
@@ -48,23 +72,25 @@ class Case:
     name: str
     response: dict[str, Any]
     step: int
-    key: Key
+    key: Key | PublicKey
     accepted_by: frozenset[str] = frozenset()
     #: None for a registration.
     counter: int | None = None
+    expected: Expectation = Expectation()
 
     def task(self) -> str:
         """The line for our verifier."""
         task: dict[str, Any] = {
             "response": json.dumps(self.response),
-            "challenge": base64url(CHALLENGE),
-            "relyingPartyID": RELYING_PARTY_ID,
-            "origin": ORIGIN,
-            "algorithms": ALGORITHMS,
+            "challenge": base64url(self.expected.challenge),
+            "relyingPartyID": self.expected.relying_party_id,
+            "origin": self.expected.origin,
+            "algorithms": self.expected.algorithms,
+            "requiresUserVerification": self.expected.verifies_user,
         }
         if self.counter is not None:
             task["credential"] = {
-                "id": base64url(bytes([7] * 32)),
+                "id": base64url(self.expected.credential_id),
                 "publicKey": base64url(cbor2.dumps(self.key.cose)),
                 "signatureCounter": self.counter,
                 "userHandle": base64url(USER),
@@ -81,20 +107,22 @@ def judged_by_fido2(case: Case) -> bool:
         if found.fmt in ("none", "packed"):
             Attestation.for_type(found.fmt)().verify(found.att_stmt, found.auth_data, client_data_hash)
 
+    expected = case.expected
     server = Fido2Server(
-        fido2.webauthn.PublicKeyCredentialRpEntity(name="Example", id=RELYING_PARTY_ID),
+        fido2.webauthn.PublicKeyCredentialRpEntity(name="Example", id=expected.relying_party_id),
         attestation=fido2.webauthn.AttestationConveyancePreference.DIRECT,
-        verify_origin=lambda origin: origin == ORIGIN,
+        verify_origin=lambda origin: origin == expected.origin,
         verify_attestation=attestation,
     )
-    state = {"challenge": base64url(CHALLENGE), "user_verification": "required"}
+    wanted = "required" if expected.verifies_user else "discouraged"
+    state = {"challenge": base64url(expected.challenge), "user_verification": wanted}
     try:
         if case.counter is None:
             data = server.register_complete(state, case.response)
             # It leaves the judgement of the algorithm to the browser.
-            return data.credential_data is not None and data.credential_data.public_key[3] in ALGORITHMS
+            return data.credential_data is not None and data.credential_data.public_key[3] in expected.algorithms
         key = CoseKey.parse(case.key.cose)
-        credential = fido2.webauthn.AttestedCredentialData.create(bytes(16), bytes([7] * 32), key)
+        credential = fido2.webauthn.AttestedCredentialData.create(bytes(16), expected.credential_id, key)
         server.authenticate_complete(state, [credential], case.response)
         return True
     except Exception:  # noqa: BLE001 - any exception is a refusal
@@ -102,19 +130,22 @@ def judged_by_fido2(case: Case) -> bool:
 
 
 def judged_by_webauthn(case: Case) -> bool:
-    expected = {"expected_challenge": CHALLENGE, "expected_rp_id": RELYING_PARTY_ID, "expected_origin": ORIGIN}
+    expected = {
+        "expected_challenge": case.expected.challenge,
+        "expected_rp_id": case.expected.relying_party_id,
+        "expected_origin": case.expected.origin,
+        "require_user_verification": case.expected.verifies_user,
+    }
     try:
         if case.counter is None:
             webauthn.verify_registration_response(
                 credential=case.response,
-                require_user_verification=True,
                 supported_pub_key_algs=[COSEAlgorithmIdentifier(each) for each in KNOWN_ALGORITHMS["webauthn"]],
                 **expected,
             )
         else:
             webauthn.verify_authentication_response(
                 credential=case.response,
-                require_user_verification=True,
                 credential_public_key=cbor2.dumps(case.key.cose),
                 credential_current_sign_count=case.counter,
                 **expected,
@@ -237,6 +268,38 @@ def registrations(one: Authenticator) -> Iterator[Case]:
     yield Case("a password", {**one.registration(), "type": "password"}, 3, key, frozenset({"fido2"}))
 
 
+def vectors() -> Iterator[Case]:
+    """The registration and the authentication of each test vector (WebAuthn §16)."""
+    # We accept no page in a frame, and offer no Ed448; the others leave frames to the caller.
+    both = frozenset(OTHERS)
+    for vector in json.loads(VECTORS.read_text("utf-8")):
+        created, asserted = (
+            {name: bytes.fromhex(text) for name, text in vector[part].items() if text}
+            for part in ("registration", "authentication")
+        )
+        identifier = created["credential_id"]
+        data = cbor2.loads(created["attestationObject"])["authData"]
+        cose = cbor2.loads(data[55 + len(identifier) :])
+        framed, unknown = vector["name"].endswith("Origin"), cose[3] == ED448
+        steps = (10, 13) if framed else (20, 21) if unknown else (0, 0)
+
+        def case(ceremony: str, step: int, members: dict[str, bytes], counter: int | None, challenge: bytes) -> Case:
+            response = {name: base64url(value) for name, value in members.items()}
+            name = base64url(identifier)
+            shown = {"id": name, "rawId": name, "type": "public-key", "clientExtensionResults": {}, "response": response}
+            expected = Expectation(
+                challenge, "example.org", "https://example.org", identifier, False, (*ALGORITHMS, ES512))
+            accepted = both if framed else frozenset()
+            return Case(
+                f"vector {vector['name']}: {ceremony}", shown, step, PublicKey(cose[3], cose), accepted, counter, expected)
+
+        made = {name: created[name] for name in ("clientDataJSON", "attestationObject")}
+        yield case("registration", steps[0], made, None, created["challenge"])
+        if not unknown:
+            used = {name: asserted[name] for name in ("clientDataJSON", "authenticatorData", "signature")}
+            yield case("authentication", steps[1], {**used, "userHandle": USER}, 0, asserted["challenge"])
+
+
 def mutations(keys: list[Key], generator: random.Random) -> Iterator[Case]:
     """Responses in which random bytes of one member were changed, removed or repeated."""
     for index in range(MUTATIONS):
@@ -275,7 +338,7 @@ def journey(_: Path) -> str:
     program = products() / "webauthn-verdicts"
     generator = random.Random(SEED)
     keys = [Key(algorithm) for algorithm in ALGORITHMS]
-    known = list(cases(keys))
+    known = [*vectors(), *cases(keys)]
     wrong = []
     for case, verdict in zip(known, our_verdicts(program, known)):
         if not verdict.startswith(f"step {case.step}: " if case.step else "accepted"):

@@ -204,6 +204,13 @@ def guessing(site: Site, attacker: str) -> Attack:
     return step
 
 
+def signing_in(site: Site, attacker: str) -> Attack:
+    """Signs in as one user with the right password, each connection from a network of its own."""
+    place = Place(PROXY_ADDRESS, f"2001:db8:{secrets.randbelow(0x10000):x}")
+    form = SignInForm(site, Wire(site.port, place))
+    return lambda: form.post(ATTACKER, site.passwords[ATTACKER])
+
+
 def forged_refresh(site: Site, attacker: str) -> Attack:
     """Sends forged refresh tokens; the account refreshes its own."""
     wire = Wire(site.port, place_of(attacker))
@@ -291,10 +298,12 @@ class Part:
     attack: Callable[[Site, str], Attack]
     #: The connections on which an attacker sends requests at once.
     connections: int = 8
+    attackers: tuple[str, ...] = ATTACKERS
 
 
 PARTS = {
     "sign-in": Part(sign_in, 1.1, guessing, connections=32),
+    "one-account": Part(sign_in, 1.1, signing_in, connections=100, attackers=("account",)),
     "refresh": Part(refresh, 0.25, forged_refresh),
     "bound-refresh": Part(bound_refresh, 0.25, proofs),
     "device": Part(device, 1.1, devices),

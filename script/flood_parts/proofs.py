@@ -64,6 +64,10 @@ class Key:
         x, y = (encoded(value.to_bytes(32, "big")) for value in self.public)
         self._jwk = {"crv": "P-256", "kty": "EC", "x": x, "y": y}
 
+    @property
+    def private(self) -> bytes:
+        return self._secret.to_bytes(32, "big")
+
     def sign(self, message: bytes) -> tuple[int, int]:
         """The ECDSA signature of a message with SHA-256."""
         digest = int.from_bytes(hashlib.sha256(message).digest(), "big")

@@ -15,7 +15,7 @@ from pathlib import Path
 from local_servers import Counterfoil, running
 
 from .judgement import Times, Verdict, idle_share
-from .parts import ATTACKER, ATTACKERS, PARTS, PROXY_ADDRESS, REDIRECT_URI, USER, Part, Site, repeat
+from .parts import ATTACKER, PARTS, PROXY_ADDRESS, REDIRECT_URI, USER, Part, Site, repeat
 
 #: The seconds for which the user is watched without a flood, before and again after it.
 CALM = 4.0
@@ -77,7 +77,7 @@ def run(name: str, seconds: float, rate: float, folder: Path, programs: Path) ->
         def watch(times: Times, duration: float) -> None:
             repeat(step, part.pause, time.monotonic() + duration, times.taken, times.errors)
 
-        for attacker in ATTACKERS:
+        for attacker in part.attackers:
             calm, flood = Times(), Times()
             before = Path("/proc/stat").read_text("utf-8")
             watch(calm, CALM)

@@ -16,7 +16,8 @@ MOST_TESTS = 4
 def faults(tables: Tables, promises: Promises, proved: Proofs) -> list[str]:
     """What can be seen without running a test."""
     found = [*tables.faults, *promises.faults, *proved.faults]
-    for row in tables.requirements:
+    requirements = (*tables.requirements, *tables.authentication)
+    for row in requirements:
         proofs = proved.of.get(row.id, ())
         if row.needs_test and not proofs:
             found.append(f"{row.id} is {row.status}, but no test proves it: {row.statement}")
@@ -28,7 +29,7 @@ def faults(tables: Tables, promises: Promises, proved: Proofs) -> list[str]:
     for promise in promises.promises:
         if promise.id not in proved.of:
             found.append(f"{promise.id} is in SECURITY.md, but no test proves it: {promise.sentence}")
-    known = {row.id for row in (*tables.requirements, *tables.cases, *promises.promises)}
+    known = {row.id for row in (*requirements, *tables.cases, *promises.promises)}
     for identifier, proofs in sorted(proved.of.items()):
         if identifier not in known:
             found.append(f"{identifier} is in tests.tsv, but in no other table of docs/requirements and not in SECURITY.md")

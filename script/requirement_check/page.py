@@ -26,6 +26,13 @@ from the tables in [docs/requirements](requirements/), and the promises in [SECU
 the source document. `R` ids are statements of the source documents and standards, in their words. `B` ids are
 decisions where sources disagree: the conflict is in parentheses. Text in italics is our decision or note.
 """
+AUTHENTICATION = """
+## Authentication by OWASP ASVS
+
+Chapter V6, Authentication, of the [OWASP Application Security Verification Standard 5.0.0](https://github.com/OWASP/ASVS/tree/v5.0.0_release/5.0/en)
+(© The OWASP Foundation, [CC BY-SA 4.0](https://creativecommons.org/licenses/by-sa/4.0/)), line by line. The words are
+ours and shorter; those of the standard decide. `V6.1.1` is its requirement 6.1.1.
+"""
 CASES = """
 ## Cases
 
@@ -41,12 +48,16 @@ The sentences of [SECURITY.md](../SECURITY.md) that promise something, and the t
 
 def text(tables: Tables, promises: Promises, proofs: dict[str, tuple[Proof, ...]]) -> str:
     """The whole page."""
-    counts = {status: sum(row.status == status for row in tables.requirements) for status in STATUSES}
+    requirements = (*tables.requirements, *tables.authentication)
+    counts = {status: sum(row.status == status for row in requirements) for status in STATUSES}
     prose = PROSE
     for status, count in counts.items():
         prose = prose.replace("{" + status + "}", str(count))
-    lines = [prose, "| id | requirement | level | role | status | proved by |", "|---|---|---|---|---|---|"]
+    head = ["| id | requirement | level | role | status | proved by |", "|---|---|---|---|---|---|"]
+    lines = [prose, *head]
     lines += [_requirement(row, proofs.get(row.id, ())) for row in tables.requirements]
+    lines += [AUTHENTICATION, *head]
+    lines += [_requirement(row, proofs.get(row.id, ())) for row in tables.authentication]
     lines += [CASES, "| id | situation | right outcome | proved by |", "|---|---|---|---|"]
     lines += [_case(case, proofs.get(case.id, ())) for case in tables.cases]
     lines += [PROMISES, "| id | promise | proved by |", "|---|---|---|"]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from . import swift
 from .security import PROMISE
-from .table import CASE, REQUIREMENT
+from .table import AUTHENTICATION, CASE, REQUIREMENT
 
 TABLE = Path("docs", "requirements", "tests.tsv")
 HEADER = "id\tfile\ttest"
 FOLDERS = ("Tests", "Server/Tests")
-ID = re.compile(rf"{REQUIREMENT}|{CASE}|{PROMISE}")
+ID = re.compile(rf"{REQUIREMENT}|{AUTHENTICATION}|{CASE}|{PROMISE}")
 EXPECTATION = re.compile(r"#expect\b|#require\b|\bIssue\.record\b|\bconfirmation\s*\(")
 CALL = re.compile(r"\b(\w+)\s*(?=[({])|(`[^`]+`)\s*\(")
 

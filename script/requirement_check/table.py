@@ -9,15 +9,19 @@ from pathlib import Path
 
 REQUIREMENT = r"(?:R\d{3}|B-\d{2})"
 CASE = r"(?:AZ|CL|EP|LO|OK|RS|TK|UI)-\d{2}"
+#: A requirement of chapter V6 of OWASP ASVS 5.0.0, with the number that it has there.
+AUTHENTICATION = r"V6\.\d\.\d{1,2}"
 #: The list ends here; a row below these numbers that is missing has been deleted.
 LAST_REQUIREMENT, LAST_DECISION = 357, 30
+#: How many requirements each section of the chapter has.
+AUTHENTICATION_SECTIONS = (3, 12, 8, 6, 8, 4, 2, 4)
 
 STATUSES = ("built", "partly", "not built", "not applicable")
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A row of source.tsv: the words of the source, with the status that status.tsv gives it."""
+    """A row of source.tsv with the status that status.tsv gives it, or a row of asvs-v6.tsv, which has both."""
 
     id: str
     source: str
@@ -44,9 +48,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Tables:
-    """The three tables, and what is wrong with them."""
+    """The tables, and what is wrong with them."""
 
     requirements: tuple[Requirement, ...]
+    #: The requirements of chapter V6 of OWASP ASVS.
+    authentication: tuple[Requirement, ...]
     cases: tuple[Case, ...]
     faults: tuple[str, ...]
 
@@ -60,12 +66,27 @@ def read(folder: Path) -> Tables:
     requirements = []
     for identifier, where, level, role, statement in source:
         word, note = status.pop(identifier, ["", "", ""])[1:]
-        faults += _status_faults(identifier, word, note)
+        faults += _status_faults(identifier, word, note, "status.tsv")
         requirements.append(Requirement(identifier, where, level, role, statement, word, note))
     faults += [f"{identifier} is in status.tsv but not in source.tsv" for identifier in status]
     faults += _missing({row[0] for row in source})
     faults += _reworded(folder)
-    return Tables(tuple(requirements), tuple(cases), tuple(faults))
+    return Tables(tuple(requirements), _authentication(folder, faults), tuple(cases), tuple(faults))
+
+
+def _authentication(folder: Path, faults: list[str]) -> tuple[Requirement, ...]:
+    path = folder / "asvs-v6.tsv"
+    rows = [
+        Requirement(identifier, f"ASVS {identifier[1:]}", level, role, statement, status, note)
+        for identifier, level, role, statement, status, note in _rows(path, 6, AUTHENTICATION, faults)
+    ]
+    for row in rows:
+        faults += _status_faults(row.id, row.status, row.note, path.name)
+    sections = enumerate(AUTHENTICATION_SECTIONS, start=1)
+    wanted = [f"V6.{section}.{number}" for section, count in sections for number in range(1, count + 1)]
+    if [row.id for row in rows] != wanted:
+        faults.append(f"{path.name} does not have each requirement of the chapter once, in the order of the chapter")
+    return tuple(rows)
 
 
 def _rows(path: Path, columns: int, identifier: str, faults: list[str]) -> list[list[str]]:
@@ -82,9 +103,9 @@ def _rows(path: Path, columns: int, identifier: str, faults: list[str]) -> list[
     return rows
 
 
-def _status_faults(identifier: str, status: str, note: str) -> list[str]:
+def _status_faults(identifier: str, status: str, note: str, table: str) -> list[str]:
     if not status:
-        return [f"{identifier} has no row in status.tsv"]
+        return [f"{identifier} has no status in {table}"]
     if status not in STATUSES:
         return [f"{identifier} has the status '{status}'; write one of: {', '.join(STATUSES)}"]
     if status != "built" and not note:

@@ -98,6 +98,11 @@ struct Console: Sendable {
             now: time ?? exchange.now)
     }
 
+    /// Creates the event of a change of the ways in of a signed-in user, with the notice to the user.
+    func event(of change: AccountChange, by exchange: Exchange) async throws -> AuditEvent {
+        try await auditor.event(of: change, to: exchange.user, by: exchange.request, now: exchange.now)
+    }
+
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
     /// requests without a user.
     func events(
@@ -229,8 +234,9 @@ struct Console: Sendable {
     func check(_ form: PageForm, of exchange: Exchange) async throws -> (ticket: Ticket, delay: FormDelay?) {
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: exchange)
         if exchange.isRecent { return (ticket, isLate ? .expired : nil) }
-        // The password alone is half of a sign-in.
-        if try await store.secondFactor(of: exchange.user.id) != .none {
+        // The password alone is half of a sign-in, or the user has none.
+        let hasPassword = exchange.user.passwordHash != nil
+        guard hasPassword, try await store.secondFactor(of: exchange.user.id) == .none else {
             throw SignInNeeded(path: Self.target(of: exchange.request), losesForm: true)
         }
         let password = try form.value(PasswordPage.currentField)

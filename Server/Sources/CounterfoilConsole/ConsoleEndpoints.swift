@@ -102,7 +102,8 @@ extension ServerPages {
             .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
+            .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient,
         ],
         templates: consoleTemplates,
@@ -130,9 +131,7 @@ extension ServerPages {
                 ).handlers
             },
             { components in
-                AdministrationEndpoints(
-                    console: Console(components), encoder: components.logoEncoder, hasher: components.hasher
-                ).handlers
+                AdministrationEndpoints(console: Console(components), encoder: components.logoEncoder).handlers
             },
         ])
 }

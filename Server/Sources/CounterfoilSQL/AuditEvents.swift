@@ -72,6 +72,7 @@ extension SQLConnection {
     /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
     func append(_ event: AuditEvent) throws { try insert(try withoutDeletedUser(event)) }
 
+    /// Appends an event as it is, and queues its notice.
     private func insert(_ event: AuditEvent) throws {
         try send(
             """
@@ -89,6 +90,7 @@ extension SQLConnection {
             event.requestID,
             event.detail
         )
+        if let notice = event.notice, notice.userID == event.userID { try queue(notice) }
     }
 
     private func withoutDeletedUser(_ event: AuditEvent) throws -> AuditEvent {

@@ -245,7 +245,7 @@ extension Approval {
             EXISTS (
                 SELECT 1 FROM sessions JOIN people ON people.id = sessions.person_id
                 WHERE sessions.id = ?4 AND sessions.person_id = ?3 AND sessions.expires_at > ?5
-                    AND people.password_hash = ?6
+                    AND \(User.hash) = ?6
             ),
             coalesce(consents.remembered_at, ''), consents.person_id IS NOT NULL, \(Consent.columns)
         FROM (SELECT 1) AS one LEFT JOIN consents ON consents.person_id = ?3 AND consents.client_id = ?2
@@ -298,7 +298,7 @@ extension SQLConnection {
             approval.grant.userID.rawValue,
             approval.grant.sessionID?.rawValue,
             approval.grant.createdAt.microseconds,
-            approval.passwordHash.exposed,
+            approval.passwordHash.compared,
             approval.pushedRequest.map { Data($0.bytes) },
             approval.pushedRequest != nil
         ) { columns in

@@ -150,14 +150,16 @@ extension SignInProof {
     var condition: String {
         switch self {
         case .password: "password_hash = ? AND \(SecondFactor.isNone)"
-        case .twoFactors, .continued: "password_hash = ?"
+        case .twoFactors: "password_hash = ?"
+        case .continued: "\(User.hash) = ?"
         case .passkey: "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id)"
         }
     }
 
     var value: any SQLValue {
         switch self {
-        case .password(let hash), .twoFactors(let hash, _), .continued(let hash, _): hash.exposed
+        case .password(let hash), .twoFactors(let hash, _): hash.exposed
+        case .continued(let hash, _): hash.compared
         case .passkey(let use): Data(use.digest.bytes)
         }
     }

@@ -51,26 +51,25 @@ extension SQLStore {
         }
     }
 
-    /// Replaces the password hash of a user if the stored hash still equals `former`.
+    /// Replaces the password hash of a user, or its absence, if what is stored still equals `former`.
     ///
     /// In the same transaction it ends every session of the user except `session`, revokes the grants that were not
     /// given in that session, and invalidates all unused codes of the user. It also revokes the grants with an unused
     /// `device_code`.
     public func changePassword(
         of user: UserIdentifier,
-        from former: PasswordHash,
-        to new: PasswordHash,
+        from former: PasswordHash?,
+        to new: PasswordHash?,
         keeping session: ArtefactDigest?,
         at time: Date,
-        sending notice: NewMail?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
             let changed = try database.run(
-                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2 AND disabled_at IS NULL",
+                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND \(User.hash) = ?2 AND disabled_at IS NULL",
                 user.rawValue,
-                former.exposed,
-                new.exposed
+                former.compared,
+                new?.exposed
             )
             guard changed == 1 else {
                 return try database.isActive(user) ? .changedMeanwhile : .userNotActive
@@ -85,7 +84,6 @@ extension SQLStore {
                 """,
                 user.rawValue
             )
-            if let notice { try database.queue(notice) }
             return .changed
         }
     }
@@ -167,7 +165,7 @@ extension SQLStore {
         }
     }
 
-    /// Makes a user an administrator or an ordinary user.
+    /// Gives a user the rights of an administrator, or takes them away.
     public func setAdministrator(
         _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
@@ -230,7 +228,7 @@ extension SQLConnection {
             user.email?.rawValue,
             user.displayName,
             UserSearch.key(of: user.displayName),
-            user.passwordHash.exposed,
+            user.passwordHash?.exposed,
             user.isAdministrator || asFirstAdministrator,
             try user.profile.text,
             user.createdAt.microseconds,
@@ -247,6 +245,9 @@ extension User {
         1 + max(coalesce((SELECT max(number) FROM people), 0), coalesce((SELECT max(number) FROM removed_people), 0))
         """
 
+    /// The password hash of a row of `people`, in the form of `PasswordHash?.compared`.
+    static let hash = "coalesce(people.password_hash, '')"
+
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
@@ -260,7 +261,7 @@ extension User {
             username: try columns.value(Username.init(_:)),
             email: try columns.optionalValue(EmailAddress.init(_:)),
             displayName: try columns.text(),
-            passwordHash: PasswordHash(encoded: try columns.text()),
+            passwordHash: try columns.optionalText().map(PasswordHash.init(encoded:)),
             isAdministrator: try columns.flag(),
             profile: try columns.profile(),
             createdAt: try columns.date(),
@@ -268,6 +269,11 @@ extension User {
             disabledAt: try columns.optionalDate()
         )
     }
+}
+
+extension PasswordHash? {
+    /// The text that is compared with ``User/hash``; empty for no password, which no hash is.
+    var compared: String { self?.exposed ?? "" }
 }
 
 extension UserProfile {

@@ -120,6 +120,27 @@ struct RecentSignInTests {
         #expect(try await developer.test.store.client(client.id) == client)
     }
 
+    @Test func `a late form of a user without a password leads to a new sign-in`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        let (ticket, submit) = try await Self.open(.change, &developer, client.id)
+        let store = developer.test.store
+        let named = try await store.user(named: try #require(Username("dora")))
+        let user = try #require(named)
+        let session = try #require(try await store.sessions(of: user.id).first)
+        #expect(
+            try await store.changePassword(
+                of: user.id, from: user.passwordHash, to: nil, keeping: session.digest, at: developer.test.clock.now)
+                == .changed)
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
+        for password in ["", TestServer.password] {
+            let reply = try await submit(&developer, ticket, password)
+            #expect(reply.status == .seeOther && reply.location?.contains("/sign-in?") == true)
+        }
+        #expect(try await store.client(client.id) == client)
+    }
+
     private static func shown(_ form: TypedForm, on reply: Reply) throws -> Shown {
         switch form {
         case .registration, .change:

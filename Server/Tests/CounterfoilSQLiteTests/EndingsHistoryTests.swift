@@ -194,8 +194,7 @@ struct EndingsHistoryTests {
         let store = try SQLiteStore(at: copy, createIfMissing: false)
         let next = try await EndingsJournal.open(of: store, at: path, marking: true, takingEarlierStore: true) { _ in }
         let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
-        let hash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdC$dW51c2VkIQ")
-        let restored = RestoredStore(store, serverKey: key, unusable: hash)
+        let restored = RestoredStore(store, serverKey: key)
         let endings = try #require(try await next.lostEndings())
         #expect(try await restored.endAgain(endings.endings).disabled.count == 1)
         try await next.turn(from: endings)

@@ -227,6 +227,7 @@ struct UserCommandTests {
             ])
             #expect(edited.status == 0)
             #expect(edited.output.contains(#""given_name":"Alice""#))
+            #expect(edited.output.contains(#""has_password":true"#))
             #expect(edited.output.contains(#""email_verified":true"#))
             #expect(edited.output.contains(#""locality":"Oslo""#))
             #expect(!edited.output.contains("argon2"))

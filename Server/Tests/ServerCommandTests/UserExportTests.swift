@@ -21,7 +21,7 @@ struct UserExportTests {
             digest: ArtefactDigest(of: SessionToken()), userID: user.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7", isPersistent: true)
         let begun = try await store.beginSession(
-            session, proving: .password(user.passwordHash), replacing: nil, recording: [])
+            session, proving: .password(try #require(user.passwordHash)), replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
         for number in 0..<450 {
             let grant = Grant(
@@ -78,6 +78,7 @@ struct UserExportTests {
             let account = try #require(document["account"] as? [String: Any])
             #expect((account["profile"] as? [String: Any])?["given_name"] as? String == "Zaphod")
             #expect(account["email"] as? String == Account.alice.email)
+            #expect(account["has_password"] as? Bool == true)
             let sessions = try #require(document["sessions"] as? [[String: Any]])
             #expect(sessions.map { $0["source"] as? String } == ["192.0.2.7"])
             #expect(sessions.map { $0["persistent"] as? Bool } == [true])

@@ -43,6 +43,7 @@ struct Task: Decodable {
     let relyingPartyID: String
     let origin: String
     let algorithms: [Int64]
+    let requiresUserVerification: Bool
     let credential: Credential?
 
     func verify() throws {
@@ -50,8 +51,8 @@ struct Task: Decodable {
         guard let challenge = Base64URL.decode(challenge).flatMap(Challenge.init) else { throw Malformed() }
         guard let credential else {
             let ceremony = RegistrationCeremony(
-                relyingParty: relyingParty, challenge: challenge, requiresUserVerification: true,
-                algorithms: algorithms.map(COSEAlgorithm.init))
+                relyingParty: relyingParty, challenge: challenge,
+                requiresUserVerification: requiresUserVerification, algorithms: algorithms.map(COSEAlgorithm.init))
             _ = try ceremony.verify(try RegistrationResponse(json: Array(response.utf8)))
             return
         }
@@ -63,8 +64,8 @@ struct Task: Decodable {
             id: id, publicKey: try CredentialPublicKey(coseBytes: key), signatureCounter: credential.signatureCounter,
             userHandle: user, isBackupEligible: nil)
         let ceremony = AuthenticationCeremony(
-            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: true, allowedCredentials: [],
-            user: nil)
+            relyingParty: relyingParty, challenge: challenge, requiresUserVerification: requiresUserVerification,
+            allowedCredentials: [], user: nil)
         _ = try ceremony.verify(try AuthenticationResponse(json: Array(response.utf8)), with: stored)
     }
 }

@@ -22,6 +22,7 @@ struct CodeTests {
 SOURCE = "id\tsource\tlevel\trole\tstatement\nR001\tRFC 6749 §4.1\tMUST\tAS\tA code is redeemed.\n"
 STATUS = "id\tstatus\tnote\nR001\tbuilt\t\n"
 PROOFS = f"id\tfile\ttest\nR001\t{TEST}\ta code is redeemed\n"
+CHAPTER = "id\tlevel\trole\tstatement\tstatus\tnote\n"
 CASES = "id\tsituation\toutcome\tsource\n"
 SECURITY = """\
 # Security
@@ -42,19 +43,20 @@ class RepositoryCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         self.tables = self.root / "docs" / "requirements"
-        self.last = table.LAST_REQUIREMENT, table.LAST_DECISION
+        self.last = table.LAST_REQUIREMENT, table.LAST_DECISION, table.AUTHENTICATION_SECTIONS
         self.addCleanup(self.restore)
-        table.LAST_REQUIREMENT, table.LAST_DECISION = 1, 0
+        table.LAST_REQUIREMENT, table.LAST_DECISION, table.AUTHENTICATION_SECTIONS = 1, 0, ()
         self.write("docs/requirements/source.tsv", SOURCE)
         self.pin()
         self.write("docs/requirements/status.tsv", STATUS)
+        self.write("docs/requirements/asvs-v6.tsv", CHAPTER)
         self.write("docs/requirements/cases.tsv", CASES)
         self.write("docs/requirements/tests.tsv", PROOFS)
         self.write("SECURITY.md", SECURITY)
         self.write(TEST, SUITE)
 
     def restore(self) -> None:
-        table.LAST_REQUIREMENT, table.LAST_DECISION = self.last
+        table.LAST_REQUIREMENT, table.LAST_DECISION, table.AUTHENTICATION_SECTIONS = self.last
 
     def write(self, path: str, text: str) -> Path:
         place = self.root / path

@@ -16,6 +16,9 @@ struct Response {
     subscript(field: String) -> String? {
         fields.first { $0.name == field }?.value
     }
+
+    /// The values of all `Set-Cookie` fields.
+    var cookies: [String] { fields.filter { $0.name == "set-cookie" }.map(\.value) }
 }
 
 /// One HTTP/1.1 connection that is kept alive, with blocking calls.

@@ -65,7 +65,7 @@ final class Operation {
     /// Gets this number of tokens if the mode needs tokens.
     func prepare(tokens count: Int) throws {
         switch mode {
-        case .code, .consent, .consentRefused, .signIn, .revoke, .discovery: break
+        case .code, .consent, .consentRefused, .signIn, .passkey, .revoke, .discovery: break
         case .verify:
             signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
             for _ in 0..<count { held.append(try codeFlow()) }
@@ -85,7 +85,8 @@ final class Operation {
         case .code: _ = try codeFlow()
         case .consent: try consentPage()
         case .consentRefused: try consentRefused()
-        case .signIn: try signInPage()
+        case .signIn: _ = try signInPage()
+        case .passkey: try passkeySignIn()
         case .refresh: try withHeldTokens(refresh)
         case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
@@ -204,11 +205,29 @@ final class Operation {
     }
 
     /// Requests the sign-in page and checks its content.
-    private func signInPage() throws {
+    private func signInPage() throws -> Response {
         let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32))
         let answer = try connection.send(get(request, cookie: nil))
         guard answer.status == 200, String(decoding: answer.body, as: UTF8.self).contains("name=\"password\"") else {
             throw Unexpected("sign-in page", answer)
+        }
+        return answer
+    }
+
+    /// Signs in with a passkey, in a browser without cookies.
+    private func passkeySignIn() throws {
+        let page = try signInPage()
+        guard let passkey = target.passkey, let form = SignInForm(html: String(decoding: page.body, as: UTF8.self))
+        else { throw Unexpected("sign-in page without passkeys", page) }
+        let cookies = page.cookies.map { $0.prefix { $0 != ";" } }.joined(separator: "; ")
+        let body = Form.encode([
+            ("request", form.request), ("ticket", form.ticket),
+            ("passkey", try passkey.assertion(for: form.challenge)),
+        ])
+        let answer = try connection.send(
+            post(form.action, body, fields: "Cookie: \(cookies)\r\nOrigin: \(passkey.origin)\r\n"))
+        guard answer.status < 400, answer.cookies.contains(where: { $0.contains("counterfoil-session") }) else {
+            throw Unexpected("sign-in with a passkey", answer)
         }
     }
 
@@ -247,9 +266,9 @@ final class Operation {
     }
 
     private func post(
-        _ path: String, _ form: String, authorization: String? = nil, proof: String? = nil
+        _ path: String, _ form: String, authorization: String? = nil, proof: String? = nil, fields more: String = ""
     ) -> [UInt8] {
-        var head = "POST \(path) HTTP/1.1\r\nHost: \(target.host)\r\nAccept: application/json\r\n"
+        var head = "POST \(path) HTTP/1.1\r\nHost: \(target.host)\r\nAccept: application/json\r\n\(more)"
         if let authorization { head += "Authorization: \(authorization)\r\n" }
         if let proof { head += "DPoP: \(proof)\r\n" }
         let fields = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"

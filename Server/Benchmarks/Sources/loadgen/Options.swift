@@ -12,6 +12,8 @@ struct Options {
         case consentRefused = "consent-refused"
         /// An authorization request without a session, which leads to the sign-in page.
         case signIn = "sign-in"
+        /// A ``signIn``, and the sign-in with a passkey on its page.
+        case passkey
         /// The exchange of a refresh token for the next one, with each of many tokens in turn.
         case refresh
         /// An introspection request of an API for an active access token.
@@ -44,8 +46,8 @@ struct Options {
         Usage: loadgen --target FILE --mode MODE [--connections N] [--tokens N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
-          --mode MODE        code, consent, consent-refused, sign-in, refresh, introspect, introspect-revoked, revoke,
-                             mixed, discovery or verify
+          --mode MODE        code, consent, consent-refused, sign-in, passkey, refresh, introspect,
+                             introspect-revoked, revoke, mixed, discovery or verify
           --connections N    connections that ask at the same time (default 4)
           --tokens N         how many tokens to get before the warm-up where the mode needs some (default 100)
           --seconds S        how long to measure (default 5)

@@ -29,6 +29,8 @@ struct Target: Decodable, Sendable {
     /// If the value is false, the client signs a proof before each request and does not send it, so that it takes as
     /// long as one that does.
     let bindsTokens: Bool?
+    /// A passkey of the user; nil if none is used.
+    let passkey: Passkey?
 
     enum CodingKeys: String, CodingKey {
         case port
@@ -48,5 +50,6 @@ struct Target: Decodable, Sendable {
         case issuer
         case moreParameters = "more_parameters"
         case bindsTokens = "binds_tokens"
+        case passkey
     }
 }

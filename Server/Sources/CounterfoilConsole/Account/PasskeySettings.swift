@@ -53,7 +53,7 @@ struct PasskeySettings: Sendable {
                 now: exchange.now)
             return try await again(exchange, .refused)
         }
-        let event = console.event(.passkey, by: exchange, detail: "added")
+        let event = try await console.event(of: .passkeyAdded, by: exchange)
         switch try await console.store.addPasskey(passkey, recording: [event]) {
         case .added:
             console.auditor.countRecorded(event)
@@ -77,9 +77,12 @@ struct PasskeySettings: Sendable {
 
     /// Deletes a passkey; the user still has the password as a way in.
     private func remove(_ id: String, _ exchange: Console.Exchange) async throws -> Reply {
-        let event = console.event(.passkey, by: exchange, detail: "deleted")
+        // A notice counts against its limit before the commit, so a passkey that does not exist must cause none.
         guard let digest = Self.digest(id),
-            try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event])
+            try await console.store.passkeys(of: exchange.user.id).contains(where: { $0.digest == digest })
+        else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
+        let event = try await console.event(of: .passkeyRemoved, by: exchange)
+        guard try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event])
         else { return .done(AccountNotice.passkeyGone, at: console.path(.passkeys)) }
         console.auditor.countRecorded(event)
         return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))

@@ -20,14 +20,6 @@ struct PasswordChange: Sendable {
         guard !typed.isEmpty else {
             return again(exchange, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
         }
-        let password: Password
-        do {
-            password = try Password(
-                choosing: chosen, for: exchange.user.username, email: exchange.user.email,
-                displayName: exchange.user.displayName, host: console.settings.issuer.host)
-        } catch {
-            return again(exchange, error, at: PasswordPage.newField)
-        }
         guard chosen != typed else {
             return again(exchange, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
@@ -44,6 +36,15 @@ struct PasswordChange: Sendable {
             return wait(exchange, seconds: seconds)
         case .signedIn(let user):
             guard user.id == exchange.user.id else { throw Console.SignInNeeded(path: exchange.path) }
+            // The estimate takes milliseconds, so it follows the rate limit.
+            let password: Password
+            do {
+                password = try Password(
+                    choosing: chosen, for: user.username, email: user.email, displayName: user.displayName,
+                    host: console.settings.issuer.host)
+            } catch {
+                return again(exchange, error, at: PasswordPage.newField)
+            }
             return try await replace(user, with: try await hasher.hash(password), exchange)
         }
     }
@@ -52,17 +53,15 @@ struct PasswordChange: Sendable {
     ///
     /// The session of this browser continues with a new session token.
     private func replace(_ user: User, with hash: PasswordHash, _ exchange: Console.Exchange) async throws -> Reply {
-        let notice = try await console.mails?.noticeOfPasswordChange(
-            for: user, in: exchange.words.language, now: exchange.now)
         let begun = try await console.sessions.begin(
             for: user, beside: exchange.request, goingOnWith: exchange.session, now: exchange.now)
         guard case .begun(let session, let cookie) = begun else { throw Console.SignInNeeded(path: exchange.path) }
-        let event = console.event(.passwordChange, by: exchange, detail: "ended all other sessions")
+        let event = try await console.event(of: .passwordChanged, by: exchange)
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
                 of: user.id, from: user.passwordHash, to: hash, keeping: session.digest, at: exchange.now,
-                sending: notice, recording: [event])
+                recording: [event])
         } catch {
             _ = try? await console.store.endSession(session.digest, at: exchange.now, recording: [])
             throw error

@@ -53,7 +53,7 @@ struct SecondFactorSettings: Sendable {
         guard let secret, let setup = try factors.confirm(secret, by: code, of: exchange.user, now: exchange.now) else {
             return try await again(exchange, CodeMessage.unconfirmed, at: Self.codeField, keeping: secret)
         }
-        let event = console.event(.secondFactor, by: exchange, detail: "set up")
+        let event = try await console.event(of: .secondFactorSetUp, by: exchange)
         let outcome = try await factors.store.addSecondFactor(
             setup.factor, recoveryCodes: setup.digests, keeping: exchange.session.digest, recording: [event])
         switch outcome {
@@ -89,24 +89,26 @@ struct SecondFactorSettings: Sendable {
             if let setup {
                 let change = SecondFactorChange.replacement(
                     setup.factor, recoveryCodes: setup.digests, keeping: exchange.session.digest)
-                return try await make(change, "replaced", by: use, showing: setup.recoveryCodes, exchange)
+                return try await make(
+                    change, recording: .secondFactorReplaced, by: use, showing: setup.recoveryCodes, exchange)
             }
             guard decision == .recoveryCodes else {
-                return try await make(.removal, "turned off", by: use, showing: [], exchange)
+                return try await make(.removal, recording: .secondFactorRemoved, by: use, showing: [], exchange)
             }
             guard let others = factors.otherRecoveryCodes(of: factor) else {
                 return try await again(exchange, CodeMessage.unavailable, at: Self.currentField)
             }
             return try await make(
-                .recoveryCodes(others.digests), "new recovery codes", by: use, showing: others.codes, exchange)
+                .recoveryCodes(others.digests), recording: .recoveryCodesReplaced, by: use, showing: others.codes,
+                exchange)
         }
     }
 
     private func make(
-        _ change: SecondFactorChange, _ detail: String, by use: SecondFactorUse, showing codes: [RecoveryCode],
-        _ exchange: Console.Exchange
+        _ change: SecondFactorChange, recording recorded: AccountChange, by use: SecondFactorUse,
+        showing codes: [RecoveryCode], _ exchange: Console.Exchange
     ) async throws -> Reply {
-        let event = console.event(.secondFactor, by: exchange, detail: detail)
+        let event = try await console.event(of: recorded, by: exchange)
         let outcome = try await factors.store.changeSecondFactor(
             of: exchange.user.id, to: change, proving: use, recording: [event])
         switch outcome {

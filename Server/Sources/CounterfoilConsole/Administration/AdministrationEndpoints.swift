@@ -8,11 +8,9 @@ import HTTPTypes
 struct AdministrationEndpoints: Sendable {
     let console: Console
     let branding: BrandingForm
-    let newUser: NewUserForm
 
-    init(console: Console, encoder: LogoEncoder, hasher: PasswordHasher) {
+    init(console: Console, encoder: LogoEncoder) {
         self.console = console
-        newUser = NewUserForm(console: console, hasher: hasher)
         branding = BrandingForm(console: console, encoder: encoder)
     }
 
@@ -20,6 +18,7 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
         let deletion = UserDeletion(console: console)
         return [

@@ -17,7 +17,8 @@ struct MailPreview: Sendable {
         let branding = try await console.registry.atArrival().branding()
         let site = Site(branding, settings: console.settings, language: language)
         let mails = MailPage.previews(
-            in: language, from: site, issuer: console.settings.issuer, at: exchange.now)
+            in: language, from: site, issuer: console.settings.issuer, by: ChangeOrigin(exchange.request),
+            at: exchange.now)
         let page = MailPreviewPage(
             console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .mailPreview),
             languages: Language.allCases.map { other in

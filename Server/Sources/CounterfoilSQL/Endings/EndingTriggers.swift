@@ -54,7 +54,10 @@ package struct EndingTrigger: Sendable {
             subject: .hexadecimal("digest")),
         EndingTrigger(
             .password, "people",
-            .update(columns: "password_hash", condition: "NEW.password_hash <> OLD.password_hash"),
+            // A user who had no password loses nothing by a new one.
+            .update(
+                columns: "password_hash",
+                condition: "OLD.password_hash IS NOT NULL AND coalesce(NEW.password_hash, '') <> OLD.password_hash"),
             subject: .text("number")),
         EndingTrigger(.passkey, "passkeys", .deletion, subject: .hexadecimal("digest")),
         EndingTrigger(

@@ -33,7 +33,7 @@ extension SQLConnection {
     }
 
     /// Ends again what one transaction can end with others.
-    func endAgain(_ repetition: Repetition, at time: Int64, unusableHash: String) throws {
+    func endAgain(_ repetition: Repetition, at time: Int64) throws {
         let ending = repetition.ending
         let subject = ending.subject
         switch Ending.Kind(name: ending.kind) {
@@ -61,8 +61,7 @@ extension SQLConnection {
         case .recoveryCode: try send("DELETE FROM recovery_codes WHERE digest = ?", try digest(subject))
         case .password:
             try send(
-                "UPDATE people SET password_hash = ?3 WHERE \(Self.isUser)", repetition.user, repetition.latestUser,
-                unusableHash)
+                "UPDATE people SET password_hash = NULL WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
         case .userDisabled:
             try send(
                 "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", repetition.user,

@@ -6,7 +6,7 @@ import Foundation
 package struct RestoreReport: Sendable, Hashable {
     /// The number of endings that were applied.
     package var endings = 0
-    /// The users whose password changed after the copy, so that they have none now.
+    /// The users whose password was changed or removed after the copy, so that they have none now.
     package var withoutPassword: [String] = []
     /// The users whose second factor was set up or replaced after the copy, so that it is missing now.
     package var withoutSecondFactor: [String] = []
@@ -30,17 +30,14 @@ package struct RestoreReport: Sendable, Hashable {
 package struct RestoredStore: Sendable {
     private let store: any SQLStore
     private let serverKey: ServerKey
-    /// A password hash that no password matches.
-    private let unusable: PasswordHash
     private let now: Date
 
     /// The number of endings that one transaction applies.
     private static let batch = 500
 
-    package init(_ store: any SQLStore, serverKey: ServerKey, unusable: PasswordHash) {
+    package init(_ store: any SQLStore, serverKey: ServerKey) {
         self.store = store
         self.serverKey = serverKey
-        self.unusable = unusable
         now = store.now()
     }
 
@@ -197,9 +194,9 @@ package struct RestoredStore: Sendable {
         guard !batch.isEmpty else { return }
         let repetitions = batch
         batch = []
-        let (time, hash) = (now.microseconds, unusable.exposed)
+        let time = now.microseconds
         try await store.commit(ending: .any) { connection in
-            for repetition in repetitions { try connection.endAgain(repetition, at: time, unusableHash: hash) }
+            for repetition in repetitions { try connection.endAgain(repetition, at: time) }
         }
     }
 
@@ -223,10 +220,9 @@ package struct RestoredStore: Sendable {
         }
         let outcome = try await store.beginRemoval(of: user, by: terms, recording: { _ in [] }, at: now)
         guard case .lastAdministrator = outcome else { return }
-        let hash = unusable.exposed
         try await store.commit(ending: .any) { connection in
             try connection.send(
-                "UPDATE people SET password_hash = ?2, disabled_at = coalesce(disabled_at, ?3) WHERE id = ?1", id, hash,
+                "UPDATE people SET password_hash = NULL, disabled_at = coalesce(disabled_at, ?2) WHERE id = ?1", id,
                 time)
         }
         report.keptAdministrators += try await usernames([repetition])

@@ -9,7 +9,7 @@ extension StoreSchema {
             display_name TEXT NOT NULL,
             -- The display name in the form in which `UserSearch` compares it.
             display_name_key TEXT COLLATE BINARY NOT NULL,
-            password_hash TEXT NOT NULL,
+            password_hash TEXT CHECK (password_hash <> ''),
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
             profile TEXT NOT NULL,
             -- Whether the user has a row in `second_factors`, whose loss turns nothing off.

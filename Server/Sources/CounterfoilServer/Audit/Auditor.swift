@@ -14,6 +14,8 @@ import Logging
 package struct Auditor: Sendable {
     var store: any AuditStore
     var logger: Logger
+    /// The notices that events of a request carry; nil if no mail is set up, or outside of requests.
+    var notices: (any AccountNotices)?
     let metrics: ServerMetrics
     let flood: AuditRateLimiter
 

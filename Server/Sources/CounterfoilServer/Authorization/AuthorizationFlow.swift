@@ -124,7 +124,10 @@ struct AuthorizationFlow: Sendable {
             if PasskeyCeremonies(settings.issuer) != nil {
                 means.hasPasskey = try await !store.passkeys(of: session.user.id).isEmpty
             }
-            if case .active = try await store.secondFactor(of: session.user.id) { means.hasSecondFactor = true }
+            // Without a password, a code is no second factor.
+            if session.user.passwordHash != nil, case .active = try await store.secondFactor(of: session.user.id) {
+                means.hasSecondFactor = true
+            }
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {

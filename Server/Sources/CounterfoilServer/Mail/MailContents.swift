@@ -16,6 +16,8 @@ struct MailContents: Codable, Hashable {
     let language: String
     /// The secret in the link; nil for a mail without a link.
     let secret: String?
+    /// The browser that made the change; nil for a mail that is no notice, and for a change by a command.
+    let origin: ChangeOrigin?
 }
 
 /// A mail that was read from the queue.
@@ -24,6 +26,7 @@ struct OpenedMail {
     let recipient: EmailAddress
     let language: Language
     let secret: String?
+    let origin: ChangeOrigin?
 
     /// Decrypts a mail; nil if the server key was replaced meanwhile, or if a newer version has queued a mail that this
     /// one does not know.
@@ -36,5 +39,6 @@ struct OpenedMail {
         self.recipient = recipient
         language = Language(rawValue: contents.language) ?? .standard
         secret = contents.secret
+        origin = contents.origin
     }
 }

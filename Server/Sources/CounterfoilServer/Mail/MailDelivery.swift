@@ -101,8 +101,8 @@ public struct MailDelivery: Sendable {
         return OutgoingMail(
             id: mail.id, to: opened.recipient, createdAt: mail.createdAt,
             page: MailPage(
-                opened.kind, link: link, about: mail.createdAt, in: Localizer(opened.language), from: site,
-                issuer: settings.issuer),
+                opened.kind, link: link, about: mail.createdAt, by: opened.origin, in: Localizer(opened.language),
+                from: site, issuer: settings.issuer),
             frame: Frame(site: site, language: opened.language))
     }
 

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 package import CounterfoilStore
 package import Foundation
 
@@ -61,29 +61,14 @@ package struct MailQueue: Sendable {
             of: user.id, proving: ArtefactDigest(of: secret), at: now, recording: [event])
     }
 
-    /// Creates the notice that a password was changed, which is queued in the commit of the change.
-    ///
-    /// Only a verified address gets it, because another one may belong to a stranger. An address gets
-    /// ``mailsPerAddress`` of them within the window. They count apart from the mails that the user asks for, with
-    /// which an attacker could otherwise use up the notice before the change.
-    ///
-    /// - Returns: The mail; nil if none is to be sent.
-    package func noticeOfPasswordChange(for user: User, in language: Language, now: Date) async throws -> NewMail? {
-        guard let address = user.email, user.profile.isEmailVerified == true else { return nil }
-        let key = CountedKey(
-            attempts.keys.digest(of: address.rawValue, as: .noticeAddress),
-            limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
-        if case .tooEarly = await attempts.admit(CountedAttempt([key]), now: now) { return nil }
-        return try mail(.passwordChange, to: address, of: user.id, in: language, secret: nil, now: now)
-    }
-
     private func mail(
         _ kind: MailKind, to address: EmailAddress, of user: UserIdentifier, in language: Language,
-        secret: MailLinkSecret?, now: Date
+        secret: MailLinkSecret? = nil, from origin: ChangeOrigin? = nil, now: Date
     ) throws -> NewMail {
         let id = MailIdentifier(random: random)
         let contents = MailContents(
-            kind: kind.rawValue, recipient: address.rawValue, language: language.rawValue, secret: secret?.exposed)
+            kind: kind.rawValue, recipient: address.rawValue, language: language.rawValue, secret: secret?.exposed,
+            origin: origin)
         let bytes = Array(try JSONEncoder().encode(contents))
         return NewMail(
             id: id, userID: user, sealed: try serverKey.seal(mail: bytes, identifier: id), createdAt: now,
@@ -103,5 +88,36 @@ package struct MailQueue: Sendable {
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
             retryAfter: seconds, cause: key == ofAddress.digest ? .throttledUser : .throttledSource)
+    }
+}
+
+extension MailQueue {
+    /// Creates the queue for a command, which sends nothing itself.
+    package init(of store: any AuthorizationServerStore, issuer: Issuer, serverKey: ServerKey) {
+        self.init(
+            issuer: issuer, store: store, serverKey: serverKey,
+            attempts: AttemptCounter(store: store, serverKey: serverKey, metrics: ServerMetrics()),
+            random: RandomBytes())
+    }
+}
+
+extension MailQueue: AccountNotices {
+    /// Creates the notice of a change, which is queued in the commit of the change.
+    ///
+    /// Only a verified address gets it, because another one may belong to a stranger. An address gets
+    /// ``mailsPerAddress`` of each kind within the window. They count apart from those of other kinds and from the mails
+    /// that the user asks for, with which an attacker could otherwise use up the notice before the change.
+    package func notice(
+        of change: AccountChange, to user: User, from origin: ChangeOrigin?, in language: Language, now: Date
+    ) async throws -> NewMail? {
+        guard let address = user.email, user.profile.isEmailVerified == true else { return nil }
+        let kind = MailKind(noticeOf: change)
+        let key = CountedKey(
+            attempts.keys.digest(of: "\(kind.rawValue)\0\(address)", as: .noticeAddress),
+            limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
+        if case .tooEarly = await attempts.admit(CountedAttempt([key]), now: now) { return nil }
+        return try mail(
+            kind, to: address, of: user.id,
+            in: user.profile.locale.flatMap { Language(tag: $0) } ?? language, from: origin, now: now)
     }
 }

@@ -39,7 +39,7 @@ package final class BoundedQueue: Sendable {
 
     private typealias Job = @Sendable () -> Void
 
-    /// A line with work that runs or waits.
+    /// A line with work that runs or waits, or one that has had its turn.
     private struct Line {
         /// The turn of the next work item.
         var turn = 0
@@ -52,8 +52,8 @@ package final class BoundedQueue: Sendable {
         /// The waiting work items in the order of their arrival.
         var waiting: [(turn: Int, job: Job)] = []
         /// The turn of the work item that began last.
-        var turn = 0
-        var lines: [String: Line] = [:]
+        private var turn = 0
+        private(set) var lines: [String: Line] = [:]
         /// The numbers of work items that run or wait, by the names in the limits of their parties.
         var counts: [String: Int] = [:]
 
@@ -61,8 +61,15 @@ package final class BoundedQueue: Sendable {
         mutating func takeNext() -> Job? {
             guard let next = waiting.indices.min(by: { waiting[$0].turn < waiting[$1].turn }) else { return nil }
             let (turn, job) = waiting.remove(at: next)
-            self.turn = turn
+            begin(turn)
             return job
+        }
+
+        /// Notes the turn of a work item that begins, and forgets the lines without work whose next turn has come.
+        mutating func begin(_ turn: Int) {
+            guard turn > self.turn else { return }
+            self.turn = turn
+            lines = lines.filter { $0.value.count > 0 || $0.value.turn > turn }
         }
 
         /// Counts a work item of a party, and returns its turn.
@@ -84,11 +91,17 @@ package final class BoundedQueue: Sendable {
                 let count = counts[limit.name, default: 0] - 1
                 counts[limit.name] = count > 0 ? count : nil
             }
-            for line in party.lines {
-                lines[line]?.count -= 1
-                if lines[line]?.count == 0 { lines[line] = nil }
+            for name in party.lines {
+                lines[name]?.count -= 1
+                // A line that forgot its turn could have another one before the lines that wait for their next.
+                guard let line = lines[name], line.count == 0, line.turn <= turn || lines.count > Self.lineLimit
+                else { continue }
+                lines[name] = nil
             }
         }
+
+        /// The number of lines up to which one without work keeps its turn, because names can be made up.
+        private static let lineLimit = 1024
     }
 
     private let queue: DispatchQueue
@@ -154,7 +167,7 @@ package final class BoundedQueue: Sendable {
             let turn = state.enter(party)
             if state.running < width {
                 state.running += 1
-                state.turn = turn
+                state.begin(turn)
                 queue.async(execute: job)
             } else {
                 state.waiting.append((turn, job))

@@ -118,6 +118,8 @@ struct AttemptKeys: Sendable {
         case source
         /// The cookie of a browser, or the network, in which a user has signed in before.
         case earlierSignIn = "earlier sign-in"
+        /// An account in all networks in which its user has signed in before.
+        case accountInEarlierNetworks = "account in earlier networks"
         case secondFactorOfUser = "second factor of a user"
         case secondFactorInDay = "second factor of a user in a day"
         case recoveryCodesOfUser = "recovery codes of a user"

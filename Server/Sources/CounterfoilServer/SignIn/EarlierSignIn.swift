@@ -19,7 +19,7 @@ struct EarlierSignIn: Sendable, Hashable {
     let username: Username
     /// Whether the browser keeps the cookie of the session when it is closed.
     let staysSignedIn: Bool
-    /// A digest of the password hash at the sign-in.
+    /// A digest of the password hash at the sign-in, or of the fact that there was none.
     private let passwordMark: String
 
     private struct Content: Codable {
@@ -40,9 +40,9 @@ struct EarlierSignIn: Sendable, Hashable {
         passwordMark = Self.mark(of: user.passwordHash)
     }
 
-    /// Returns a digest of a password hash, which tells whether the password has changed.
-    static func mark(of hash: PasswordHash) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(hash.exposed.utf8)).prefix(9))
+    /// Returns a digest of a password hash, or of none, which tells whether the password has changed.
+    static func mark(of hash: PasswordHash?) -> String {
+        Base64URL.encode(SHA256.hash(data: Array((hash?.exposed ?? "").utf8)).prefix(9))
     }
 
     /// Decrypts the value of the cookie; returns nil if this server did not issue it.

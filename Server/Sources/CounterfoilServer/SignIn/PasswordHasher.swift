@@ -97,7 +97,7 @@ public final class PasswordHasher: Sendable {
     /// Verifies a password against a hash; returns nil if it is another password.
     ///
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
-    /// the user exists.
+    /// the user exists, or has a password.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Match? {
         try await verify(password, against: hash, for: .unlimited)
     }

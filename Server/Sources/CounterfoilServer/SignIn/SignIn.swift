@@ -4,7 +4,7 @@ package import Foundation
 
 /// The authentication of users by username or email address and password.
 ///
-/// The outcome and the response time are the same for an unknown user and for a wrong password.
+/// The outcome and the response time are the same for an unknown user, a user without a password, and a wrong password.
 package struct SignIn: Sendable {
     let store: any UserStore
     let hasher: PasswordHasher
@@ -122,8 +122,11 @@ package struct SignIn: Sendable {
         guard let typed = Password(typed: password),
             let match = try await hasher.verify(typed, against: user?.passwordHash, for: party), let user
         else {
-            return .refused(
-                user == nil ? .unknownUser : .wrongPassword, detail: isDisabled ? "the account is disabled" : nil)
+            let detail =
+                isDisabled
+                ? "the account is disabled"
+                : user.map { $0.passwordHash == nil } == true ? "the account has no password" : nil
+            return .refused(user == nil ? .unknownUser : .wrongPassword, detail: detail)
         }
         if isDisabled { return .refused(.disabled, detail: nil) }
         switch match {
@@ -138,9 +141,10 @@ package struct SignIn: Sendable {
     private func renewingHash(of user: User, with password: Password) async -> User {
         var renewed = user
         do {
-            renewed.passwordHash = try await hasher.hash(password)
-            let isStored = try await store.replacePasswordHash(
-                of: user.id, from: user.passwordHash, to: renewed.passwordHash)
+            guard let former = user.passwordHash else { return user }
+            let hash = try await hasher.hash(password)
+            renewed.passwordHash = hash
+            let isStored = try await store.replacePasswordHash(of: user.id, from: former, to: hash)
             if isStored { return renewed }
             // Another sign-in with this password may have replaced it first.
             guard let stored = try await store.user(user.id),

@@ -70,6 +70,8 @@ package struct SignInForm: Sendable {
         let staysSignedIn: Bool
         /// The detail of the sign-in for the audit log.
         var note: String?
+        /// The change of which the user gets a notice; its detail is the ``note``.
+        var change: AccountChange?
         /// The time of the sign-in if it only becomes stronger; nil for a new one.
         var sessionSince: Date?
         /// Further events of the commit.
@@ -284,7 +286,12 @@ package struct SignInForm: Sendable {
         because reason: AuditEvent.Reason? = nil
     ) async throws -> Outcome {
         let (request, now) = (submission.request, submission.now)
-        let event = auditor.event(.signIn, by: request, user: user.id, client: client, detail: proof.note, now: now)
+        let event =
+            if let change = proof.change {
+                try await auditor.event(of: change, to: user, by: request, client: client, now: now)
+            } else {
+                auditor.event(.signIn, by: request, user: user.id, client: client, detail: proof.note, now: now)
+            }
         let begun = try await sessions.begin(
             for: user, proving: proof.proof, replacing: request, since: proof.sessionSince ?? now,
             stayingSignedIn: proof.staysSignedIn, recording: [event] + proof.events, now: now)

@@ -16,10 +16,12 @@ import Foundation
 ///
 /// - The attempts in a browser in which the user has signed in before count under a key of its own instead.
 /// - The attempts in a network from which the user has signed in before count for the name and the account in this
-///   network, and for the network itself.
+///   network, and for the network itself. They also count for the account in all these networks, with twice the limit:
+///   an attacker in all of them gets no more, and an attacker in one of them locks the user out of no other.
 struct SignInKeys: Sendable {
     private let name: CountedKey
     private let account: CountedKey
+    private let accountInEarlierNetworks: CountedKey?
     private let noAccount: ArtefactDigest
     private let sources: [CountedKey]
     private let browser: CountedKey?
@@ -50,6 +52,11 @@ struct SignInKeys: Sendable {
         account = CountedKey(
             user.map { keys.digest(of: $0.rawValue, in: network, as: .account) } ?? noAccount,
             limit: AttemptLimit(failures: limits.failuresPerUser, window: window))
+        accountInEarlierNetworks = (network == nil ? nil : user).map { user in
+            CountedKey(
+                keys.digest(of: user.rawValue, as: .accountInEarlierNetworks),
+                limit: AttemptLimit(failures: 2 * limits.failuresPerUser, window: window))
+        }
         // The wider networks of a known one can contain an attacker.
         sources = (network.map { [$0] } ?? source?.networks ?? []).map { network in
             CountedKey(
@@ -60,18 +67,22 @@ struct SignInKeys: Sendable {
 
     /// An attempt of an anonymous caller, who must not learn that two names belong to the same account.
     var ofAnyone: CountedAttempt {
-        browser.map { CountedAttempt([$0]) } ?? CountedAttempt(reported, concealed: account, decoy: noAccount)
+        browser.map { CountedAttempt([$0]) } ?? CountedAttempt(reported, concealed: ofAccount, decoy: noAccount)
     }
     /// An attempt of a caller that is signed in to the account.
-    var ofUser: CountedAttempt { CountedAttempt(browser.map { [$0] } ?? reported + [account]) }
+    var ofUser: CountedAttempt { CountedAttempt(browser.map { [$0] } ?? reported + ofAccount) }
 
     private var reported: [CountedKey] { [name] + sources }
+    private var ofAccount: [CountedKey] { [account] + [accountInEarlierNetworks].compactMap(\.self) }
 
     /// Returns true if a digest is that of the source, and not of the name or the account.
     func isOfSource(_ digest: ArtefactDigest) -> Bool { sources.contains { $0.digest == digest } }
 
     /// The keys whose failures a successful sign-in deletes.
     var cleared: [ArtefactDigest] { browser.map { [$0.digest] } ?? [name.digest, account.digest] }
-    /// The keys from which a successful sign-in is removed, while the other failures of the source still count.
-    var shared: [ArtefactDigest] { browser == nil ? sources.map(\.digest) : [] }
+    /// The keys from which a successful sign-in is removed, while the other failures of the source and of the other
+    /// networks still count.
+    var shared: [ArtefactDigest] {
+        browser == nil ? (sources + [accountInEarlierNetworks].compactMap(\.self)).map(\.digest) : []
+    }
 }

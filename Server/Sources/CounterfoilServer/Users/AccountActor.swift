@@ -28,7 +28,7 @@ package enum AccountActor: Sendable {
             [
                 event(
                     kind, user: user, grant: grant, request,
-                    detail: administrator == user ? detail : "by an administrator: \(detail)", at: time)
+                    detail: administrator == user ? detail : AuditEvent.administratorPrefix + detail, at: time)
             ]
                 + (administrator == user
                     ? []

@@ -9,6 +9,7 @@ package struct UserAdministration: Sendable {
     private let store: any UncachedStore
     private let serverKey: ServerKey
     private let actor: AccountActor
+    private let notices: (any AccountNotices)?
     private let time: Date
     private let count: @Sendable ([AuditEvent]) -> Void
 
@@ -18,15 +19,18 @@ package struct UserAdministration: Sendable {
     ///   - store: The store.
     ///   - serverKey: The key for the pseudonym of a deleted user.
     ///   - actor: The origin of the changes.
+    ///   - notices: The creator of the notices to the user; nil without mail.
     ///   - time: The time of the changes, by the clock of the store.
     ///   - count: Counts the events that a commit has appended.
     package init(
-        _ store: any UncachedStore, serverKey: ServerKey, by actor: AccountActor, at time: Date,
+        _ store: any UncachedStore, serverKey: ServerKey, by actor: AccountActor,
+        notifying notices: (any AccountNotices)?, at time: Date,
         counting count: @escaping @Sendable ([AuditEvent]) -> Void = { _ in }
     ) {
         self.store = store
         self.serverKey = serverKey
         self.actor = actor
+        self.notices = notices
         self.time = time
         self.count = count
     }
@@ -39,8 +43,13 @@ package struct UserAdministration: Sendable {
     }
 
     /// Changes the display name, the email address and the profile of an account.
-    package func update(_ user: User) async throws(StoreFault) -> UpdateUserOutcome {
-        try await change(.account, of: user.id, "changed") { events throws(StoreFault) in
+    ///
+    /// The notice of a changed address goes to the former one.
+    package func update(_ user: User, from former: User) async throws -> UpdateUserOutcome {
+        let isSameAddress = user.email == former.email
+        let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
+        let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
+        return try await change(.account, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
             try await store.updateUser(user, at: time, recording: events)
         }
     }
@@ -95,16 +104,19 @@ package struct UserAdministration: Sendable {
     }
 
     /// Deletes one passkey of a user; returns false if the user has no such passkey.
-    package func removePasskey(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool {
-        try await change(.passkey, of: user, "deleted") { events throws(StoreFault) in
-            try await store.removePasskey(digest, of: user, recording: events)
+    package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> Bool {
+        // A notice counts against its limit before the commit, so a passkey that does not exist must cause none.
+        guard try await store.passkeys(of: user.id).contains(where: { $0.digest == digest }) else { return false }
+        return try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
+            try await store.removePasskey(digest, of: user.id, recording: events)
         }
     }
 
     /// Removes the second factor of a user with its recovery codes; returns false if the user has none.
-    package func resetSecondFactor(of user: UserIdentifier) async throws(StoreFault) -> Bool {
-        try await change(.secondFactor, of: user, "removed") { events throws(StoreFault) in
-            try await store.resetSecondFactor(of: user, recording: events)
+    package func resetSecondFactor(of user: User) async throws -> Bool {
+        guard try await store.secondFactor(of: user.id) != .none else { return false }
+        return try await change(.secondFactorReset, of: user) { events throws(StoreFault) in
+            try await store.resetSecondFactor(of: user.id, recording: events)
         }
     }
 
@@ -128,14 +140,26 @@ package struct UserAdministration: Sendable {
         return (outcome, terms.pseudonym)
     }
 
+    private func change(
+        _ change: AccountChange, of user: User, by commit: ([AuditEvent]) async throws(StoreFault) -> Bool
+    ) async throws -> Bool {
+        let notice = try await notice(of: change, to: user)
+        return try await self.change(change.kind, of: user.id, change.detail, notifying: notice, by: commit)
+    }
+
     private func change<Outcome: CommitOutcome>(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, _ detail: String,
+        _ kind: AuditEvent.Kind, of user: UserIdentifier, _ detail: String, notifying notice: NewMail? = nil,
         by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        let events = actor.events(kind, of: user, detail: detail, at: time)
+        var events = actor.events(kind, of: user, detail: detail, at: time)
+        events[0] = events[0].notifying(by: notice)
         let outcome = try await commit(events)
         if outcome.isCommitted { count(events) }
         return outcome
+    }
+
+    private func notice(of change: AccountChange, to user: User) async throws -> NewMail? {
+        try await notices?.notice(of: change, to: user, from: nil, in: .standard, now: time)
     }
 }
 
@@ -145,7 +169,7 @@ extension ServerComponents {
         by administrator: UserIdentifier, in request: IncomingRequest, now: Date
     ) -> UserAdministration {
         UserAdministration(
-            store, serverKey: serverKey, by: .administrator(administrator, request), at: now,
-            counting: { [auditor] in auditor.countRecorded($0) })
+            store, serverKey: serverKey, by: .administrator(administrator, request), notifying: auditor.notices,
+            at: now, counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

@@ -10,7 +10,7 @@ extension User {
     ///   - typedName: The username as it was typed.
     package init?(
         creating typedName: String, email: EmailAddress?, isEmailVerified: Bool, displayName: String?,
-        passwordHash: PasswordHash, isAdministrator: Bool, at time: Date
+        passwordHash: PasswordHash?, isAdministrator: Bool, at time: Date
     ) {
         guard let username = Username(typedName) else { return nil }
         var profile = UserProfile()
@@ -25,15 +25,5 @@ extension User {
         if address != email { profile.isEmailVerified = nil }
         email = address
         if let isVerified { profile.isEmailVerified = address == nil ? nil : isVerified }
-    }
-}
-
-extension PasswordHasher {
-    /// Returns the hash of a random password that nobody knows, for a user who has none yet.
-    package func unknownPassword() async throws -> PasswordHash {
-        guard let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32))) else {
-            preconditionFailure("32 bytes in base64url are a password")
-        }
-        return try await hash(password)
     }
 }

@@ -105,7 +105,7 @@ extension UserStore {
     }
 
     package func changePassword(
-        of user: UserIdentifier, from former: PasswordHash, to new: PasswordHash, keeping session: ArtefactDigest?,
+        of user: UserIdentifier, from former: PasswordHash?, to new: PasswordHash?, keeping session: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await changePassword(of: user, from: former, to: new, keeping: session, at: time, recording: [])

@@ -126,6 +126,11 @@ public struct AuditEvent: Sendable, Hashable {
     ///
     /// The detail of a refusal begins with its ``reason``, followed by a colon and the ``explanation``, if any.
     public let detail: String?
+    /// The mail that tells the user of the event, which a store queues in the transaction that appends the event; nil for
+    /// none.
+    ///
+    /// It is no part of the log: an event that was read from it has none, and equals the one that was appended.
+    package private(set) var notice: NewMail?
 
     /// Creates an event; `detail` is truncated to 200 bytes, and gets U+FFFD for NUL, which no database can store.
     public init(
@@ -148,6 +153,28 @@ public struct AuditEvent: Sendable, Hashable {
         self.source = source
         self.requestID = requestID
         self.detail = detail.map { $0.replacing("\0", with: "\u{FFFD}").prefix(bytes: 200) }
+    }
+
+    /// Returns the event with a notice, which is queued if it goes to the user of the event.
+    package func notifying(by notice: NewMail?) -> AuditEvent {
+        var event = self
+        event.notice = notice
+        return event
+    }
+
+    /// Compares what the log has of two events.
+    public static func == (left: AuditEvent, right: AuditEvent) -> Bool {
+        (left.at, left.kind, left.outcome, left.userID, left.clientID)
+            == (right.at, right.kind, right.outcome, right.userID, right.clientID)
+            && (left.grantID, left.source, left.requestID, left.detail)
+                == (right.grantID, right.source, right.requestID, right.detail)
+    }
+
+    /// Hashes the time, the kind and the request, which rarely are those of another event.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(at)
+        hasher.combine(kind)
+        hasher.combine(requestID)
     }
 }
 

@@ -75,8 +75,8 @@ public struct CountedKey: Sendable, Hashable {
 public struct CountedAttempt: Sendable, Hashable {
     /// The keys whose limits the server reports to the caller.
     public let keys: [CountedKey]
-    /// A key whose limit the server does not report, because it would reveal which account a name belongs to.
-    public let concealed: CountedKey?
+    /// The keys whose limits the server does not report, because they would reveal which account a name belongs to.
+    public let concealed: [CountedKey]
     /// A digest under which an attempt counts in place of a concealed key whose limit is reached.
     ///
     /// It has no effect, except that such an attempt takes the same time as any other.
@@ -85,19 +85,19 @@ public struct CountedAttempt: Sendable, Hashable {
     /// Creates an attempt whose limits are all reported.
     public init(_ keys: [CountedKey]) {
         self.keys = keys
-        concealed = nil
+        concealed = []
         decoy = nil
     }
 
-    /// Creates an attempt with a concealed key.
-    public init(_ keys: [CountedKey], concealed: CountedKey, decoy: ArtefactDigest) {
+    /// Creates an attempt with concealed keys.
+    public init(_ keys: [CountedKey], concealed: [CountedKey], decoy: ArtefactDigest) {
         self.keys = keys
         self.concealed = concealed
         self.decoy = decoy
     }
 
     /// All keys, whether they are reported or not.
-    package var allKeys: [CountedKey] { keys + [concealed].compactMap(\.self) }
+    package var allKeys: [CountedKey] { keys + concealed }
 
     /// Decides whether the attempt can proceed.
     ///
@@ -112,8 +112,8 @@ public struct CountedAttempt: Sendable, Hashable {
         if let longest = waits.max(by: { $0.wait < $1.wait }), longest.wait > 0 {
             return .tooEarly(retryAfter: Int(longest.wait.rounded(.up)), by: longest.key.digest)
         }
-        guard let concealed else { return .admitted }
-        return concealed.limit.wait(after: try failures(concealed), at: now) > 0 ? .concealed : .admitted
+        let concealedWaits = try concealed.map { key in key.limit.wait(after: try failures(key), at: now) }
+        return concealedWaits.contains { $0 > 0 } ? .concealed : .admitted
     }
 
     /// The keys under which the attempt counts as a failure after a verdict.
@@ -121,7 +121,7 @@ public struct CountedAttempt: Sendable, Hashable {
         switch verdict {
         case .admitted: allKeys
         case .concealed:
-            keys + [concealed.flatMap { key in decoy.map { CountedKey($0, limit: key.limit) } }].compactMap(\.self)
+            keys + concealed.compactMap { key in decoy.map { CountedKey($0, limit: key.limit) } }
         case .tooEarly: []
         }
     }
@@ -131,7 +131,7 @@ public struct CountedAttempt: Sendable, Hashable {
 public enum AttemptVerdict: Sendable, Hashable {
     /// The attempt is allowed, and already counts as a failure under all its keys, until it ends otherwise.
     case admitted
-    /// The limit of the concealed key is reached: the attempt must fail, and counts under the other keys.
+    /// The limit of a concealed key is reached: the attempt must fail, and counts under the other keys.
     case concealed
     /// The limit of a key is reached; nothing was counted. `retryAfter` is the time to wait, in seconds, and `by` the
     /// digest of the key with the longest wait.

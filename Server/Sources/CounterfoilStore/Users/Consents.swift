@@ -173,10 +173,10 @@ public struct Approval: Sendable, Hashable {
     public let clientRevision: Int
     /// The PKCE method of the authorization request.
     public let pkce: PKCEUse
-    /// The password hash of the user when the session was read.
+    /// The password hash of the user when the session was read; nil for a user without a password.
     ///
     /// The store rejects the approval if the password has changed since then.
-    public let passwordHash: PasswordHash
+    public let passwordHash: PasswordHash?
     /// The reason why the request is approved.
     public let basis: ApprovalBasis
     /// The pushed request that is approved, which the store removes; nil if the request was not pushed.
@@ -195,7 +195,7 @@ public struct Approval: Sendable, Hashable {
     /// If `consentTarget` is nil, the consent remembers the answer for the APIs of the grant.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, consentTarget: ConsentTarget? = nil, appearance: ClientAppearance,
-        clientRevision: Int, pkce: PKCEUse, passwordHash: PasswordHash, basis: ApprovalBasis,
+        clientRevision: Int, pkce: PKCEUse, passwordHash: PasswordHash?, basis: ApprovalBasis,
         pushedRequest: ArtefactDigest? = nil, newClient: RegisteredClient? = nil, events: [AuditEvent] = [],
         newClientEvent: AuditEvent? = nil
     ) {

@@ -127,10 +127,11 @@ public enum SignInProof: Sendable, Hashable {
     case password(PasswordHash)
     /// The password with this hash, and a second factor.
     case twoFactors(PasswordHash, SecondFactorUse)
-    /// The password with this hash, in a session that continues and that the user began by these methods.
+    /// The password with this hash, or no password, in a session that continues and that the user began by these
+    /// methods.
     ///
     /// The code of a second factor is not asked for again.
-    case continued(PasswordHash, AuthenticationMethods)
+    case continued(PasswordHash?, AuthenticationMethods)
     /// A passkey.
     case passkey(PasskeyUse)
 }
@@ -163,7 +164,7 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey until it is deleted. A password alone holds while the
+    /// A password holds while its hash is stored (or none is, if the session continues without one), and a passkey until it is deleted. A password alone holds while the
     /// user has no second factor. The use of a passkey or of a second factor is recorded, and the challenge of a
     /// passkey begins no other session.
     ///

@@ -32,7 +32,7 @@ public struct UserSearch: Sendable, Hashable {
 
 /// A query for users; a user must satisfy every condition of the query.
 public struct UserQuery: Sendable, Hashable {
-    /// Whether users can sign in.
+    /// The state of users, on which it depends if they can sign in.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// Users who are not disabled.
         case enabled

@@ -90,8 +90,8 @@ public struct User: Sendable, Hashable {
     public var email: EmailAddress?
     /// The display name, at most 100 characters; the claim `name`.
     public var displayName: String
-    /// The Argon2 hash of the password.
-    public var passwordHash: PasswordHash
+    /// The Argon2 hash of the password; nil for a user without one.
+    public var passwordHash: PasswordHash?
     /// Whether the user may open the pages for administrators.
     public var isAdministrator: Bool
     /// The claims about the user other than name and email address.
@@ -109,7 +109,7 @@ public struct User: Sendable, Hashable {
         username: Username,
         email: EmailAddress?,
         displayName: String,
-        passwordHash: PasswordHash,
+        passwordHash: PasswordHash?,
         isAdministrator: Bool = false,
         profile: UserProfile = UserProfile(),
         createdAt: Date,
@@ -141,9 +141,9 @@ public enum AddUserOutcome: Sendable, Hashable {
     case administratorExists
 }
 
-/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:sending:recording:)``.
+/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:recording:)``.
 public enum ChangePasswordOutcome: Sendable, Hashable {
-    /// The password was changed.
+    /// The password was changed, added or removed.
     ///
     /// All sessions of the user have ended, except the one to keep, and unredeemed codes are invalid.
     case changed
@@ -223,7 +223,7 @@ public protocol UserStore: Sendable {
     func enableUser(
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome
-    /// Makes a user an administrator or an ordinary user; the latter only if another administrator can sign in.
+    /// Gives a user the rights of an administrator, or takes them away if another administrator can sign in.
     ///
     /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two administrators who
     /// demote each other at the same time never both succeed.
@@ -240,7 +240,7 @@ public protocol UserStore: Sendable {
     func userOverview(_ id: UserIdentifier) async throws(StoreFault) -> UserOverview?
     /// Counts what the deletion of a user would delete or give to another user; nil if there is no such user.
     func removalCounts(of user: UserIdentifier) async throws(StoreFault) -> RemovalCounts?
-    /// Changes a password if the stored hash still equals `former`.
+    /// Changes, adds or removes a password if the stored hash still equals `former`.
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
     /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does. It also invalidates all unredeemed codes of the
@@ -248,19 +248,17 @@ public protocol UserStore: Sendable {
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - former: The hash of the former password, which the server has verified.
-    ///   - new: The hash of the new password.
+    ///   - former: The hash of the former password; nil if the user has none.
+    ///   - new: The hash of the new password; nil to remove the password.
     ///   - session: The digest of the session to keep; nil to end all sessions.
     ///   - time: The time of the change.
-    ///   - notice: A mail about the change, which is queued with it; nil for none.
     ///   - events: The events that describe the commit, which the store appends with it.
     func changePassword(
         of user: UserIdentifier,
-        from former: PasswordHash,
-        to new: PasswordHash,
+        from former: PasswordHash?,
+        to new: PasswordHash?,
         keeping session: ArtefactDigest?,
         at time: Date,
-        sending notice: NewMail?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
     /// Replaces the hash of a password that stays the same, if the stored hash still equals `former`; returns false if
@@ -301,19 +299,4 @@ public protocol UserStore: Sendable {
     ///
     /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
     func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int
-}
-
-extension UserStore {
-    /// Changes a password as ``changePassword(of:from:to:keeping:at:sending:recording:)`` does, without a mail.
-    public func changePassword(
-        of user: UserIdentifier,
-        from former: PasswordHash,
-        to new: PasswordHash,
-        keeping session: ArtefactDigest?,
-        at time: Date,
-        recording events: [AuditEvent]
-    ) async throws(StoreFault) -> ChangePasswordOutcome {
-        try await changePassword(
-            of: user, from: former, to: new, keeping: session, at: time, sending: nil, recording: events)
-    }
 }

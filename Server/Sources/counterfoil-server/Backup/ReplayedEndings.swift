@@ -15,7 +15,7 @@ struct ReplayedEndings: Sendable {
 
     /// The accounts that an administrator has to look at.
     private var accounts: [(username: String, detail: String)] {
-        report.withoutPassword.map { ($0, "the password had been changed, so the account has none now") }
+        report.withoutPassword.map { ($0, "the password had been changed or removed, so the account has none now") }
             + report.withoutSecondFactor.map {
                 ($0, "the second factor had been set up or replaced, so it is missing now")
             } + report.disabled.map { ($0, "the account had been disabled, and is so again") }

@@ -1,5 +1,4 @@
 import ArgumentParser
-@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilStore
@@ -35,9 +34,7 @@ struct RestoreAnswer: ParsableArguments {
     ///   - origin: The origin of the store in the audit log.
     /// - Throws: `CommandFailure`; nothing that was refused has changed the store.
     func apply(to installation: Installation, copiedAt: Int64? = nil, origin: String) async throws {
-        guard let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32))) else { return }
-        let hash = try await PasswordHasher(cores: 1).hash(password)
-        let restored = RestoredStore(installation.store, serverKey: installation.serverKey, unusable: hash)
+        let restored = RestoredStore(installation.store, serverKey: installation.serverKey)
         let position = try await restored.position()
         guard !endsSignIns else {
             try await restored.endSignIns()
@@ -89,7 +86,8 @@ extension RestoreReport {
         }
         list(
             withoutPassword,
-            "The password of these users changed after the copy. Set a new one with \"user password\":")
+            "The password of these users was changed or removed after the copy, so they have none now. Set a new one with "
+                + "\"user password\":")
         list(
             withoutSecondFactor,
             "These users set up or replaced their second factor after the copy, so they cannot sign in with the password. "

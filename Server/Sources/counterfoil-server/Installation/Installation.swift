@@ -1,5 +1,5 @@
 import CounterfoilPostgreSQL
-@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilProtocol
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilStore
@@ -27,6 +27,22 @@ struct Installation {
     ) -> AuditEvent {
         AuditEvent(
             at: store.now(), kind, userID: user, clientID: client, detail: "at the command line: " + detail)
+    }
+
+    /// Creates the event of a change of the ways in of a user, with the notice to the user.
+    ///
+    /// The mail is queued unless the server that last ran on the store has no mail. A server sends it within a day, and
+    /// it is deleted after that.
+    func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
+        let event = event(change.kind, user: user.id, detail: change.detail)
+        return event.notifying(
+            by: try await mails?.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
+    }
+
+    /// The queue of mails; nil if the server that last ran on the store has no mail.
+    var mails: MailQueue? {
+        guard let issuer, recorded.sendsMail != false else { return nil }
+        return MailQueue(of: store, issuer: issuer, serverKey: serverKey)
     }
 
     /// The issuer of the server that last ran on the store; nil if none has run.
@@ -97,12 +113,9 @@ extension Installation {
     ///   fault of the store. A database is not refused for that: other servers use it, and each restart would become an
     ///   outage.
     func endAgain(_ journal: EndingsJournal) async throws -> ReplayedEndings? {
-        guard let lost = try await journal.lostEndings(),
-            let password = Password(typed: Base64URL.encode(RandomBytes().bytes(32)))
-        else { return nil }
+        guard let lost = try await journal.lostEndings() else { return nil }
         guard database != nil || !lost.canLackOthers else { throw JournalFailure.aheadOfStore(path: journal.path) }
-        let hash = try await PasswordHasher(cores: 1).hash(password)
-        let restored = RestoredStore(store, serverKey: serverKey, unusable: hash)
+        let restored = RestoredStore(store, serverKey: serverKey)
         let ended = ReplayedEndings(
             report: try await restored.endAgain(lost.endings), canLackOthers: lost.canLackOthers, path: journal.path)
         try await restored.endRequests(recording: ended.events(in: store))

@@ -21,6 +21,7 @@ struct RecordedSettings: Sendable, Hashable {
         case keyLifetime = "key-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
         case serverKeys = "server-keys"
+        case mailSender = "mail-sender"
         case previousIssuer = "former-issuer"
         case databaseFile = "database-file"
     }
@@ -79,9 +80,13 @@ struct RecordedSettings: Sendable, Hashable {
     /// - Parameters:
     ///   - settings: The settings of the protocol.
     ///   - connections: The setting of the maximum number of connections.
+    ///   - sendsMail: Whether mail is set up.
     ///   - files: The paths of the files that the server uses.
     ///   - host: The name of the machine of the server.
-    init(_ settings: ServerSettings, connections: Int, files: Files, host: String = Self.hostName) {
+    init(
+        _ settings: ServerSettings, connections: Int, sendsMail: Bool = false, files: Files,
+        host: String = Self.hostName
+    ) {
         texts = [
             .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
             .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
@@ -94,6 +99,7 @@ struct RecordedSettings: Sendable, Hashable {
             } ?? Self.policy,
             .keyLifetime: "\(settings.keyLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
+            .mailSender: sendsMail ? "yes" : "no",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
     }
@@ -144,6 +150,9 @@ struct RecordedSettings: Sendable, Hashable {
 
     /// The setting ``ServerSettings/refreshTokenIdleLifetime``; nil if it is not noted.
     var refreshIdleLifetime: Int? { texts[.refreshIdleLifetime].flatMap { Int($0) } }
+
+    /// Whether mail is set up; nil if it is not noted.
+    var sendsMail: Bool? { texts[.mailSender].map { $0 == "yes" } }
 
     /// The uses of the server keys, which are no setting: a server does not replace them by its own.
     var serverKeyUses: ServerKeyUses {

@@ -83,8 +83,9 @@ struct RunningServer {
             hasCertificate: self.certificate != nil, logger: logger)
         opening = ServerOpening(
             storeLocation: storeLocation, settings: settings,
-            recorded: SharedValue(RecordedSettings(settings, connections: connections.total, files: files)), acme: acme,
-            ordered: ordered, outbound: outbound, mail: mail,
+            recorded: SharedValue(
+                RecordedSettings(settings, connections: connections.total, sendsMail: mail != nil, files: files)),
+            acme: acme, ordered: ordered, outbound: outbound, mail: mail,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))

@@ -48,7 +48,11 @@ struct ServeConfiguration: Sendable {
     var words: SettingMessageRenderer { { [texts = values.texts] in texts.words($0) } }
 
     /// The settings that administration commands need.
-    var recorded: RecordedSettings { RecordedSettings(settings, connections: self[Settings.connections], files: files) }
+    var recorded: RecordedSettings {
+        RecordedSettings(
+            settings, connections: self[Settings.connections], sendsMail: self[Settings.mailSender] != nil, files: files
+        )
+    }
 
     /// The files outside of the data directory that the server uses.
     var files: RecordedSettings.Files {

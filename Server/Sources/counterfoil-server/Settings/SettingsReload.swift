@@ -101,7 +101,8 @@ struct LiveParts: Sendable {
         }
         var files = recorded.value.files
         if let (used, _, _) = replacement { files[.tlsKey] = used.keyPath }
-        let newlyRecorded = RecordedSettings(settings, connections: limits.total, files: files)
+        let newlyRecorded = RecordedSettings(
+            settings, connections: limits.total, sendsMail: recorded.value.sendsMail == true, files: files)
         if newlyRecorded != recorded.value {
             try await note(newlyRecorded)
             recorded.change { $0 = newlyRecorded }

@@ -48,7 +48,9 @@ extension Installation {
 
     /// The changes of accounts that the pages for administrators make, too.
     var users: UserAdministration {
-        UserAdministration(store, serverKey: serverKey, by: .command, at: store.now())
+        let time = store.now()
+        return UserAdministration(
+            store, serverKey: serverKey, by: .command, notifying: mails, at: time)
     }
 
     /// Fails the command unless an account was enabled, disabled, or got other rights.

@@ -163,7 +163,7 @@ struct UserDelete: AsyncParsableCommand {
         Output.line("The audit log names the user as \(pseudonym).")
     }
 
-    /// What a deletion would delete, each number counted up to ``UserCount/limit``.
+    /// The numbers of the records that a deletion would delete, each counted up to ``UserCount/limit``.
     private struct Preview: Encodable {
         let username: String
         let sessions: Int

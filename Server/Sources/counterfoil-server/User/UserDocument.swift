@@ -16,6 +16,7 @@ struct UserDocument: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
+        case hasPassword = "has_password"
         case createdAt = "created_at"
         case changedAt = "updated_at"
         case lastSignInAt = "last_sign_in_at"
@@ -31,6 +32,7 @@ struct UserDocument: Encodable {
         try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
         try values.encode(user.isAdministrator, forKey: .administrator)
         try values.encode(user.disabledAt != nil, forKey: .disabled)
+        try values.encode(user.passwordHash != nil, forKey: .hasPassword)
         try values.encode(user.profile, forKey: .profile)
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
         try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
@@ -47,6 +49,7 @@ struct UserDocument: Encodable {
         if let email = user.email { words += " <\(email)>" }
         if user.isAdministrator { words += ", administrator" }
         if user.disabledAt != nil { words += ", disabled" }
+        if user.passwordHash == nil { words += ", no password" }
         return words
     }
 

@@ -41,13 +41,14 @@ struct UserEdit: AsyncParsableCommand {
                 "--administrator and --no-administrator cannot be combined with claims. Run the command twice.")
         }
         try await options.withInstallation(creating: false) { installation in
-            var user = try await installation.user(argument.name)
+            let former = try await installation.user(argument.name)
+            var user = former
             if let administrator {
                 try installation.require(
                     try await installation.users.setAdministrator(administrator, of: user.id), of: user.username)
             } else {
                 claims.write(into: &user)
-                switch try await installation.users.update(user) {
+                switch try await installation.users.update(user, from: former) {
                 case .updated: break
                 case .notFound:
                     throw CommandFailure.temporary("another command has just deleted the user \(user.username)")

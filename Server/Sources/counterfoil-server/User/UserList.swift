@@ -74,7 +74,8 @@ struct UserList: AsyncParsableCommand {
                 state: state, role: role, lacksSecondFactor: noSecondFactor, lacksPasskey: noPasskey, limit: Self.page)
             if let search {
                 guard let search = UserSearch(search) else {
-                    throw ValidationError("--search: must be 1 to \(UserSearch.limit) bytes without control characters.")
+                    throw ValidationError(
+                        "--search: must be 1 to \(UserSearch.limit) bytes without control characters.")
                 }
                 query.search = search
             }

@@ -38,7 +38,7 @@ struct UserPassword: AsyncParsableCommand {
             let hash = try await PasswordHasher().hash(password)
             // First, so that no passkey begins a session after the sessions have ended.
             let passkeys = try await removingPasskeys(of: user, in: installation)
-            let event = installation.event(.passwordChange, user: user.id, detail: "new password")
+            let event = try await installation.event(of: .passwordSet, to: user)
             let outcome = try await installation.store.changePassword(
                 of: user.id, from: user.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
@@ -64,7 +64,7 @@ struct UserPassword: AsyncParsableCommand {
             return " \(Self.words(count)) still \(count == 1 ? "signs" : "sign") the user in; "
                 + "to delete \(count == 1 ? "it" : "them"), run the command with --remove-passkeys."
         }
-        let event = installation.event(.passkey, user: user.id, detail: "deleted all")
+        let event = try await installation.event(of: .passkeysRemoved, to: user)
         let removed = try await store.removePasskeys(of: user.id, recording: [event])
         return " Deleted \(Self.words(removed))."
     }

@@ -24,7 +24,7 @@ struct UserResetSecondFactor: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let user = try await installation.user(argument.name)
-            guard try await installation.users.resetSecondFactor(of: user.id) else {
+            guard try await installation.users.resetSecondFactor(of: user) else {
                 throw CommandFailure.refused("the user \(user.username) has no second factor")
             }
             if options.json { return try Output.json(UserDocument(user)) }

@@ -10,6 +10,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
     case connect, secrets, deleteClient = "delete-application", policy, logo, association
+    case users, newUser = "new-user", user, deleteUser = "delete-user"
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
@@ -26,7 +27,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
+            .policy, .logo, .association, .users, .newUser, .user, .deleteUser, .firstSteps, .administration, .branding,
+            .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email:

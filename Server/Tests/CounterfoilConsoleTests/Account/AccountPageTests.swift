@@ -130,6 +130,7 @@ struct AccountPageTests {
     // Password managers recognize the fields, pasting is allowed, and an error is shown at its field.
     @Test func `the page for a new password supports password managers`() throws {
         let html = try Self.html("password")
+        #expect(html.components(separatedBy: "type=\"password\"").count == 3)
         #expect(html.contains("autocomplete=\"current-password\""))
         #expect(html.contains("autocomplete=\"new-password\""))
         #expect(html.contains("autocomplete=\"username\""))

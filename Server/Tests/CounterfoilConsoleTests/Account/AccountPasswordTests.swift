@@ -156,6 +156,21 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
+    // The estimate of a new password takes milliseconds of processor time.
+    @Test func `a new password is judged after the limit of attempts`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        for _ in 0..<5 {
+            let page = try await Self.change(&browser, from: "wrong", to: "alice@example.com").passwordPage
+            #expect(page.problems.map(\.field) == ["current_password"])
+        }
+        #expect(try await Self.change(&browser, to: "alice@example.com").status == .tooManyRequests)
+        test.clock.advance(by: 1)
+        let page = try await Self.change(&browser, to: "alice@example.com").passwordPage
+        #expect(page.problems.map(\.text) == [Password.Refusal.guessable.description])
+    }
+
     // In the browser of the user, the guesses of others do not count, and there are ten of its own.
     @Test func `wrong passwords at another browser do not throttle the password change`() async throws {
         let test = try await TestServer()

@@ -80,7 +80,8 @@ struct AccountSessionTests {
                 authenticatedAt: test.clock.now + 1, lastSeenAt: test.clock.now + Double(number),
                 expiresAt: test.clock.now + 3600)
             #expect(
-                try await test.store.beginSession(session, proving: .password(test.alice.passwordHash), replacing: nil)
+                try await test.store.beginSession(
+                    session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
                     == .begun(session.id))
         }
         test.clock.advance(by: 61)

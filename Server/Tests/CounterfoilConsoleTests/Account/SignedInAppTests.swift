@@ -256,7 +256,8 @@ struct SignedInAppTests {
         let test = try await TestServer()
         let session = Session.lasting(of: test.alice)
         #expect(
-            try await test.store.beginSession(session, proving: .password(test.alice.passwordHash), replacing: nil)
+            try await test.store.beginSession(
+                session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
                 == .begun(session.id))
         let world = World(test.store, user: test.alice, client: test.lightbox, session: session)
         for _ in 0...SessionsPage.appLimit { _ = try await world.refreshFamily(of: world.grant()) }

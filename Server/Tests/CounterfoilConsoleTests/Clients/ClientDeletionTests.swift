@@ -20,7 +20,7 @@ struct ClientDeletionTests {
             let client = try #require(try await test.store.client(id))
             let world = World(test.store, user: test.alice, client: client, session: .lasting(of: test.alice))
             _ = try await test.store.beginSession(
-                world.session, proving: .password(test.alice.passwordHash), replacing: nil)
+                world.session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
             for _ in 0...ClientRemoval.rowsAtOnce { try await world.approve(world.grant(client.scope)) }
         }
         #expect(try await test.store.removeClient(id))

@@ -80,7 +80,7 @@ struct MaintenanceServiceTests {
         let world = World(
             test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
         _ = try await test.store.beginSession(
-            world.session, proving: .password(test.alice.passwordHash), replacing: nil)
+            world.session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
         for _ in 0..<ClientRemoval.rowsAtOnce + 10 { try await world.approve(world.grant()) }
         #expect(try await test.store.removeClient(test.lightbox.id))
         #expect(try await test.store.addClient(test.lightbox) == .identifierBeingFreed)
@@ -94,7 +94,7 @@ struct MaintenanceServiceTests {
         let world = World(
             test.store, user: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
         _ = try await test.store.beginSession(
-            world.session, proving: .password(test.alice.passwordHash), replacing: nil)
+            world.session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
         // The first round leaves some of these records: it deletes a batch of expired ones and one of the client.
         for _ in 0..<ClientRemoval.rowsAtOnce + 2 * MaintenanceService.batch + 10 {
             try await world.approve(world.grant())

@@ -23,10 +23,13 @@ struct BoundedQueueTests {
         init() { _ = queue.start { [gate] in gate.wait() } }
 
         /// Queues a work item; returns false if it is refused.
-        func start(_ name: String, for party: BoundedQueue.Party) -> Bool {
+        func start(
+            _ name: String, for party: BoundedQueue.Party, doing work: @escaping @Sendable () -> Void = {}
+        ) -> Bool {
             state.withLock { $0.left += 1 }
             let isAccepted = queue.start(for: party) {
                 self.state.withLock { $0.order.append(name) }
+                work()
                 self.leave()
             }
             if !isAccepted { leave() }
@@ -80,6 +83,25 @@ struct BoundedQueueTests {
         #expect(busy.start("b", for: BoundedQueue.Party(lines: ["source 4", "bob"], limits: [])))
         #expect(busy.start("b2", for: BoundedQueue.Party(lines: ["source 1", "bob"], limits: [])))
         #expect(await busy.run() == ["a1", "b", "a2", "b2", "a3"])
+    }
+
+    // Each of a and b has no work for a moment after each turn, as a caller that waits for its response.
+    @Test func `parties that return after each turn pass over no work that waits`() async {
+        let busy = BusyQueue()
+        let former = Mutex<(line: String, number: Int)?>(nil)
+        @Sendable func start(_ line: String, _ number: Int) {
+            let isAccepted = busy.start("\(line)\(number)", for: Self.party(line)) {
+                // The work item before this one has left its line.
+                let ended = former.withLock { former in
+                    defer { former = (line, number) }
+                    return former
+                }
+                if let ended, ended.line != "c", ended.number < 3 { start(ended.line, ended.number + 1) }
+            }
+            #expect(isAccepted)
+        }
+        for (line, number) in [("a", 1), ("b", 1), ("c", 1), ("c", 2)] { start(line, number) }
+        #expect(await busy.run() == ["a1", "b1", "c1", "c2", "a2", "b2", "a3", "b3"])
     }
 
     @Test func `one party cannot fill the queue`() async throws {

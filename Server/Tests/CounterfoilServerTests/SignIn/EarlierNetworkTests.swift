@@ -40,11 +40,17 @@ struct EarlierNetworkTests {
         }
     }
 
-    // The guesses come from one address, and from all networks of a household, for both names of the account.
+    // The guesses come from one address, and from all 256 networks of a household, for both names of the account. A
+    // passkey signs the user in anywhere.
     @Test func `an hour of guesses keeps a user out of no browser and no network of an earlier sign-in`() async throws {
         let test = try await TestServer()
         var browser = test.browser(source: "198.51.100.0")
+        var passkey = TestPasskey()
+        try await browser.signInToConsole(username: "alice")
+        try await browser.add(&passkey)
+        browser.cookies["__Host-counterfoil-session"] = nil
         #expect(try await Self.signIn(test, with: &browser) == .ok)
+        var guessing: Set<String> = []
         // The second one is in the network of 48 bits from which most guesses come.
         let homes = [Self.home, "2001:db8:2:2a5::/64"]
         for home in homes { #expect(try await Self.signIn(test, from: home) == .ok) }
@@ -52,9 +58,11 @@ struct EarlierNetworkTests {
             test.clock.advance(by: 60)
             for number in 0..<10 {
                 let subnet = String(0x100 + (minute * 9 + number) % 256, radix: 16)
+                let source = number == 0 ? Self.stranger : "2001:db8:2:\(subnet)::/64"
+                guessing.insert(source)
                 _ = try await Self.signIn(
-                    test, from: number == 0 ? Self.stranger : "2001:db8:2:\(subnet)::/64",
-                    as: number.isMultiple(of: 2) ? "alice" : "alice@example.com", password: "wrong")
+                    test, from: source, as: number.isMultiple(of: 2) ? "alice" : "alice@example.com",
+                    password: "wrong")
             }
             // The limits apply to everyone else.
             #expect(try await Self.signIn(test, from: "203.0.113.77") != .ok)
@@ -62,13 +70,18 @@ struct EarlierNetworkTests {
             browser.source = "198.51.100.\(minute + 1)"
             #expect(try await Self.signIn(test, with: &browser) == .ok)
             for home in homes { #expect(try await Self.signIn(test, from: home) == .ok) }
+            var other = test.browser(source: "203.0.113.\(100 + minute)")
+            let page = try await other.open(Attempt(test).url)
+            #expect(try await other.signIn(on: page, with: passkey).status == .ok)
         }
+        #expect(guessing.count == 257)
     }
 
     @Test func `a network of an earlier sign-in has ten guesses of its own`() async throws {
         let judged = Mutex<[PasswordHash]>([])
         let test = try await TestServer(hasher: PasswordHasher { hash in judged.withLock { $0.append(hash) } })
-        #expect(try await Self.signIn(test, from: Self.home) == .ok)
+        let other = "198.51.100.7"
+        for home in [Self.home, other] { #expect(try await Self.signIn(test, from: home) == .ok) }
         judged.withLock { $0 = [] }
         for number in 0..<60 {
             let name = number.isMultiple(of: 2) ? "alice" : "alice@example.com"
@@ -78,10 +91,30 @@ struct EarlierNetworkTests {
         let hashes = judged.withLock { $0 }
         #expect(hashes.count { $0 == test.alice.passwordHash } == 10)
         #expect(try await Self.signIn(test, from: Self.home) != .ok)
-        // They count nowhere else.
-        #expect(try await Self.signIn(test, from: Self.stranger) == .ok)
+        // They lock the user out nowhere else.
+        for place in [other, Self.stranger] { #expect(try await Self.signIn(test, from: place) == .ok) }
         test.clock.advance(by: 900)
         #expect(try await Self.signIn(test, from: Self.home) == .ok)
+    }
+
+    // Otherwise an attacker in eight networks of the user would have eighty.
+    @Test func `all networks of earlier sign-ins have twenty guesses together`() async throws {
+        let judged = Mutex<[PasswordHash]>([])
+        let test = try await TestServer(hasher: PasswordHasher { hash in judged.withLock { $0.append(hash) } })
+        let homes = (0..<EarlierNetwork.limit).map { "198.51.100.\($0)" }
+        for home in homes { #expect(try await Self.signIn(test, from: home) == .ok) }
+        judged.withLock { $0 = [] }
+        for round in 0..<40 {
+            let name = round.isMultiple(of: 2) ? "alice" : "alice@example.com"
+            for source in homes + [Self.stranger] {
+                _ = try await Self.signIn(test, from: source, as: name, password: "wrong")
+            }
+            test.clock.advance(by: 20)
+        }
+        let hashes = judged.withLock { $0 }
+        #expect(hashes.count { $0 == test.alice.passwordHash } == 30)
+        test.clock.advance(by: 900)
+        #expect(try await Self.signIn(test, from: homes[0]) == .ok)
     }
 
     // As in any other network.
@@ -119,7 +152,7 @@ struct EarlierNetworkTests {
         let renewed = try await PasswordHasher().hash(try Password.chosen(password, for: test.alice.username))
         #expect(
             try await test.store.replacePasswordHash(
-                of: test.alice.id, from: test.alice.passwordHash, to: renewed))
+                of: test.alice.id, from: try #require(test.alice.passwordHash), to: renewed))
         try await Self.guess(test)
         #expect(try await Self.signIn(test, from: Self.home, password: password) == .tooManyRequests)
     }

@@ -74,6 +74,6 @@ struct SignInQueueTests {
         }
         let verified = order.withLock { $0 }
         #expect(verified.count == 9)
-        #expect(verified.prefix(3) == [bob.passwordHash, test.alice.passwordHash, bob.passwordHash])
+        #expect(Array(verified.prefix(3)) == [bob.passwordHash, test.alice.passwordHash, bob.passwordHash])
     }
 }

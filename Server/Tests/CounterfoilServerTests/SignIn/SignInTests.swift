@@ -95,6 +95,30 @@ struct SignInTests {
         #expect(costs.withLock { $0 } == Array(repeating: "argon2id$v=19$m=19456,t=2,p=1$22$43", count: 3))
     }
 
+    @Test(arguments: ["", "carol's former password"])
+    func `a user without a password gets the answer of a wrong password, at the same cost`(
+        _ typed: String
+    ) async throws {
+        let verified = Mutex<[PasswordHash]>([])
+        let test = try await TestServer(hasher: PasswordHasher { hash in verified.withLock { $0.append(hash) } })
+        let carol = User(
+            username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: nil,
+            createdAt: test.clock.now)
+        #expect(try await test.store.addUser(carol) == .added)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let unknown = try await browser.signIn(on: page, username: "nobody", password: typed)
+        let reply = try await browser.signIn(on: page, username: "carol", password: typed)
+        #expect(reply.status == unknown.status)
+        #expect(try reply.signInPage.problem == unknown.signInPage.problem)
+        let hashes = verified.withLock { $0 }
+        #expect(hashes.count == (typed.isEmpty ? 0 : 2) && Set(hashes.map(\.exposed)).count <= 1)
+        #expect(try await test.store.sessions(of: carol.id).isEmpty)
+        let events = try await test.store.audit(AuditQuery(kind: .signIn, limit: 1))
+        let event = try #require(events.first?.event)
+        #expect(event.userID == carol.id && event.reason == .wrongPassword)
+    }
+
     /// A password of 1024 bytes, the maximum.
     private static let longest = String(repeating: "long and odd ", count: 78) + "0123456789"
 
@@ -195,7 +219,7 @@ struct SignInTests {
             username: try #require(Username("carol")), email: nil, displayName: "Carol", passwordHash: former,
             createdAt: test.clock.now)
         #expect(try await store.addUser(carol) == .added)
-        let new = test.alice.passwordHash
+        let new = try #require(test.alice.passwordHash)
         store.before(.replacePasswordHash) {
             _ = try? await store.replacePasswordHash(of: carol.id, from: former, to: new)
         }
@@ -339,6 +363,16 @@ struct SignInTests {
         #expect(problem.title == "This page has expired")
         let again = try await browser.open(try #require(problem.continueLink).address)
         #expect(try again.signInPage.request == reply.signInPage.request)
+    }
+
+    // NIST SP 800-63B-4 §3.1.1.2: no password is changed periodically.
+    @Test func `a password does not expire`() async throws {
+        let test = try await TestServer()
+        test.clock.advance(by: 10 * 365 * 86_400)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let reply = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
+        #expect(try reply.consentPage.userDisplayName.description == "Alice")
     }
 
     // The largest possible request passes through every page.

@@ -306,7 +306,8 @@ struct AuthorizationCodeGrantTests {
             digest: ArtefactDigest(of: SessionToken()), userID: test.alice.id, authenticatedAt: test.clock.now,
             lastSeenAt: test.clock.now, expiresAt: test.clock.now.addingTimeInterval(60))
         #expect(
-            try await test.store.beginSession(session, proving: .password(test.alice.passwordHash), replacing: nil)
+            try await test.store.beginSession(
+                session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
                 == .begun(session.id))
         let grant = Grant(
             userID: test.alice.id, clientID: test.lightbox.id, scope: try Scope(parsing: "photos.read"),

@@ -72,6 +72,14 @@ struct MailPostTests {
         #expect(failures.reduce(0, +) == 1)
     }
 
+    // Otherwise a slow attempt and that of another server could both succeed.
+    @Test func `an attempt to send a mail ends before another server may take it`() {
+        let (smtp, sendmail) = (SMTPSubmission.Limits(), SendmailProgram.Limits())
+        let lease = Duration.seconds(MailDelivery.lease)
+        #expect(smtp.session + smtp.reply + smtp.stop < lease)
+        #expect(sendmail.whole + sendmail.stop < lease)
+    }
+
     @Test func `a mail that the mail server refuses is given up, and its log line has no address`() async throws {
         let receiver = try await MailReceiver(.refuse)
         let test = try await TestServer(mailSender: try Self.post(to: receiver))

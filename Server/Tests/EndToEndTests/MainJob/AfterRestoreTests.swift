@@ -116,7 +116,7 @@ struct AfterRestoreTests {
 
     private static func report(_ clientID: String, _ api: String) -> String {
         """
-        The password of these users changed after the copy. Set a new one with "user password":
+        The password of these users was changed or removed after the copy, so they have none now. Set a new one with "user password":
           bob
         These users were disabled after the copy:
           carol

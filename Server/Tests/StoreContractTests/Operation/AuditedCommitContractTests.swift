@@ -267,13 +267,22 @@ struct AuditedCommitContractTests {
     ]
 
     @Test(arguments: StoreKind.allCases, steps)
-    func `a commit appends its events in their order, and appends none if it changes nothing`(
+    func `a commit appends its events in their order with their notices, and appends none if it changes nothing`(
         _ kind: StoreKind, _ step: Step
     ) async throws {
         try await kind.withWorld { world async throws in
             let commit = try await step.make(world)
-            let events = ["one", "two"].map { AuditEvent(at: World.now + 60, .setting, detail: $0) }
+            let notices = (1...2).map { _ in
+                NewMail(
+                    id: MailIdentifier(), userID: world.user.id, sealed: [1], createdAt: World.now + 60,
+                    expires: World.now + 120)
+            }
+            let events = zip(["one", "two"], notices).map { detail, notice in
+                AuditEvent(at: World.now + 60, .setting, userID: world.user.id, detail: detail).notifying(by: notice)
+            }
             #expect(try await commit(events))
+            let queued = try await world.store.takeMails(dueAt: World.now + 60, until: World.now + 90, limit: 10)
+            #expect(Set(queued.map(\.mail)).isSuperset(of: notices))
             let log = try await world.store.audit(AuditQuery(since: World.now + 60)).map(\.event)
             #expect(log == events.reversed())
             #expect(try await !commit(events))

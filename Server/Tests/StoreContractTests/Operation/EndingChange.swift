@@ -63,10 +63,27 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                     return outcome == .begun(session.id)
                 },
                 isLeft: { world async throws in
-                    let user = try await world.store.user(world.user.id)
+                    let user = try #require(try await world.store.user(world.user.id))
                     // The new password is not in the copy.
-                    return user?.disabledAt == nil && user?.passwordHash == .unusable
+                    return user.disabledAt == nil && user.passwordHash == nil
                 },
+                report: report)
+        },
+        EndingChange("a removed password", [.password, .session]) { world async throws in
+            var report = RestoreReport()
+            report.withoutPassword = [world.user.username.rawValue]
+            return Steps(
+                end: { world async throws in
+                    _ = try await world.store.changePassword(
+                        of: world.user.id, from: .example, to: nil, keeping: nil, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let session = Session.lasting(of: world.user)
+                    let outcome = try await world.store.beginSession(
+                        session, proving: .example, replacing: nil, recording: [])
+                    return outcome == .begun(session.id)
+                },
+                isLeft: { try #require(try await $0.store.user(world.user.id)).passwordHash == nil },
                 report: report)
         },
         EndingChange("a deleted passkey", [.passkey]) { world async throws in
@@ -231,7 +248,7 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                     let user = try await world.store.user(former.id)
                     return user != nil && user?.disabledAt == nil
                 },
-                isLeft: { try await $0.store.user(former.id)?.passwordHash == .unusable },
+                isLeft: { try #require(try await $0.store.user(former.id)).passwordHash == nil },
                 report: report)
         },
     ]

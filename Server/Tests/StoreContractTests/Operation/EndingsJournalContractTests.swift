@@ -242,7 +242,7 @@ struct EndingsJournalContractTests {
             let grants = [world.grant(), world.grant(), world.grant()]
             for grant in grants { try await world.approve(grant) }
             let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
-            let restored = RestoredStore(store, serverKey: key, unusable: .other)
+            let restored = RestoredStore(store, serverKey: key)
             let copy = try await restored.position()
             let path = directory.path("endings")
             let lines = grants.prefix(2).enumerated().map { index, grant in
@@ -292,7 +292,7 @@ struct EndingsJournalContractTests {
             let grant = world.grant()
             try await world.approve(grant)
             let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
-            let restored = RestoredStore(store, serverKey: key, unusable: .other)
+            let restored = RestoredStore(store, serverKey: key)
             let copy = try await restored.position()
             let path = directory.path("endings")
             let ending = Ending(

@@ -125,6 +125,6 @@ struct RestoredArtefactContractTests {
     private static func restored(_ world: World) throws -> RestoredStore {
         RestoredStore(
             try #require(world.store as? any SQLStore),
-            serverKey: try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32))), unusable: .unusable)
+            serverKey: try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32))))
     }
 }

@@ -57,13 +57,29 @@ struct SharedStateContractTests {
         try await kind.withStore { store async throws in
             let account = Self.key("account", failures: 2)
             let decoy = Self.key("no account").digest
-            let byName = CountedAttempt([Self.key("alice")], concealed: account, decoy: decoy)
-            let byEmail = CountedAttempt([Self.key("alice@example.com")], concealed: account, decoy: decoy)
+            let byName = CountedAttempt([Self.key("alice")], concealed: [account], decoy: decoy)
+            let byEmail = CountedAttempt([Self.key("alice@example.com")], concealed: [account], decoy: decoy)
             #expect(try await store.admitAttempt(byName, at: World.now) == .admitted)
             #expect(try await store.admitAttempt(byEmail, at: World.now) == .admitted)
             #expect(try await store.admitAttempt(byName, at: World.now) == .concealed)
             #expect(try await store.admitAttempt(byName, at: World.now) == .concealed)
             #expect(try await store.admitAttempt(byName, at: World.now) == Self.tooEarly(60))
+        }
+    }
+
+    // Each attempt counts under both concealed keys, whose limits hold one by one.
+    @Test(arguments: StoreKind.allCases)
+    func `the first of two concealed keys that is reached refuses`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let (all, decoy) = (Self.key("all networks", failures: 3), Self.key("no account").digest)
+            let attempts = ["home", "work"].map { network in
+                CountedAttempt(
+                    [Self.key("alice", failures: 100)], concealed: [Self.key(network, failures: 2), all], decoy: decoy)
+            }
+            for _ in 0..<2 { #expect(try await store.admitAttempt(attempts[0], at: World.now) == .admitted) }
+            #expect(try await store.admitAttempt(attempts[0], at: World.now) == .concealed)
+            #expect(try await store.admitAttempt(attempts[1], at: World.now) == .admitted)
+            #expect(try await store.admitAttempt(attempts[1], at: World.now) == .concealed)
         }
     }
 
@@ -107,7 +123,7 @@ struct SharedStateContractTests {
             let verdicts = try await outcomes(of: 60) { number in
                 let attempt = CountedAttempt(
                     [Self.key("user\(number)"), Self.key("192.0.2.1", failures: 100)],
-                    concealed: Self.key("account\(number)"), decoy: Self.key("none\(number)").digest)
+                    concealed: [Self.key("account\(number)")], decoy: Self.key("none\(number)").digest)
                 return try await (number.isMultiple(of: 2) ? store : other).admitAttempt(attempt, at: World.now)
             }
             #expect(verdicts == [.admitted: 60])

@@ -24,7 +24,8 @@ struct TokenFamilyUnderTest {
             digest: ArtefactDigest(of: SessionToken()), userID: test.alice.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 60)
         #expect(
-            try await server.store.beginSession(session, proving: .password(test.alice.passwordHash), replacing: nil)
+            try await server.store.beginSession(
+                session, proving: .password(try #require(test.alice.passwordHash)), replacing: nil)
                 == .begun(session.id))
         let grant = Grant(
             userID: test.alice.id, clientID: client.id, scope: client.scope, sessionID: session.id, createdAt: now,

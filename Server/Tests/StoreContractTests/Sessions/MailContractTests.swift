@@ -156,18 +156,41 @@ struct MailContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the notice of a new password is queued if the password was changed`(_ kind: StoreKind) async throws {
+    func `the notice of an event is queued if the change is made`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let sender = try await Sender(store)
             for (former, outcome) in [
                 (PasswordHash.other, ChangePasswordOutcome.changedMeanwhile), (.example, .changed),
             ] {
+                let event = AuditEvent(at: World.now, .passwordChange, userID: sender.user.id)
+                    .notifying(by: Sender.mail(of: sender.user))
                 let changed = try await store.changePassword(
-                    of: sender.user.id, from: former, to: .other, keeping: nil, at: World.now,
-                    sending: Sender.mail(of: sender.user), recording: [])
+                    of: sender.user.id, from: former, to: .other, keeping: nil, at: World.now, recording: [event])
                 #expect(changed == outcome)
                 #expect(try await store.mailBacklog().count == (outcome == .changed ? 1 : 0))
             }
+            // The notice is no part of the log.
+            let event = AuditEvent(at: World.now, .passwordChange, userID: sender.user.id)
+            #expect(try await store.audit(AuditQuery()).map(\.event) == [event])
+            #expect(event == event.notifying(by: Sender.mail(of: sender.user)))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a notice to another user than that of the event, or to a deleted user, is not queued`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let sender = try await Sender(store)
+            let (notice, other) = (Sender.mail(of: sender.user), try User.named("bob"))
+            #expect(try await store.addUser(other) == .added)
+            try await store.appendAudit(AuditEvent(at: World.now, .passkey, userID: other.id).notifying(by: notice))
+            let terms = try World.terms(of: sender.user)
+            _ = try await store.beginRemoval(of: sender.user.id, by: terms, recording: { _ in [] }, at: World.now)
+            let event = AuditEvent(at: World.now + 1, .passkey, userID: sender.user.id)
+            try await store.appendAudit(event.notifying(by: notice))
+            #expect(try await store.audit(AuditQuery(since: World.now + 1)).first?.event.userID == terms.pseudonym)
+            #expect(try await store.mailBacklog().count == 0)
         }
     }
 

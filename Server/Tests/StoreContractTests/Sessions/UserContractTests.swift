@@ -133,6 +133,45 @@ struct UserContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a removed password begins and approves nothing more, and another can be added`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let (here, continued) = (Session.example(of: user), Session.example(of: user))
+            try await world.begin(here)
+            let waiting = try await world.approve(world.grant())
+            #expect(try await world.changePassword(from: .example, to: nil, keeping: here) == .changed)
+            var former = user
+            former.passwordHash = nil
+            #expect(try await store.user(user.id) == former)
+            #expect(try await store.user(named: user.username) == former)
+            #expect(try await store.sessions(of: user.id) == [here])
+            #expect(try await store.consumeCode(waiting.digest, beginning: nil, at: World.now) == .gone)
+            for proof in [
+                SignInProof.example, .password(PasswordHash(encoded: "")), .continued(.example, [.password]),
+                .twoFactors(.example, .remembered(ArtefactDigest(of: SessionToken()))),
+            ] {
+                let outcome = try await store.beginSession(continued, proving: proof, replacing: nil)
+                #expect(outcome == .proofOutdated)
+            }
+            #expect(try await world.changePassword(from: .example, to: .other, keeping: nil) == .changedMeanwhile)
+            #expect(try await !store.replacePasswordHash(of: user.id, from: .example, to: .other))
+
+            #expect(
+                try await store.beginSession(continued, proving: .continued(nil, [.passkey]), replacing: nil)
+                    == .begun(continued.id))
+            #expect(try await world.changePassword(from: nil, to: .other, keeping: continued) == .changed)
+            #expect(try await store.user(user.id)?.passwordHash == .other)
+            #expect(try await store.sessions(of: user.id).map(\.digest) == [continued.digest])
+            #expect(try await world.changePassword(from: nil, to: .example, keeping: nil) == .changedMeanwhile)
+            let late = try await store.beginSession(
+                Session.example(of: user), proving: .continued(nil, [.passkey]), replacing: nil)
+            #expect(late == .proofOutdated)
+        }
+    }
+
     // The password stays the same, so nothing ends.
     @Test(arguments: StoreKind.allCases)
     func `a hash is replaced only by one of the same password, and nothing ends`(_ kind: StoreKind) async throws {
@@ -167,8 +206,8 @@ struct UserContractTests {
 
 extension World {
     fileprivate func changePassword(
-        from former: PasswordHash,
-        to new: PasswordHash,
+        from former: PasswordHash?,
+        to new: PasswordHash?,
         keeping session: Session?
     ) async throws -> ChangePasswordOutcome {
         try await store.changePassword(of: user.id, from: former, to: new, keeping: session?.digest, at: World.now)

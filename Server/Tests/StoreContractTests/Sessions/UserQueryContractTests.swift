@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// SEC830, SEC831, SEC832: the search for users, and the last administrator.
+/// The search for users, and the last administrator.
 @Suite("The contract: queries for users")
 struct UserQueryContractTests {
     private static func user(
@@ -30,7 +30,6 @@ struct UserQueryContractTests {
         return try await names(store, UserQuery(search: search))
     }
 
-    // SEC830
     @Test(arguments: StoreKind.allCases)
     func `a search finds the beginning of a user name, an email address or a display name`(
         _ kind: StoreKind
@@ -64,13 +63,11 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC830
     @Test(arguments: ["", "  ", "\u{200B}", "a\0", "a\nb", String(repeating: "a", count: 255)])
     func `a text that no search can have is refused`(typed: String) {
         #expect(UserSearch(typed) == nil)
     }
 
-    // SEC830
     @Test(arguments: StoreKind.allCases)
     func `filters hold at the same time, and follow each change`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -99,7 +96,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC831
     @Test(arguments: StoreKind.allCases)
     func `the commit that begins a session records the time of the sign-in`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -125,7 +121,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC830
     @Test(arguments: StoreKind.allCases)
     func `pages continue by user name, whatever happens to the last one`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -145,7 +140,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC830
     @Test(arguments: StoreKind.allCases)
     func `a call examines a limited number of users, and the next one continues`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -166,7 +160,7 @@ struct UserQueryContractTests {
             let count = try await store.userCount(matching: UserQuery())
             #expect(count.number == UserCount.limit && !count.isExact)
             #expect(try await store.userCount(matching: UserQuery(state: .disabled)) == UserCount(0))
-            // All display names begin with the text: those who are found by it alone are left out, and the page says so.
+            // Every display name begins with the text, so no one is found by it alone, and the page says so.
             let page = try await store.users(matching: UserQuery(search: UserSearch("x")))
             #expect(page.users.isEmpty && page.isTooBroad && page.next == nil)
             let named = try await store.users(matching: UserQuery(search: UserSearch("u0000"), limit: 100))
@@ -174,7 +168,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC832
     @Test(arguments: StoreKind.allCases)
     func `of administrators who take each other's rights away at once, one is left`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -195,7 +188,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC832
     @Test(arguments: StoreKind.allCases)
     func `the last administrator who can sign in is not disabled, demoted or deleted`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
@@ -206,7 +198,8 @@ struct UserQueryContractTests {
             for user in [root, other] { #expect(try await store.addUser(user) == .added) }
             #expect(try await store.disableUser(root.id, at: World.now, recording: []) == .lastAdministrator)
             #expect(
-                try await store.setAdministrator(false, of: root.id, at: World.now, recording: []) == .lastAdministrator)
+                try await store.setAdministrator(false, of: root.id, at: World.now, recording: []) == .lastAdministrator
+            )
             let removal = try await store.beginRemoval(
                 of: root.id, by: World.terms(of: root), recording: { _ in [] }, at: World.now)
             #expect(removal == .lastAdministrator)
@@ -224,7 +217,6 @@ struct UserQueryContractTests {
         }
     }
 
-    // SEC833
     @Test(arguments: StoreKind.allCases)
     func `the records that a deletion would delete are counted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -4,10 +4,9 @@ import CounterfoilStore
 import Foundation
 import HTTPTypes
 
-/// `/admin/users/new`: the form that adds a user, whose password nobody knows.
+/// `/admin/users/new`: the form that adds a user, who has no password at first.
 struct NewUserForm: Sendable {
     let console: Console
-    let hasher: PasswordHasher
 
     /// The values as they were typed.
     private struct Draft {
@@ -39,7 +38,7 @@ struct NewUserForm: Sendable {
         guard problems.isEmpty,
             let user = User(
                 creating: draft.username, email: email, isEmailVerified: draft.isEmailVerified,
-                displayName: displayName.isEmpty ? nil : displayName, passwordHash: try await hasher.unknownPassword(),
+                displayName: displayName.isEmpty ? nil : displayName, passwordHash: nil,
                 isAdministrator: draft.isAdministrator, at: exchange.now)
         else { return page(draft, exchange, problems) }
         switch try await console.administration(exchange.user.id, exchange.request, exchange.now).add(user) {

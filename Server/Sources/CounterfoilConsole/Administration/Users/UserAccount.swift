@@ -67,9 +67,11 @@ struct UserAccount: Sendable {
             return .done(UserNotice.appEnded, under: id, at: console.path(.user, of: user))
         case .removePasskey:
             guard let digest = try digest(in: "passkey", of: form) else { return done(.gone, user) }
-            return done(try await changes.removePasskey(digest, of: user) ? .passkeyRemoved : .gone, user)
+            let isRemoved = try await changes.removePasskey(digest, of: try await overview(exchange).user)
+            return done(isRemoved ? .passkeyRemoved : .gone, user)
         case .resetSecondFactor:
-            return done(try await changes.resetSecondFactor(of: user) ? .secondFactorReset : .gone, user)
+            let isReset = try await changes.resetSecondFactor(of: try await overview(exchange).user)
+            return done(isReset ? .secondFactorReset : .gone, user)
         case .edit, nil: throw PageProblem.noDecision
         }
     }
@@ -123,7 +125,7 @@ struct UserAccount: Sendable {
         user.displayName = displayName
         user.changeEmail(to: address, isVerified: typed.isEmailVerified)
         let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
-        switch try await changes.update(user) {
+        switch try await changes.update(user, from: overview.user) {
         case .updated: return done(.saved, user.id)
         case .emailTaken: return try await again([problem(.emailTaken, "email")], .conflict)
         case .notFound: throw NotFoundError()
@@ -165,6 +167,7 @@ struct UserAccount: Sendable {
             email: FormField("email", answer.typed?.email ?? user.email?.rawValue ?? "", problem: problem("email")),
             emailVerified: FormCheck(
                 "email_verified", isOn: answer.typed?.isEmailVerified ?? (user.profile.isEmailVerified == true)),
+            hasPassword: user.passwordHash != nil,
             passkeys: try await console.store.passkeys(of: user.id).map { passkey in
                 UserAccountPage.PasskeyRow(
                     id: Base64URL.encode(passkey.digest.bytes), name: DisplayName(passkey.name),

@@ -45,6 +45,7 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var displayName: FormField
     package var email: FormField
     package var emailVerified: FormCheck
+    package var hasPassword: Bool
     package var passkeys: [PasskeyRow]
     /// The second factor in words; nil if there is none.
     package var secondFactor: String?

@@ -67,7 +67,8 @@ struct UserDeletion: Sendable {
         switch try await changes.delete(user.id, ownedClients: owned).outcome {
         case .begun:
             console.logger.notice(
-                "deleted a user", metadata: ["administrator": "\(exchange.user.id)", "request": "\(exchange.request.id)"])
+                "deleted a user",
+                metadata: ["administrator": "\(exchange.user.id)", "request": "\(exchange.request.id)"])
             return .done(UserNotice.deleted, at: console.path(.users))
         case .notFound: throw NotFoundError()
         case .lastAdministrator: refuse(.lastAdministrator)

@@ -109,7 +109,9 @@ struct UserList: Sendable {
             action: action,
             newPath: console.path(.newUser),
             isFiltered: question.isFiltered,
-            count: count.flatMap { $0.number == 0 || (!$0.isExact && $0.number < UserCount.limit) ? nil : words($0.users) },
+            count: count.flatMap {
+                $0.number == 0 || (!$0.isExact && $0.number < UserCount.limit) ? nil : words($0.users)
+            },
             remark: found.isTooBroad
                 ? words(LocalizedText(UserMessage.tooBroad, ["count": .number(UserQuery.candidates)])) : nil,
             rows: found.users.map { row($0, exchange) },
@@ -151,7 +153,13 @@ struct UserList: Sendable {
     }
 
     private func row(_ overview: UserOverview, _ exchange: Console.Exchange) -> UsersPage.Row {
-        let user = overview.user
+        let (user, words) = (overview.user, exchange.words)
+        var ways: [String] = []
+        if user.passwordHash != nil { ways.append(words(UserMessage.password)) }
+        if overview.hasSecondFactor { ways.append(words(UserMessage.secondFactor)) }
+        if overview.passkeys > 0 {
+            ways.append(words(LocalizedText(UserMessage.passkeys, ["count": .number(overview.passkeys)])))
+        }
         return UsersPage.Row(
             path: console.path(.user, of: user.id),
             name: DisplayName(of: user),
@@ -160,9 +168,7 @@ struct UserList: Sendable {
             isEmailVerified: user.profile.isEmailVerified == true,
             isAdministrator: user.isAdministrator,
             isDisabled: user.disabledAt != nil,
-            lastSignIn: overview.lastSignInAt.map { exchange.words.ago($0, now: exchange.now) },
-            hasSecondFactor: overview.hasSecondFactor,
-            passkeys: overview.passkeys == 0
-                ? nil : exchange.words(LocalizedText(UserMessage.passkeys, ["count": .number(overview.passkeys)])))
+            lastSignIn: overview.lastSignInAt.map { words.ago($0, now: exchange.now) },
+            ways: ways.isEmpty ? nil : ways.joined(separator: ", "))
     }
 }

@@ -25,6 +25,8 @@ enum UserMessage: String, LocalizationKey {
     case number = "users.number"
     case numberMany = "users.number-many"
     case tooBroad = "users.too-broad"
+    case password = "users.password"
+    case secondFactor = "account.second-factor"
     case passkeys = "users.passkeys"
     case everyState = "users.state.every"
     case enabled = "users.state.enabled"

@@ -48,9 +48,8 @@ package struct UsersPage: ConsolePage, Hashable {
         package var isDisabled: Bool
         /// The time of the last sign-in, in words; nil if there was none.
         package var lastSignIn: String?
-        package var hasSecondFactor: Bool
-        /// The number of passkeys, in words; nil if there is none.
-        package var passkeys: String?
+        /// The password, the second factor and the number of passkeys, in words; nil if there is none of them.
+        package var ways: String?
     }
 }
 

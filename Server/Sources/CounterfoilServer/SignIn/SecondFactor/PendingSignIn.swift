@@ -11,8 +11,8 @@ package struct PendingSignIn: Sendable, Hashable {
     static let lifetime: TimeInterval = 10 * 60
 
     let user: UserIdentifier
-    /// A digest of the hash of the verified password.
-    let passwordMark: String
+    /// A digest of the hash of the verified password; nil if the user had none.
+    let passwordMark: String?
     /// The time of the verification of the password, or of the page on which a signed-in user confirms.
     let startedAt: Date
     /// Whether the box "Keep me signed in on this device" was ticked.
@@ -24,7 +24,7 @@ package struct PendingSignIn: Sendable, Hashable {
 
     private struct Content: Codable {
         let user: String
-        let passwordMark: String
+        let passwordMark: String?
         let startedAt: Double
         let staysSignedIn: Bool
         let sessionSince: Double?
@@ -33,7 +33,7 @@ package struct PendingSignIn: Sendable, Hashable {
 
     init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, isSetup: Bool = false) {
         self.user = user.id
-        passwordMark = user.passwordHash.mark
+        passwordMark = user.passwordHash?.mark
         startedAt = now
         self.staysSignedIn = staysSignedIn
         self.sessionSince = sessionSince
@@ -68,9 +68,12 @@ package struct PendingSignIn: Sendable, Hashable {
         return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
     }
 
-    /// Returns true if the user can still finish the sign-in: the account is enabled and has the same password.
-    func holds(for current: User) -> Bool {
-        user == current.id && current.disabledAt == nil && passwordMark == current.passwordHash.mark
+    /// Returns the hash of the password with which the user can still finish the sign-in; nil if the account is
+    /// disabled, or has another password or none.
+    func passwordHash(of current: User) -> PasswordHash? {
+        guard user == current.id, current.disabledAt == nil, let hash = current.passwordHash, passwordMark == hash.mark
+        else { return nil }
+        return hash
     }
 }
 
@@ -116,7 +119,7 @@ struct RememberedBrowsers: Sendable {
             let sealed = Base64URL.decode(value),
             let bytes = try? keys.open(sealed).bytes,
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
-            content.user == user.id.rawValue, content.passwordMark == user.passwordHash.mark,
+            content.user == user.id.rawValue, let hash = user.passwordHash, content.passwordMark == hash.mark,
             now.isWithin(TimeInterval(days * 86_400), after: content.since)
         else { return nil }
         return Base64URL.decode(content.factor).flatMap(ArtefactDigest.init(stored:))
@@ -124,10 +127,11 @@ struct RememberedBrowsers: Sendable {
 
     /// Returns the cookie that remembers a browser; nil if no browser is remembered, or the encryption fails.
     func remember(_ user: User, with factor: ArtefactDigest, now: Date) -> String? {
+        guard days > 0, let hash = user.passwordHash else { return nil }
         let content = Content(
-            user: user.id.rawValue, passwordMark: user.passwordHash.mark, factor: Base64URL.encode(factor.bytes),
+            user: user.id.rawValue, passwordMark: hash.mark, factor: Base64URL.encode(factor.bytes),
             since: now.timeIntervalSince1970)
-        guard days > 0, let bytes = try? JSONEncoder().encode(content), let sealed = try? keys.seal(Array(bytes)) else {
+        guard let bytes = try? JSONEncoder().encode(content), let sealed = try? keys.seal(Array(bytes)) else {
             return nil
         }
         return cookies.remembered(Base64URL.encode(sealed), for: days * 86_400)

@@ -36,6 +36,7 @@ extension SignInForm {
     func continueAfterPassword(
         _ submission: Submission, of user: User, typed: Typed, at client: ClientIdentifier?
     ) async throws -> Outcome {
+        guard let passwordHash = user.passwordHash else { return .again(.wrong(typed)) }
         let state = try await secondFactors.store.secondFactor(of: user.id)
         let isRequired = settings.secondFactor.isRequired(of: user)
         let hasPasskey = state == .none && isRequired ? try await hasPasskey(user) : false
@@ -46,12 +47,11 @@ extension SignInForm {
             of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, isSetup: step == .setup)
         switch step {
         case .session:
-            let proof = Proof(.password(user.passwordHash), staysSignedIn: typed.staysSignedIn)
+            let proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .rememberedSession(let factor):
             let use = SecondFactorUse.remembered(factor)
-            let proof = Proof(
-                .twoFactors(user.passwordHash, use), staysSignedIn: typed.staysSignedIn, note: use.note)
+            let proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: typed.staysSignedIn, note: use.note)
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
@@ -89,7 +89,7 @@ extension SignInForm {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         let context = pendingContext(of: submission.pendingRequest, in: browser(of: request))
         guard let pending = PendingSignIn(field: field, of: context, keys: pendingSignIns, now: now),
-            let user = try await users.store.user(pending.user), pending.holds(for: user),
+            let user = try await users.store.user(pending.user), let passwordHash = pending.passwordHash(of: user),
             try await isSessionLeft(of: pending, in: request, now: now)
         else { return .again(.tooLate) }
         let code = try form.value(Self.codeField)
@@ -97,7 +97,8 @@ extension SignInForm {
         guard setup.isEmpty != pending.isSetup else { return .again(.tooLate) }
         guard setup.isEmpty else {
             guard let secret = secondFactors.secret(on: setup, of: user, now: now) else { return .again(.tooLate) }
-            return try await setUp(SecondStep(of: user, pending, settingUp: secret), by: code, submission, at: client)
+            return try await setUp(
+                SecondStep(of: user, pending, settingUp: secret), after: passwordHash, by: code, submission, at: client)
         }
         let step = SecondStep(of: user, pending)
         switch try await secondFactors.verify(code, of: user, in: request, now: now) {
@@ -108,8 +109,9 @@ extension SignInForm {
             await auditor.refuse(.throttled, because: cause, of: request, client: client, now: now)
             return step.again(.tooMany, retryAfter: seconds)
         case .proved(let use, let factor):
-            var proof = Proof(.twoFactors(user.passwordHash, use), staysSignedIn: pending.staysSignedIn)
+            var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn)
             proof.note = use.note
+            if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
             if try form.value("remember") == "true" {
                 proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
@@ -123,7 +125,8 @@ extension SignInForm {
     }
 
     private func setUp(
-        _ step: SecondStep, by code: String, _ submission: Submission, at client: ClientIdentifier?
+        _ step: SecondStep, after passwordHash: PasswordHash, by code: String, _ submission: Submission,
+        at client: ClientIdentifier?
     ) async throws -> Outcome {
         let (user, now) = (step.user, submission.now)
         // The policy, or the user elsewhere, may have changed this since the password.
@@ -133,11 +136,11 @@ extension SignInForm {
             return step.again(.unconfirmed)
         }
         let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests)
-        var proof = Proof(.twoFactors(user.passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
+        var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
         proof.note = use.note
         proof.sessionSince = step.pending.sessionSince
         proof.events = [
-            auditor.event(.secondFactor, by: submission.request, user: user.id, detail: "set up", now: now)
+            try await auditor.event(of: .secondFactorSetUp, to: user, by: submission.request, now: now)
         ]
         proof.recoveryCodes = setup.recoveryCodes
         return try await begin(submission, for: user, by: proof, at: client, else: .tooLate)
@@ -207,7 +210,7 @@ extension SecondFactorUse {
     fileprivate var note: String {
         switch self {
         case .code: "second factor: code"
-        case .recoveryCode: "second factor: recovery code"
+        case .recoveryCode: AccountChange.recoveryCodeUsed.detail
         case .remembered: "second factor: remembered browser"
         case .setup: "second factor: set up"
         }
