@@ -1,5 +1,5 @@
 import CounterfoilConsole
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -239,6 +239,29 @@ struct UserPageTests {
         #expect(reset.secondFactor == nil)
         #expect(try await test.store.secondFactor(of: test.alice.id) == .none)
         #expect(try await events(of: test.alice).first?.detail == "by an administrator: removed")
+    }
+
+    // The user learns of it, and the page of another user causes no mail.
+    @Test func `a user gets a notice of a passkey that an administrator has removed`() async throws {
+        let recorder = MailRecorder()
+        let test = try await TestServer(mailSender: recorder)
+        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var alice = test.alice
+        alice.profile.isEmailVerified = true
+        #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
+        let passkey = Passkey(
+            credentialID: [1, 2, 3], userID: alice.id, publicKey: [4], name: "Key", createdAt: test.clock.now)
+        #expect(try await test.store.addPasskey(passkey, recording: []) == .added)
+        for (user, count) in [(try await Self.user("root", of: test), 0), (alice, 1), (alice, 1)] {
+            let page = try await administrator.browser.open(path(user)).userAccountPage
+            let form = FormParameters([
+                "ticket": page.ticket, "decision": "remove-passkey",
+                "passkey": Base64URL.encode(passkey.digest.bytes),
+            ])
+            _ = try await administrator.browser.submit(form, to: page.action).userAccountPage
+            await (try #require(test.server.mailDelivery)).deliverDue()
+            #expect(recorder.mails.count == count)
+        }
     }
 
     @Test mutating func `a deletion says what it deletes, and asks for the user name`() async throws {

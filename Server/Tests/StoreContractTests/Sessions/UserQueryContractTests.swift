@@ -243,9 +243,9 @@ extension SQLStore {
                 try database.send(
                     """
                     INSERT INTO people (
-                        number, id, username, display_name, display_name_key, password_hash, is_administrator, profile,
-                        created_at, changed_at
-                    ) VALUES (?1, ?2, ?3, 'X', 'x', '', 0, '{}', 0, 0)
+                        number, id, username, display_name, display_name_key, is_administrator, profile, created_at,
+                        changed_at
+                    ) VALUES (?1, ?2, ?3, 'X', 'x', 0, '{}', 0, 0)
                     """,
                     number, UserIdentifier().rawValue,
                     "u" + String(repeating: "0", count: 5 - digits.count) + digits)
