@@ -169,12 +169,18 @@ extension SQLStore {
     public func setAdministrator(
         _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.session, .grant), recording: events) { database in
             if !isAdministrator, let obstacle = try database.obstacle(toLosing: user) { return obstacle }
-            let changed = try database.run(
+            let wasAdministrator = try database.answers(
+                "SELECT is_administrator = 1 FROM people WHERE id = ?", user.rawValue
+            ).first
+            guard let wasAdministrator else { return .notFound }
+            try database.send(
                 "UPDATE people SET is_administrator = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue,
                 isAdministrator, time.microseconds)
-            return changed == 1 ? .changed : .notFound
+            // A sign-in as an administrator can need more than the one of the session.
+            if isAdministrator, !wasAdministrator { _ = try database.endSessions(of: user, at: time) }
+            return .changed
         }
     }
 

@@ -225,6 +225,7 @@ public protocol UserStore: Sendable {
     ) async throws(StoreFault) -> ChangeStandingOutcome
     /// Gives a user the rights of an administrator, or takes them away if another administrator can sign in.
     ///
+    /// The sessions of a new administrator end, because the sign-in of an administrator can need a second factor.
     /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two administrators who
     /// demote each other at the same time never both succeed.
     func setAdministrator(

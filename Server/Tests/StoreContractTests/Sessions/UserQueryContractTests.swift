@@ -209,6 +209,15 @@ struct UserQueryContractTests {
             #expect(try await store.setAdministrator(true, of: other.id, at: World.now, recording: []) == .changed)
             #expect(try await store.enableUser(other.id, at: World.now, recording: []) == .changed)
             #expect(try await store.disableUser(root.id, at: World.now, recording: []) == .changed)
+            // The sign-in of an administrator can need more than that of another user.
+            #expect(try await store.enableUser(root.id, at: World.now, recording: []) == .changed)
+            for (isAdministrator, isLeft) in [(true, true), (false, true), (true, false)] {
+                if isLeft { _ = try await store.beginSession(.example(of: root), proving: .example, replacing: nil) }
+                let changed = try await store.setAdministrator(
+                    isAdministrator, of: root.id, at: World.now, recording: [])
+                #expect(changed == .changed)
+                #expect(try await store.sessions(of: root.id).isEmpty == !isLeft)
+            }
             for isAdministrator in [true, false] {
                 let outcome = try await store.setAdministrator(
                     isAdministrator, of: UserIdentifier(), at: World.now, recording: [])
