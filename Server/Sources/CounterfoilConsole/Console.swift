@@ -22,6 +22,8 @@ struct Console: Sendable {
     let auditor: Auditor
     /// The clock of the store.
     let clock: @Sendable () -> Date
+    /// Returns the changes of accounts that an administrator makes in one request.
+    let administration: @Sendable (UserIdentifier, IncomingRequest, Date) -> UserAdministration
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -38,6 +40,7 @@ struct Console: Sendable {
         logger = components.logger
         auditor = components.auditor
         clock = components.clock
+        administration = { components.administration(by: $0, in: $1, now: $2) }
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -204,6 +207,11 @@ struct Console: Sendable {
     /// Returns the path of an endpoint with `client` in place of `{client_id}`, preceded by the path of the issuer.
     func path(_ endpoint: Endpoint, of client: ClientIdentifier) -> String {
         settings.issuer.path + endpoint.path(of: client)
+    }
+
+    /// Returns the path of an endpoint with `user` in place of `{user_id}`, preceded by the path of the issuer.
+    func path(_ endpoint: Endpoint, of user: UserIdentifier) -> String {
+        settings.issuer.path + endpoint.path(of: user)
     }
 
     /// Issues the anti-CSRF token of a form.

@@ -63,6 +63,14 @@ extension Endpoint {
     package static let firstSteps = page("firstSteps", "/admin/start").administrators
     /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administrators
+    /// The search for users.
+    package static let users = page("users", "/admin/users").administrators
+    /// The form that adds a user.
+    package static let newUser = form("newUser", "/admin/users/new").administrators.recent
+    /// The account of one user, and the forms that change it.
+    package static let user = form("user", "/admin/users/{user_id}").administrators.recent
+    /// The page that asks for confirmation and then deletes a user.
+    package static let deleteUser = form("deleteUser", "/admin/users/{user_id}/delete").administrators.recent
     /// The form that changes the branding.
     package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
     /// The hosts and registrations of the clients that no person registered.
@@ -98,7 +106,8 @@ extension ServerPages {
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .branding, .mailPreview, .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily,
+            .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient,
         ],
         templates: consoleTemplates,

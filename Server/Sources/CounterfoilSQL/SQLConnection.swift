@@ -108,6 +108,14 @@ package struct SQLConnection {
         _ sql: String, _ values: (any SQLValue)?..., atMost limit: Int = .max, noting unsupported: UnsupportedValues,
         skippingInvalid skipsInvalid: Bool = true, read: (inout Columns) throws -> Value
     ) throws -> [Value] {
+        try list(
+            sql, values: values, atMost: limit, noting: unsupported, skippingInvalid: skipsInvalid, read: read)
+    }
+
+    package func list<Value>(
+        _ sql: String, values: [(any SQLValue)?], atMost limit: Int = .max, noting unsupported: UnsupportedValues,
+        skippingInvalid skipsInvalid: Bool = true, read: (inout Columns) throws -> Value
+    ) throws -> [Value] {
         var list: [Value] = []
         guard limit > 0 else { return list }
         try rows(of: sql, values, expecting: limit) { columns in

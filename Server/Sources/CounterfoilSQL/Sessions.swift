@@ -62,6 +62,9 @@ extension SQLStore {
             guard begun == 1 else {
                 return try database.isActive(session.userID) ? .proofOutdated : .userNotActive
             }
+            try database.send(
+                "UPDATE people SET last_sign_in_at = ?2 WHERE id = ?1", session.userID.rawValue,
+                session.authenticatedAt.microseconds)
             if case .passkey(let use) = proof { try database.recordChallenge(of: use) }
             if let key = proof.key { try database.record(key, in: session) }
             if let use = proof.secondFactor { try database.record(use, of: session.userID) }

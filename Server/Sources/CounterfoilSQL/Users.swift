@@ -89,15 +89,11 @@ extension SQLStore {
         }
     }
 
-    /// Changes the display name, email address, profile and disabled state of a user.
-    ///
-    /// If the user is disabled, all sessions of the user end in the same transaction.
+    /// Changes the display name, email address and profile of a user.
     public func updateUser(
         _ user: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome {
-        let endings: DeclaredEndings =
-            user.disabledAt == nil ? .none : .usually(.userDisabled, .session, .grant)
-        return try await commit(ending: endings, recording: events) { database in
+        try await commit(recording: events) { database in
             let facts = try database.answers(
                 """
                 SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
@@ -113,21 +109,17 @@ extension SQLStore {
             // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
             try database.send(
                 """
-                UPDATE people SET email = ?2, display_name = ?3, profile = json_patch(profile, ?4), changed_at = ?5, disabled_at = ?6
+                UPDATE people SET email = ?2, display_name = ?3, display_name_key = ?4,
+                    profile = json_patch(profile, ?5), changed_at = ?6
                 WHERE id = ?1
                 """,
                 user.id.rawValue,
                 user.email?.rawValue,
                 user.displayName,
+                UserSearch.key(of: user.displayName),
                 try user.profile.patch,
-                time.microseconds,
-                user.disabledAt?.microseconds
+                time.microseconds
             )
-            guard user.disabledAt == nil else {
-                _ = try database.endSessions(of: user.id, at: time)
-                try database.deleteLinks(of: user.id)
-                return .updated
-            }
             try database.deleteLinksToFormerAddress(of: user.id)
             return .updated
         }
@@ -137,30 +129,47 @@ extension SQLStore {
     @discardableResult
     public func disableUser(
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool {
+    ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await commit(ending: .usually(.userDisabled, .session, .grant), recording: events) { database in
-            let disabled = try database.run(
+            if let obstacle = try database.obstacle(toLosing: user) { return obstacle }
+            try database.send(
                 "UPDATE people SET disabled_at = coalesce(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
                 user.rawValue,
                 time.microseconds
             )
-            guard disabled == 1 else { return false }
             _ = try database.endSessions(of: user, at: time)
             try database.deleteLinks(of: user)
-            return true
+            return .changed
         }
     }
 
-    /// Reads at most `limit` users after a user name, in the order of user names; nil starts with the first user.
-    public func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User] {
-        try await read { database in
-            try database.list(
-                "SELECT \(User.columns) FROM people WHERE people.username > ? ORDER BY people.username",
-                username?.rawValue ?? "",
-                atMost: limit,
-                noting: unsupported,
-                read: User.init(_:)
-            )
+    /// Enables a user.
+    public func enableUser(
+        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangeStandingOutcome {
+        try await commit(recording: events) { database in
+            let enabled = try database.run(
+                "UPDATE people SET disabled_at = NULL, changed_at = ?2 WHERE id = ?1", user.rawValue, time.microseconds)
+            return enabled == 1 ? .changed : .notFound
+        }
+    }
+
+    /// Gives a user the rights of an administrator, or takes them away.
+    public func setAdministrator(
+        _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangeStandingOutcome {
+        try await commit(ending: .usually(.session, .grant), recording: events) { database in
+            if !isAdministrator, let obstacle = try database.obstacle(toLosing: user) { return obstacle }
+            let wasAdministrator = try database.answers(
+                "SELECT is_administrator = 1 FROM people WHERE id = ?", user.rawValue
+            ).first
+            guard let wasAdministrator else { return .notFound }
+            try database.send(
+                "UPDATE people SET is_administrator = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue,
+                isAdministrator, time.microseconds)
+            // A sign-in as an administrator can need more than the one of the session.
+            if isAdministrator, !wasAdministrator { _ = try database.endSessions(of: user, at: time) }
+            return .changed
         }
     }
 
@@ -208,6 +217,16 @@ extension SQLConnection {
         return true
     }
 
+    /// Returns the reason why a user must stay an administrator who can sign in; nil if there is none.
+    fileprivate func obstacle(toLosing user: UserIdentifier) throws -> ChangeStandingOutcome? {
+        let isLast = try first(User.removalFacts, user.rawValue) { columns in
+            _ = try columns.integer()
+            return try columns.flag()
+        }
+        guard let isLast else { return .notFound }
+        return isLast ? .lastAdministrator : nil
+    }
+
     /// Adds a user, unless the user name or the email address is taken.
     func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
         let taken = try answers(
@@ -225,14 +244,15 @@ extension SQLConnection {
         try send(
             """
             INSERT INTO people
-                (number, id, username, email, display_name, password_hash, is_administrator, profile, terms_version,
-                terms_accepted_at, created_at, changed_at, disabled_at, must_change_password)
-            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (number, id, username, email, display_name, display_name_key, password_hash, is_administrator, profile,
+                terms_version, terms_accepted_at, created_at, changed_at, disabled_at, must_change_password)
+            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             user.id.rawValue,
             user.username.rawValue,
             user.email?.rawValue,
             user.displayName,
+            UserSearch.key(of: user.displayName),
             user.passwordHash?.exposed,
             user.isAdministrator || asFirstAdministrator,
             try user.profile.text,

@@ -71,6 +71,9 @@ public struct RouteTable: Sendable {
             case "{client_id}":
                 guard let id = ClientPathSegment.decode(segment) else { return nil }
                 parameters.clientID = id
+            case "{user_id}":
+                guard let id = UserIdentifier(String(segment)), !id.isPseudonym else { return nil }
+                parameters.userID = id
             case "{logo}":
                 guard let logo = LogoIdentifier(String(segment)) else { return nil }
                 parameters.logo = logo

@@ -152,8 +152,9 @@ struct CommitQueueTests {
                 _ = try database.run(
                     """
                     INSERT INTO people
-                        (id, username, display_name, password_hash, is_administrator, profile, created_at, changed_at)
-                    VALUES (?, 'new', 'n', ?, 0, '{}', 0, 0)
+                        (id, username, display_name, display_name_key, password_hash, is_administrator, profile,
+                        created_at, changed_at)
+                    VALUES (?, 'new', 'n', 'n', ?, 0, '{}', 0, 0)
                     """, changed.id.rawValue, secret.exposed)
             }
         }

@@ -41,7 +41,7 @@ struct InvalidIdentifierTests {
         try await NewerVersion.run { newer in
             let (store, ada) = (newer.store, newer.ada)
             try await newer.write("UPDATE sessions SET id = 'ses_1' WHERE id = '\(ada.session.id)'")
-            #expect(try await store.disableUser(ada.user.id, at: World.now, recording: []))
+            #expect(try await store.disableUser(ada.user.id, at: World.now, recording: []) == .changed)
             #expect(try await newer.text("SELECT count(*) FROM sessions WHERE id = 'ses_1'") == "0")
 
             let named = AuditEvent(at: World.now, .account, userID: ada.user.id, detail: "renamed to ada lovelace")

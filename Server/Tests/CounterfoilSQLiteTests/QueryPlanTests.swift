@@ -133,6 +133,31 @@ struct QueryPlanTests {
         }
     }
 
+    // Among a million users, a search and a page of a list read a small part of the table.
+    @Test(
+        arguments: [
+            UserQuery(), UserQuery(state: .disabled), UserQuery(role: .administrator),
+            UserQuery(state: .enabled, role: .user, lastSignIn: .never, lacksSecondFactor: true, lacksPasskey: true),
+            UserQuery(lastSignIn: .before(Date()), after: Username("ada")), UserQuery(search: UserSearch("ada")),
+            UserQuery(search: UserSearch("per_AAAAAAAAAAAAAAAAAAAAAA"), state: .disabled),
+        ])
+    func `users are found with an index, whatever the query asks for`(_ query: UserQuery) async throws {
+        var extent = UserQueryExtent()
+        extent.last = Username("zoe")
+        let statements = [query.lastExamined, query.page(in: extent), query.count(in: extent)]
+        for statement in statements + [query.excess].compactMap(\.self) {
+            let steps = try await plan(of: statement.sql)
+            #expect(!steps.isEmpty)
+            // The users of a search are a list in a subquery, at most 3,000.
+            let tables = steps.filter { !["SCAN CONSTANT ROW", "SCAN found", "SCAN counted"].contains($0) }
+            #expect(!tables.contains { $0.hasPrefix("SCAN") }, "\(statement.sql): \(steps)")
+            if query.search == nil {
+                #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(statement.sql): \(steps)")
+            }
+        }
+        #expect(try await plan(of: RemovalCounts.query).allSatisfy { !$0.hasPrefix("SCAN") || $0 == "SCAN counted" })
+    }
+
     @Test(arguments: [DeviceAuthorization.countInNetwork, DeviceAuthorization.count])
     func `pending device authorizations are counted with an index`(_ statement: String) async throws {
         let steps = try await plan(of: statement)

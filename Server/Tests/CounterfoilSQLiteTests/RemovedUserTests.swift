@@ -26,8 +26,10 @@ struct RemovedUserTests {
             try await store.engine.pool.write { database in
                 try database.execute(
                     sql: """
-                        INSERT INTO people
-                        SELECT removed_people.number, 'per_other', 'other', NULL, '', '', 0, '{}', 0, 0, NULL
+                        INSERT INTO people (
+                            number, id, username, display_name, display_name_key, is_administrator, profile,
+                            created_at, changed_at
+                        ) SELECT removed_people.number, 'per_other', 'other', '', '', 0, '{}', 0, 0
                         FROM removed_people
                         """)
             }

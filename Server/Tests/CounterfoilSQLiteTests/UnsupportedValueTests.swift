@@ -188,7 +188,7 @@ struct UnsupportedValueTests {
             for later in 1...2 {
                 #expect(
                     try await store.disableUser(
-                        ada.user.id, at: World.now + TimeInterval(later), recording: [event]))
+                        ada.user.id, at: World.now + TimeInterval(later), recording: [event]) == .changed)
             }
             #expect(try await store.sessions(of: ada.user.id).isEmpty)
             let disabled = try await newer.text("SELECT disabled_at FROM people WHERE username = 'ada'")

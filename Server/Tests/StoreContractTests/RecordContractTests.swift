@@ -61,14 +61,21 @@ struct RecordContractTests {
             #expect(kept.changedAt == World.now + 5)
             #expect(try await store.session(session.digest) != nil)
 
-            changed.disabledAt = World.now + 6
-            #expect(try await store.updateUser(changed, at: World.now + 6) == .updated)
+            #expect(try await store.disableUser(changed.id, at: World.now + 6, recording: []) == .changed)
             #expect(try await store.session(session.digest) == nil)
             #expect(try await store.updateUser(try .named("nobody"), at: World.now) == .notFound)
             let other = try User.named("grace", email: "grace@example.com")
             #expect(try await store.addUser(other) == .added)
             changed.email = other.email
             #expect(try await store.updateUser(changed, at: World.now + 7) == .emailTaken)
+            // A record that was read before the account was disabled does not enable it.
+            changed.email = nil
+            #expect(try await store.updateUser(changed, at: World.now + 8) == .updated)
+            #expect(try await store.user(changed.id)?.disabledAt == World.now + 6)
+            #expect(try await store.enableUser(changed.id, at: World.now + 9, recording: []) == .changed)
+            let enabled = try #require(try await store.user(changed.id))
+            #expect(enabled.disabledAt == nil && enabled.changedAt == World.now + 9)
+            #expect(try await store.enableUser(UserIdentifier(), at: World.now, recording: []) == .notFound)
         }
     }
 

@@ -20,18 +20,30 @@ struct EndedAccess: Sendable {
 
     /// Returns the sentence for a sign-in of an app that the user has ended; nil if the user has not ended it.
     func after(ending id: GrantIdentifier?, _ exchange: Console.Exchange) async throws -> String? {
-        guard let id, let grant = try await console.store.grant(id), grant.userID == exchange.user.id,
-            grant.revokedAt != nil
+        try await after(ending: id, of: exchange.user.id, orElse: .nothingThere, exchange)
+    }
+
+    /// Returns the sentence for a sign-in of an app that an administrator has ended; nil if the app can do nothing any
+    /// more.
+    func after(
+        ending id: GrantIdentifier?, of user: UserIdentifier, _ exchange: Console.Exchange
+    ) async throws -> String? {
+        try await after(ending: id, of: user, orElse: nil, exchange)
+    }
+
+    private func after(
+        ending id: GrantIdentifier?, of user: UserIdentifier, orElse nothing: Text?, _ exchange: Console.Exchange
+    ) async throws -> String? {
+        guard let id, let grant = try await console.store.grant(id), grant.userID == user, grant.revokedAt != nil
         else { return nil }
-        let left = try await console.store.leftoverAccess(
-            of: exchange.user.id, to: nil, under: id, at: exchange.now)
-        return try await sentence(about: left, of: try await client(grant.clientID), orElse: .nothingThere, exchange)
+        let left = try await console.store.leftoverAccess(of: user, to: nil, under: id, at: exchange.now)
+        return try await sentence(about: left, of: try await client(grant.clientID), orElse: nothing, exchange)
     }
 
     /// Returns the sentence for a sign-out of several apps; nil if they can do nothing any more.
-    func afterEndingAll(_ exchange: Console.Exchange) async throws -> String? {
+    func afterEndingAll(of user: UserIdentifier, _ exchange: Console.Exchange) async throws -> String? {
         let left = try await console.store.leftoverAccess(
-            of: exchange.user.id, to: nil, under: nil, at: exchange.now)
+            of: user, to: nil, under: nil, at: exchange.now)
         var last: Date?
         for access in left where !Self.permissions(of: access).isEmpty {
             last = max(last ?? .distantPast, end(of: access, for: try await client(access.clientID)))
@@ -49,11 +61,12 @@ struct EndedAccess: Sendable {
     }
 
     private func sentence(
-        about left: [LeftoverAccess], of client: RegisteredClient?, orElse nothing: Text, _ exchange: Console.Exchange
-    ) async throws -> String {
+        about left: [LeftoverAccess], of client: RegisteredClient?, orElse nothing: Text?,
+        _ exchange: Console.Exchange
+    ) async throws -> String? {
         let valid = left.map { (permissions: Self.permissions(of: $0), end: end(of: $0, for: client)) }
             .filter { !$0.permissions.isEmpty && $0.end > exchange.now }
-        guard let last = valid.map(\.end).max() else { return exchange.words(nothing) }
+        guard let last = valid.map(\.end).max() else { return nothing.map { exchange.words($0) } }
         let titles = try await console.titles(exchange)
         let permissions = Scope(valid.flatMap(\.permissions)).tokens.map { titles[$0] ?? $0.rawValue }
         return exchange.words(

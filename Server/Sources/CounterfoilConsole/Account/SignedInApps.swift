@@ -11,11 +11,11 @@ struct SignedInApps: Sendable {
     /// The form field with the identifier of the sign-in to end, and the query parameter of the page after it.
     static let field = "sign_in"
 
-    /// Returns the sign-ins of the user, most recently used first.
-    func list(_ exchange: Console.Exchange) async throws -> SessionsPage.Apps {
+    /// Returns the sign-ins of a user, most recently used first.
+    func list(of user: UserIdentifier, _ exchange: Console.Exchange) async throws -> SessionsPage.Apps {
         let settings = console.settings
         let signIns = try await console.store.appSignIns(
-            of: exchange.user.id, at: exchange.now,
+            of: user, at: exchange.now,
             idle: DefaultIdleLifetimes(
                 inBrowser: settings.sessionIdleLifetime, elsewhere: settings.refreshTokenIdleLifetime),
             limit: SessionsPage.appLimit)

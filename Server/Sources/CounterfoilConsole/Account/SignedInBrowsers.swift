@@ -19,23 +19,28 @@ struct SignedInBrowsers: Sendable {
     }
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
-        let live = try await console.store.sessions(of: exchange.user.id).filter { session in
-            let facts = SessionFacts(session: session, user: exchange.user)
-            return SessionRules.live(facts, now: exchange.now, settings: console.settings) != nil
-        }
-        let current = live.filter { $0.digest == exchange.session.digest }
-        let others = live.filter { $0.digest != exchange.session.digest }
         let action = console.path(.sessions)
         let page = SessionsPage(
             console: console.head(exchange, in: .account),
             notice: try await notice(exchange),
             paths: console.accountPaths(at: .sessions, exchange),
-            rows: (current + others).map { row($0, exchange) },
-            apps: try await apps.list(exchange),
+            rows: try await rows(of: exchange.user, exchange),
+            apps: try await apps.list(of: exchange.user.id, exchange),
             action: action,
             ticket: console.ticket(exchange, for: action)
         )
         return Reply(.ok, .page(page))
+    }
+
+    /// Returns the sessions of a user that are valid: that of this browser first, then the most recently used ones.
+    func rows(of user: User, _ exchange: Console.Exchange) async throws -> [SessionsPage.Row] {
+        let live = try await console.store.sessions(of: user.id).filter { session in
+            let facts = SessionFacts(session: session, user: user)
+            return SessionRules.live(facts, now: exchange.now, settings: console.settings) != nil
+        }
+        let current = live.filter { $0.digest == exchange.session.digest }
+        let others = live.filter { $0.digest != exchange.session.digest }
+        return (current + others).map { row($0, exchange) }
     }
 
     func end(_ exchange: Console.Exchange) async throws -> Reply {
@@ -74,7 +79,7 @@ struct SignedInBrowsers: Sendable {
             guard let rest = try await ended.after(ending: exchange.noticedSignIn, exchange) else { return nil }
             return exchange.words(notice) + " " + rest
         }
-        let rest = notice == .othersEnded ? try await ended.afterEndingAll(exchange) : nil
+        let rest = notice == .othersEnded ? try await ended.afterEndingAll(of: exchange.user.id, exchange) : nil
         return [exchange.words(notice), rest].compactMap(\.self).joined(separator: " ")
     }
 

@@ -18,9 +18,16 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let newUser = NewUserForm(console: console)
+        let account = UserAccount(console: console)
+        let deletion = UserDeletion(console: console)
         return [
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
+            console.handler(.users, show: UserList(console: console).show),
+            console.handler(.newUser, show: newUser.show, change: newUser.add),
+            console.handler(.user, show: account.show, change: account.change),
+            console.handler(.deleteUser, show: deletion.ask, change: deletion.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show, change: audit.export),
@@ -66,6 +73,8 @@ struct AdministrationEndpoints: Sendable {
                 (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
                 (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
             ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
+            users: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
+            usersPath: console.path(.users),
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)

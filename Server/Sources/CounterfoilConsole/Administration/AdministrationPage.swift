@@ -10,6 +10,10 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var notice: String?
     /// The number of clients that wait for approval, and of those in development, in words; empty if there are none.
     package var waiting: [String] = []
+    /// The number of users, in words.
+    package var users: String
+    /// The path of the search for users.
+    package var usersPath: String
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.

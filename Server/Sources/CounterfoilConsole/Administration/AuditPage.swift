@@ -78,6 +78,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let firstSteps: String
     /// The path of the list of all clients.
     package let clients: String
+    /// The path of the search for users.
+    package let users: String
     package let unregistered: String
     package let branding: String
     /// The path of the mails; nil if no mail is set up.
@@ -85,6 +87,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let audit: String
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
+    package let isAtUsers: Bool
     package let isAtUnregistered: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
@@ -93,12 +96,14 @@ package struct AdministrationPaths: Sendable, Hashable {
     init(_ console: Console, at endpoint: Endpoint) {
         firstSteps = console.path(.firstSteps)
         clients = console.path(.administration)
+        users = console.path(.users)
         unregistered = console.path(.unregisteredClients)
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
+        isAtUsers = endpoint == .users
         isAtUnregistered = endpoint == .unregisteredClients
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview

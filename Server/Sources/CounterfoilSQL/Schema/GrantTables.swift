@@ -7,6 +7,8 @@ extension StoreSchema {
             username TEXT COLLATE BINARY NOT NULL UNIQUE,
             email TEXT COLLATE BINARY UNIQUE,
             display_name TEXT NOT NULL,
+            -- The display name in the form in which `UserSearch` compares it.
+            display_name_key TEXT COLLATE BINARY NOT NULL,
             password_hash TEXT CHECK (password_hash <> ''),
             is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
             profile TEXT NOT NULL,
@@ -20,9 +22,13 @@ extension StoreSchema {
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             disabled_at INTEGER,
+            -- In no index, so that a sign-in changes none.
+            last_sign_in_at INTEGER,
             CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL))
         ) STRICT;
-        CREATE INDEX people_administrators ON people (is_administrator) WHERE is_administrator = 1;
+        CREATE INDEX people_administrators ON people (is_administrator, username) WHERE is_administrator = 1;
+        CREATE INDEX people_disabled ON people (username) WHERE disabled_at IS NOT NULL;
+        CREATE INDEX people_display_name ON people (display_name_key);
 
         -- Deleted users with records that are not deleted yet.
         CREATE TABLE removed_people (

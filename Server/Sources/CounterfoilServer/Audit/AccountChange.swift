@@ -79,7 +79,9 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     /// Finds the change that an event records; nil if it records another one, or a refusal.
     package init?(_ event: AuditEvent) {
         guard event.outcome == .done, var detail = event.detail else { return nil }
-        if detail.hasPrefix(AuditEvent.commandPrefix) { detail.removeFirst(AuditEvent.commandPrefix.count) }
+        for prefix in [AuditEvent.commandPrefix, AuditEvent.administratorPrefix] where detail.hasPrefix(prefix) {
+            detail.removeFirst(prefix.count)
+        }
         guard let change = Self.allCases.first(where: { $0.kind == event.kind && $0.detail == detail }) else {
             return nil
         }

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilStore
+package import CounterfoilStore
 package import Foundation
 public import HTTPTypes
 
@@ -9,7 +9,8 @@ public import HTTPTypes
 public struct Endpoint: Sendable {
     /// The name of the endpoint in logs and metrics.
     public let name: String
-    /// The path relative to ``location``; `{client_id}` and `{logo}` stand for one segment each.
+    /// The path relative to ``location``; `{client_id}`, `{user_id}` and `{logo}` stand for one
+    /// segment each.
     package let path: String
     /// The allowed methods; a request with any other method gets status 405 with `Allow` and has no effect.
     public let methods: [HTTPRequest.Method]
@@ -83,6 +84,9 @@ public struct Endpoint: Sendable {
         case .metadata: issuer.metadataURLs.map { String($0.dropFirst(issuer.origin.count)) }
         }
     }
+
+    /// Returns ``path`` with a user in place of `{user_id}`.
+    package func path(of user: UserIdentifier) -> String { path.replacing("{user_id}", with: user.rawValue) }
 
     /// Returns ``path`` with a client in place of `{client_id}`, in the form of ``ClientPathSegment``.
     package func path(of client: ClientIdentifier) -> String {

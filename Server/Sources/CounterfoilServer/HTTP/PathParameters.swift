@@ -5,12 +5,15 @@ public import CounterfoilStore
 public struct PathParameters: Sendable, Hashable {
     /// The value of `{client_id}`; nil if the path of the endpoint does not contain it.
     public var clientID: ClientIdentifier?
+    /// The value of `{user_id}`; nil if the path of the endpoint does not contain it.
+    public var userID: UserIdentifier?
     /// The value of `{logo}`; nil if the path of the endpoint does not contain it.
     public var logo: LogoIdentifier?
 
-    /// Creates parameters; both are nil for most endpoints.
-    public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
+    /// Creates parameters; all are nil for most endpoints.
+    public init(clientID: ClientIdentifier? = nil, userID: UserIdentifier? = nil, logo: LogoIdentifier? = nil) {
         self.clientID = clientID
+        self.userID = userID
         self.logo = logo
     }
 }

@@ -69,6 +69,22 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the administration", as: AdministrationPage.self) }
     }
 
+    package var usersPage: UsersPage {
+        get throws(UnexpectedReply) { try page("the search for users", as: UsersPage.self) }
+    }
+
+    package var newUserPage: NewUserPage {
+        get throws(UnexpectedReply) { try page("the form for a user", as: NewUserPage.self) }
+    }
+
+    package var userAccountPage: UserAccountPage {
+        get throws(UnexpectedReply) { try page("the account of a user", as: UserAccountPage.self) }
+    }
+
+    package var deleteUserPage: DeleteUserPage {
+        get throws(UnexpectedReply) { try page("the deletion of a user", as: DeleteUserPage.self) }
+    }
+
     package var auditPage: AuditPage {
         get throws(UnexpectedReply) { try page("the audit log", as: AuditPage.self) }
     }

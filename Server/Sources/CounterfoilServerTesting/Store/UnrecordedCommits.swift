@@ -99,6 +99,11 @@ extension UserStore {
         try await updateUser(user, at: time, recording: [])
     }
 
+    /// Reads at most `limit` users after a username.
+    package func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User] {
+        try await users(matching: UserQuery(after: username, limit: limit)).users.map(\.user)
+    }
+
     package func changePassword(
         of user: UserIdentifier, from former: PasswordHash?, to new: PasswordHash?, keeping session: ArtefactDigest?,
         at time: Date

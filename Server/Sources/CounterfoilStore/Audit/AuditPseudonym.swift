@@ -18,6 +18,9 @@ extension AuditEvent {
     /// The beginning of the detail of each event that a command causes.
     package static let commandPrefix = "at the command line: "
 
+    /// The beginning of the detail of each event that an administrator causes for the account of another user.
+    package static let administratorPrefix = "by an administrator: "
+
     /// Whether a command caused the event; false for a deleted user, whose events do not show it.
     package var isFromCommand: Bool { hasNoRequest && detail?.hasPrefix(Self.commandPrefix) == true }
 

@@ -98,6 +98,11 @@ extension ClientDecisionOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .decided }
 }
 
+extension ChangeStandingOutcome: CommitOutcome {
+    /// Whether the account was changed.
+    public var isCommitted: Bool { self == .changed }
+}
+
 extension DenyDeviceOutcome: CommitOutcome {
     /// Whether the request of the device was denied.
     public var isCommitted: Bool { self == .denied }

@@ -189,7 +189,20 @@ public enum UpdateUserOutcome: Sendable, Hashable {
     case emailTaken
 }
 
+/// The outcome of ``UserStore/disableUser(_:at:recording:)``, ``UserStore/enableUser(_:at:recording:)`` and
+/// ``UserStore/setAdministrator(_:of:at:recording:)``.
+public enum ChangeStandingOutcome: Sendable, Hashable {
+    /// The account is as the caller asked.
+    case changed
+    /// There is no such user; nothing was written.
+    case notFound
+    /// No other administrator could sign in; nothing was written.
+    case lastAdministrator
+}
+
 /// The user accounts; no two have the same username or email address.
+///
+/// No operation leaves a store without an administrator who can sign in, if it has one.
 public protocol UserStore: Sendable {
     /// Reads the user with an identifier, even if disabled.
     func user(_ id: UserIdentifier) async throws(StoreFault) -> User?
@@ -210,32 +223,52 @@ public protocol UserStore: Sendable {
     func addFirstAdministrator(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome
-    /// Updates the display name, the email address, the profile and ``User/disabledAt`` of a user.
+    /// Updates the display name, the email address and the profile of a user.
     ///
     /// ``User/changedAt`` becomes `time`, and everything else is kept.
     ///
-    /// If ``User/disabledAt`` is set, the sessions of the user end in the same transaction (see
-    /// ``SessionStore``), and so do the links (``UserLinkStore``). Links in mails to another address end, too.
+    /// The links in mails to another address end in the same transaction (``UserLinkStore``).
     func updateUser(
         _ user: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome
-    /// Disables a user; a user who is disabled already keeps the former time.
+    /// Disables a user, unless no other administrator could sign in; a user who is disabled already keeps the former
+    /// time.
     ///
-    /// It ends the sessions as ``updateUser(_:at:recording:)`` does, but reads no other value of the record. A value
-    /// that this version does not know therefore does not keep an account enabled.
+    /// The sessions of the user end in the same transaction (see ``SessionStore``). The method reads no other value of
+    /// the record. A value that this version does not know therefore does not keep an account enabled.
     ///
     /// - Parameters:
     ///   - user: The user.
     ///   - time: The time, which also becomes ``User/changedAt``.
     ///   - events: The audit events of the change, which the store appends in the same transaction.
-    /// - Returns: False if there is no such user; nothing was written.
     @discardableResult
     func disableUser(
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Bool
-    /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
-    /// user.
-    func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User]
+    ) async throws(StoreFault) -> ChangeStandingOutcome
+    /// Enables a user, who can then sign in again.
+    ///
+    /// ``User/changedAt`` becomes `time`. The outcome is never ``ChangeStandingOutcome/lastAdministrator``.
+    func enableUser(
+        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangeStandingOutcome
+    /// Gives a user the rights of an administrator, or takes them away if another administrator can sign in.
+    ///
+    /// The sessions of a new administrator end, because the sign-in of an administrator can need a second factor.
+    /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two administrators who
+    /// demote each other at the same time never both succeed.
+    func setAdministrator(
+        _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangeStandingOutcome
+    /// Finds users, in the order of their usernames; one call examines a limited number of records (``UserPage/next``).
+    func users(matching query: UserQuery) async throws(StoreFault) -> UserPage
+    /// Counts the users whom a query finds, whatever its ``UserQuery/after`` and ``UserQuery/limit`` are.
+    ///
+    /// It examines at most as many records as ``users(matching:)``.
+    func userCount(matching query: UserQuery) async throws(StoreFault) -> UserCount
+    /// Reads a user as lists show one, even if disabled.
+    func userOverview(_ id: UserIdentifier) async throws(StoreFault) -> UserOverview?
+    /// Counts what the deletion of a user would delete or give to another user; nil if there is no such user.
+    func removalCounts(of user: UserIdentifier) async throws(StoreFault) -> RemovalCounts?
     /// Changes, adds or removes a password if the stored hash still equals `former`.
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as

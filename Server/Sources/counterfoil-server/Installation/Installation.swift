@@ -35,10 +35,14 @@ struct Installation {
     /// it is deleted after that.
     func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
         let event = event(change.kind, user: user.id, detail: change.detail)
-        guard let issuer, recorded.sendsMail != false else { return event }
-        let mails = MailQueue(of: store, issuer: issuer, serverKey: serverKey)
         return event.notifying(
-            by: try await mails.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
+            by: try await mails?.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
+    }
+
+    /// The queue of mails; nil if the server that last ran on the store has no mail.
+    var mails: MailQueue? {
+        guard let issuer, recorded.sendsMail != false else { return nil }
+        return MailQueue(of: store, issuer: issuer, serverKey: serverKey)
     }
 
     /// The issuer of the server that last ran on the store; nil if none has run.

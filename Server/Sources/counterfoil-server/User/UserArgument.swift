@@ -46,13 +46,19 @@ extension Installation {
         return Account(id: id, username: username, user: user)
     }
 
-    /// Updates a user at the time of the event of the change.
-    func update(_ user: User, recording event: AuditEvent) async throws {
-        switch try await store.updateUser(user, at: event.at, recording: [event]) {
-        case .updated: return
-        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
-        case .emailTaken:
-            throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
+    /// The changes of accounts that the pages for administrators make, too.
+    var users: UserAdministration {
+        let time = store.now()
+        return UserAdministration(
+            store, serverKey: serverKey, by: .command, notifying: mails, at: time)
+    }
+
+    /// Fails the command unless an account was enabled, disabled, or got other rights.
+    func require(_ outcome: ChangeStandingOutcome, of username: Username) throws {
+        switch outcome {
+        case .changed: return
+        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(username)")
+        case .lastAdministrator: throw CommandFailure.lastAdministrator(username)
         }
     }
 }
@@ -73,6 +79,13 @@ extension StoreFault {
 }
 
 extension CommandFailure {
+    /// The failure if a change would leave no administrator who can sign in.
+    static func lastAdministrator(_ username: Username) -> CommandFailure {
+        .refused(
+            "no administrator but \(username) can sign in; create another one first with: "
+                + "counterfoil-server user create NAME --administrator")
+    }
+
     static func noUser(_ name: String) -> CommandFailure {
         .refused("there is no user named \(DisplayName(name)); see: counterfoil-server user list")
     }

@@ -60,26 +60,17 @@ struct UserCreate: AsyncParsableCommand {
     func run() async throws {
         guard let username = Username(name) else { return }
         let address = email.flatMap(EmailAddress.init)
-        let displayName = (displayName ?? name).trimmingWhitespace()
         // A refused password creates no data directory, so the issuer is not known yet.
         let password = try PasswordOption.password(
-            try secret.readLine(), for: username, email: address, displayName: displayName, at: nil)
-        var profile = UserProfile()
-        if emailVerified { profile.isEmailVerified = true }
-        try await options.withInstallation { [profile] installation in
-            let user = User(
-                username: username,
-                email: address,
-                displayName: displayName,
-                passwordHash: try await PasswordHasher().hash(password),
-                isAdministrator: administrator,
-                profile: profile,
-                createdAt: installation.store.now(),
-                mustChangePassword: secret.mustChangePassword
-            )
-            let event = installation.event(
-                .account, user: user.id, detail: administrator ? "created as an administrator" : "created")
-            switch try await installation.store.addUser(user, recording: [event]) {
+            try secret.readLine(), for: username, email: address, displayName: displayName ?? name, at: nil)
+        try await options.withInstallation { installation in
+            let created = User(
+                creating: name, email: address, isEmailVerified: emailVerified, displayName: displayName,
+                passwordHash: try await PasswordHasher().hash(password), isAdministrator: administrator,
+                at: installation.store.now())
+            guard var user = created else { return }
+            user.mustChangePassword = secret.mustChangePassword
+            switch try await installation.users.add(user) {
             case .added: try report(user)
             case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
             case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")

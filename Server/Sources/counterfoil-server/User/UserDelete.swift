@@ -33,6 +33,9 @@ struct UserDelete: AsyncParsableCommand {
         name: .long, help: ArgumentHelp("The user who gets the apps of the deleted user.", valueName: "user-name"))
     var transferApps: String?
 
+    @Flag(name: .long, help: "Print what the deletion would delete, and delete nothing.")
+    var dryRun = false
+
     @Flag(name: .long, help: "Do not ask for confirmation.")
     var yes = false
 
@@ -54,17 +57,18 @@ struct UserDelete: AsyncParsableCommand {
             let newOwner = try await owner(after: user, in: installation)
             let owned = try await installation.store.clientIdentifiers(of: user.id)
             let names = owned.isEmpty ? [] : try await words(owned, of: user, in: installation)
+            if dryRun { return try await preview(user, names, in: installation) }
             guard owned.isEmpty || deleteApps || newOwner != nil else {
                 throw CommandFailure.owns(names, user)
             }
             if !yes { try confirm(user, clients: names) }
-            let terms = try RemovalTerms(
-                of: user.id, with: installation.serverKey,
+            let (outcome, pseudonym) = try await installation.users.delete(
+                user.id,
                 ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
                     ?? (deleteApps ? .delete(owned) : .refuse))
-            let clients = try await begin(user, terms, newOwner, in: installation)
+            let clients = try clients(of: outcome, user)
             try await installation.finishRemovals()
-            try report(user, terms, clients, newOwner)
+            try report(user, pseudonym, clients, newOwner)
         }
     }
 
@@ -109,27 +113,30 @@ struct UserDelete: AsyncParsableCommand {
         }
     }
 
-    private func begin(
-        _ user: Installation.Account, _ terms: RemovalTerms, _ newOwner: User?, in installation: Installation
-    ) async throws -> [ClientIdentifier] {
-        let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { clients in
-            [installation.event(.account, user: terms.pseudonym, detail: "deleted")]
-                + clients.map { client in
-                    installation.event(
-                        .client, user: newOwner?.id, client: client,
-                        detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
-                }
+    /// Prints what the deletion would delete, and deletes nothing.
+    private func preview(
+        _ user: Installation.Account, _ clients: [String], in installation: Installation
+    ) async throws {
+        guard let counts = try await installation.store.removalCounts(of: user.id) else {
+            throw CommandFailure.noUser(argument.name)
         }
-        let outcome = try await installation.store.beginRemoval(
-            of: user.id, by: terms, recording: events, at: installation.store.now())
+        let preview = Preview(user.username, counts)
+        if options.json { return try Output.json(preview) }
+        Output.line("This would delete the user \(user.line), with:")
+        for line in preview.lines { Output.line("  \(line)") }
+        if !clients.isEmpty { Output.line("The user owns the apps: \(clients.joined(separator: ", "))") }
+        Output.line("Nothing was deleted.")
+    }
+
+    /// Returns the clients that were deleted or have another owner; fails the command if the user was not deleted.
+    private func clients(
+        of outcome: BeginRemovalOutcome, _ user: Installation.Account
+    ) throws -> [ClientIdentifier] {
         switch outcome {
         case .begun(let clients): return clients
         case .notFound:
             throw CommandFailure.refused("another command has just deleted the user \(user.username)")
-        case .lastAdministrator:
-            throw CommandFailure.refused(
-                "no administrator but \(user.username) can sign in; create another one first with: "
-                    + "counterfoil-server user create NAME --administrator")
+        case .lastAdministrator: throw CommandFailure.lastAdministrator(user.username)
         case .ownsClients(let clients):
             let names = clients.map(\.rawValue)
             throw deleteApps ? CommandFailure.ownsMore(names, user) : CommandFailure.owns(names, user)
@@ -139,12 +146,12 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     private func report(
-        _ user: Installation.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: User?
+        _ user: Installation.Account, _ pseudonym: UserIdentifier, _ clients: [ClientIdentifier], _ newOwner: User?
     ) throws {
         if options.json {
             return try Output.json(
                 Deletion(
-                    username: user.username.rawValue, pseudonym: terms.pseudonym.rawValue,
+                    username: user.username.rawValue, pseudonym: pseudonym.rawValue,
                     deletedClients: newOwner == nil ? clients.map(\.rawValue) : [],
                     transferredClients: newOwner == nil ? [] : clients.map(\.rawValue)))
         }
@@ -153,7 +160,42 @@ struct UserDelete: AsyncParsableCommand {
             let names = clients.map(\.rawValue).joined(separator: ", ")
             Output.line(newOwner.map { "Transferred to \($0.username): \(names)" } ?? "Deleted the apps: \(names)")
         }
-        Output.line("The audit log names the user as \(terms.pseudonym).")
+        Output.line("The audit log names the user as \(pseudonym).")
+    }
+
+    /// The numbers of the records that a deletion would delete, each counted up to ``UserCount/limit``.
+    private struct Preview: Encodable {
+        let username: String
+        let sessions: Int
+        let passkeys: Int
+        let consents: Int
+        let grants: Int
+        let apps: Int
+        let auditEvents: Int
+        let lines: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case username, sessions, passkeys, consents, grants, apps
+            case auditEvents = "audit_events"
+        }
+
+        init(_ username: Username, _ counts: RemovalCounts) {
+            func line(_ count: UserCount, _ words: String) -> String {
+                "\(words): \(count.isExact ? "" : "more than ")\(count.number)"
+            }
+            self.username = username.rawValue
+            sessions = counts.sessions.number
+            passkeys = counts.passkeys.number
+            consents = counts.consents.number
+            grants = counts.grants.number
+            apps = counts.clients.number
+            auditEvents = counts.events.number
+            lines = [
+                line(counts.sessions, "sessions"), line(counts.passkeys, "passkeys"), line(counts.consents, "consents"),
+                line(counts.grants, "grants"), line(counts.clients, "apps"),
+                line(counts.events, "audit events that get a pseudonym"),
+            ]
+        }
     }
 
     private struct Deletion: Encodable {

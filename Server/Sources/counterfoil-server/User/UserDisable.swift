@@ -24,12 +24,7 @@ struct UserDisable: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let account = try await installation.account(argument.name)
-            let event = installation.event(.account, user: account.id, detail: "disabled")
-            guard
-                try await installation.store.disableUser(account.id, at: installation.store.now(), recording: [event])
-            else {
-                throw CommandFailure.temporary("another command has just deleted the user \(account.username)")
-            }
+            try installation.require(try await installation.users.disable(account.id), of: account.username)
             guard options.json else { return Output.line("Disabled the user \(account.username).") }
             guard let user = try await installation.account(argument.name).user else {
                 return try Output.json(

@@ -7,8 +7,12 @@ import Foundation
 /// If OpenID Connect Core §5.1 defines a claim for a value, the JSON member has the name of that claim.
 struct UserDocument: Encodable {
     private let user: User
+    /// The facts that are not in the record of the user; nil if they were not read.
+    private let overview: UserOverview?
 
-    init(_ user: User) { self.user = user }
+    init(_ user: User) { (self.user, overview) = (user, nil) }
+
+    init(_ overview: UserOverview) { (user, self.overview) = (overview.user, overview) }
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, administrator, disabled, profile
@@ -18,6 +22,9 @@ struct UserDocument: Encodable {
         case hasPassword = "has_password"
         case createdAt = "created_at"
         case changedAt = "updated_at"
+        case lastSignInAt = "last_sign_in_at"
+        case hasSecondFactor = "second_factor"
+        case passkeys
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -37,6 +44,11 @@ struct UserDocument: Encodable {
         }
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
         try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
+        guard let overview else { return }
+        try values.encodeIfPresent(
+            overview.lastSignInAt.map { Int($0.timeIntervalSince1970) }, forKey: .lastSignInAt)
+        try values.encode(overview.hasSecondFactor, forKey: .hasSecondFactor)
+        try values.encode(overview.passkeys, forKey: .passkeys)
     }
 
     /// The user as one line of text.
@@ -84,6 +96,11 @@ struct UserDocument: Encodable {
         add("country", profile.address?.country)
         if let terms = user.acceptedTerms {
             add("accepted terms", "\(terms.version), \(Moment.text(terms.acceptedAt))")
+        }
+        if let overview {
+            add("last sign-in", overview.lastSignInAt.map { Moment.text($0) } ?? "never")
+            add("second factor", overview.hasSecondFactor ? "yes" : "no")
+            add("passkeys", String(overview.passkeys))
         }
         return lines.joined(separator: "\n")
     }

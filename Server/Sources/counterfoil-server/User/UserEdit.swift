@@ -7,18 +7,25 @@ import Foundation
 struct UserEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the claims of a user.",
+        abstract: "Change the claims or the rights of a user.",
         discussion: """
             Only the given options change, and an empty value clears: --nickname "". Clients get the new values with \
-            their next request.
+            their next request. The rights of an administrator are changed by a command of their own, and one \
+            administrator who can sign in is always left.
 
-            Example:
+            Examples:
               counterfoil-server user edit alice --given-name Alice \\
                 --zoneinfo Europe/Oslo --email-verified true --data-dir ./data
+              counterfoil-server user edit alice --administrator --data-dir ./data
             """
     )
 
     @OptionGroup var argument: UserArgument
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Give the user the rights of an administrator of this server, or take them away.")
+    var administrator: Bool?
 
     @OptionGroup(title: "Claims") var claims: UserOptions
 
@@ -26,18 +33,29 @@ struct UserEdit: AsyncParsableCommand {
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
-        guard claims.hasChanges else {
+        guard claims.hasChanges || administrator != nil else {
             throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
+        }
+        guard !claims.hasChanges || administrator == nil else {
+            throw ValidationError(
+                "--administrator and --no-administrator cannot be combined with claims. Run the command twice.")
         }
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.user(argument.name)
             var user = former
-            claims.write(into: &user)
-            let event =
-                user.email == former.email
-                ? installation.event(.account, user: user.id, detail: "changed")
-                : try await installation.event(of: .emailChanged, to: former)
-            try await installation.update(user, recording: event)
+            if let administrator {
+                try installation.require(
+                    try await installation.users.setAdministrator(administrator, of: user.id), of: user.username)
+            } else {
+                claims.write(into: &user)
+                switch try await installation.users.update(user, from: former) {
+                case .updated: break
+                case .notFound:
+                    throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
+                case .emailTaken:
+                    throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
+                }
+            }
             let document = UserDocument(try await installation.user(argument.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)

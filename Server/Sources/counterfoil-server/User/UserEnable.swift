@@ -21,10 +21,8 @@ struct UserEnable: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            var user = try await installation.user(argument.name)
-            user.disabledAt = nil
-            let event = installation.event(.account, user: user.id, detail: "enabled")
-            try await installation.update(user, recording: event)
+            let user = try await installation.user(argument.name)
+            try installation.require(try await installation.users.enable(user.id), of: user.username)
             guard options.json else { return Output.line("Enabled the user \(user.username).") }
             try Output.json(UserDocument(try await installation.user(argument.name)))
         }

@@ -60,7 +60,10 @@ struct UserExport: AsyncParsableCommand {
         var json = JSONPages(file)
         try json.open()
         try json.member("exported_at", Moment.text(store.now()))
-        if let account = user.user { try json.member("account", UserDocument(account)) }
+        let overview = try await StoreFault.readable { () async throws(StoreFault) in
+            try await store.userOverview(user.id)
+        }
+        if let overview { try json.member("account", UserDocument(overview)) }
         try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
         try json.member("passkeys", try await store.passkeys(of: user.id).map(UserPasskeyDocument.init))
         let keys = try await store.securityKeys(of: user.id)

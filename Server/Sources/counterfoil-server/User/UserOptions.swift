@@ -124,8 +124,8 @@ struct UserOptions: ParsableArguments {
             if let value = value?.trimmingWhitespace() { old = value.isEmpty ? nil : value }
         }
         if let displayName { user.displayName = displayName.trimmingWhitespace() }
-        let (formerEmail, formerPhone) = (user.email, user.profile.phoneNumber)
-        if let email { user.email = EmailAddress(email) }
+        let formerPhone = user.profile.phoneNumber
+        user.changeEmail(to: email.map(EmailAddress.init) ?? user.email, isVerified: emailVerified)
         var profile = user.profile
         replace(&profile.givenName, by: givenName)
         replace(&profile.familyName, by: familyName)
@@ -139,9 +139,7 @@ struct UserOptions: ParsableArguments {
         replace(&profile.zoneInfo, by: zoneinfo)
         replace(&profile.locale, by: locale)
         replace(&profile.phoneNumber, by: phone)
-        if user.email != formerEmail { profile.isEmailVerified = nil }
         if profile.phoneNumber != formerPhone { profile.isPhoneNumberVerified = nil }
-        if let emailVerified { profile.isEmailVerified = emailVerified }
         if let phoneVerified { profile.isPhoneNumberVerified = phoneVerified }
         var address = profile.address ?? UserProfile.Address()
         replace(&address.formatted, by: addressFormatted)

@@ -24,8 +24,7 @@ struct UserResetSecondFactor: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let user = try await installation.user(argument.name)
-            let event = try await installation.event(of: .secondFactorReset, to: user)
-            guard try await installation.store.resetSecondFactor(of: user.id, recording: [event]) else {
+            guard try await installation.users.resetSecondFactor(of: user) else {
                 throw CommandFailure.refused("the user \(user.username) has no second factor")
             }
             if options.json { return try Output.json(UserDocument(user)) }

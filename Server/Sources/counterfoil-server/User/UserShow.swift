@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilStore
 
 struct UserShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +16,11 @@ struct UserShow: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let document = UserDocument(try await installation.user(argument.name))
+            let user = try await installation.user(argument.name)
+            guard let overview = try await installation.store.userOverview(user.id) else {
+                throw CommandFailure.noUser(argument.name)
+            }
+            let document = UserDocument(overview)
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -78,6 +78,12 @@ enum Screen: String, CaseIterable, Sendable {
     // Administration pages.
     case firstSteps = "admin-start"
     case administration = "admin"
+    case users = "admin-users"
+    case usersFiltered = "admin-users-filter"
+    case newUser = "admin-users-new"
+    case newUserProblems = "admin-users-new-problems"
+    case user = "admin-user"
+    case deleteUser = "admin-user-delete"
     case policy = "app-policy"
     case decision = "app-approval"
     case suspension = "app-suspended"
@@ -127,8 +133,8 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients:
             .developer
-        case .firstSteps, .administration, .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit,
-            .unregisteredPolicy,
+        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
+            .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
@@ -179,6 +185,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .secrets, .secretRemoval: .secrets
         case .firstSteps: .firstSteps
         case .administration: .administration
+        case .users, .usersFiltered: .users
+        case .newUser, .newUserProblems: .newUser
+        case .user: .user
+        case .deleteUser: .deleteUser
         case .policy: .policy
         case .decision, .suspension: .decision
         case .branding: .branding

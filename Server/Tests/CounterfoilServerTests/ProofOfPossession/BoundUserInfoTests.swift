@@ -99,9 +99,9 @@ struct BoundUserInfoTests {
         let grant = try #require(grants.first?.grant)
         _ = try await revoked.test.store.revokeGrant(grant.id, because: .user, at: revoked.test.clock.now)
         let disabled = try await Bound()
-        var alice = disabled.test.alice
-        alice.disabledAt = disabled.test.clock.now
-        #expect(try await disabled.test.store.updateUser(alice, at: disabled.test.clock.now) == .updated)
+        let outcome = try await disabled.test.store.disableUser(
+            disabled.test.alice.id, at: disabled.test.clock.now, recording: [])
+        #expect(outcome == .changed)
         let withoutOpenID = try await Bound(scope: "photos.read")
         for (bound, error) in [
             (revoked, "invalid_token"), (disabled, "invalid_token"), (withoutOpenID, "insufficient_scope"),

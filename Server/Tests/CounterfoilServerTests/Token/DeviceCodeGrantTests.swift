@@ -142,9 +142,8 @@ struct DeviceCodeGrantTests {
                 keeping: event == .password ? session.digest : nil, at: test.clock.now)
             #expect(outcome == .changed)
         case .disabled:
-            var alice = test.alice
-            alice.disabledAt = test.clock.now
-            #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
+            let outcome = try await test.store.disableUser(test.alice.id, at: test.clock.now, recording: [])
+            #expect(outcome == .changed)
         case .idle: test.clock.advance(by: 301)
         case .clientDeleted: #expect(try await test.store.removeClient(device.client.id))
         }

@@ -91,9 +91,9 @@ struct UserInfoTests {
     @Test func `a disabled account returns no claims`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
-        var alice = party.test.alice
-        alice.disabledAt = party.test.clock.now
-        #expect(try await party.test.store.updateUser(alice, at: party.test.clock.now) == .updated)
+        let outcome = try await party.test.store.disableUser(
+            party.test.alice.id, at: party.test.clock.now, recording: [])
+        #expect(outcome == .changed)
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 

@@ -54,9 +54,7 @@ struct ApprovalContractTests {
             case .signOutEverywhere:
                 #expect(try await store.signOutEverywhere(user.id, except: nil, at: end) == 1)
             case .switchedOff:
-                var disabled = user
-                disabled.disabledAt = end
-                #expect(try await store.updateUser(disabled, at: end) == .updated)
+                #expect(try await store.disableUser(user.id, at: end, recording: []) == .changed)
             case .expiry:
                 try await store.revokeDependents(ofSession: session.id, notSeenSince: session.lastSeenAt, at: end)
             case .anotherUser:

@@ -37,9 +37,7 @@ struct DeviceSessionContractTests {
                 of: user.id, from: .example, to: .other, keeping: kept, at: now + 1)
             #expect(outcome == .changed)
         case .disabled:
-            var disabled = user
-            disabled.disabledAt = now
-            #expect(try await store.updateUser(disabled, at: now + 1) == .updated)
+            #expect(try await store.disableUser(user.id, at: now, recording: []) == .changed)
         case .expiry: break
         }
     }

@@ -39,6 +39,45 @@ struct AuditedCommitContractTests {
                 isAdministrator: true, createdAt: World.now)
             return { try await world.store.addFirstAdministrator(user, recording: $0).isCommitted }
         },
+        Step("disable a user who is an administrator") { world async throws in
+            let user = try User.named("root")
+            #expect(try await world.store.addUser(user) == .added)
+            for id in [user.id, world.user.id] {
+                #expect(try await world.store.setAdministrator(true, of: id, at: World.now, recording: []) == .changed)
+            }
+            return { events in
+                let outcome = try await world.store.disableUser(user.id, at: World.now, recording: events)
+                // The next attempt would leave no administrator who can sign in.
+                #expect(try await world.store.enableUser(user.id, at: World.now, recording: []) == .changed)
+                _ = try await world.store.setAdministrator(false, of: world.user.id, at: World.now, recording: [])
+                return outcome.isCommitted
+            }
+        },
+        Step("enable a user") { world async throws in
+            let user = try User.named("bob", disabledAt: World.now)
+            #expect(try await world.store.addUser(user) == .added)
+            return { events in
+                let outcome = try await world.store.enableUser(user.id, at: World.now, recording: events)
+                _ = try await world.store.beginRemoval(
+                    of: user.id, by: World.terms(of: user), recording: { _ in [] }, at: World.now)
+                return outcome.isCommitted
+            }
+        },
+        Step("take the rights of an administrator away") { world async throws in
+            let user = try User.named("root")
+            #expect(try await world.store.addUser(user) == .added)
+            for id in [user.id, world.user.id] {
+                #expect(try await world.store.setAdministrator(true, of: id, at: World.now, recording: []) == .changed)
+            }
+            return { events in
+                let outcome = try await world.store.setAdministrator(
+                    false, of: user.id, at: World.now, recording: events)
+                // The next attempt is for the only administrator who can sign in.
+                _ = try await world.store.setAdministrator(true, of: user.id, at: World.now, recording: [])
+                _ = try await world.store.disableUser(world.user.id, at: World.now, recording: [])
+                return outcome.isCommitted
+            }
+        },
         Step("change a password") { world async throws in
             { events in
                 try await world.store.changePassword(

@@ -149,7 +149,7 @@ struct MailContractTests {
             #expect(try await !sender.verify(link.secret))
             user.email = sender.user.email
             #expect(try await store.updateUser(user, at: World.now) == .updated)
-            #expect(try await store.disableUser(user.id, at: World.now, recording: []))
+            #expect(try await store.disableUser(user.id, at: World.now, recording: []) == .changed)
             #expect(try await !sender.verify(link.secret))
             #expect(try await sender.queue().outcome == .addressChanged)
             #expect(try await sender.isVerified == nil)

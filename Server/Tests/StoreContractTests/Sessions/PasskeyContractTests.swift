@@ -39,7 +39,7 @@ struct PasskeyContractTests {
             #expect(try await world.store.addPasskey(Self.passkey(99, of: world.user), recording: []) == .tooMany)
             #expect(try await world.store.addPasskey(Self.passkey(1, of: bob), recording: []) == .exists)
             #expect(try await world.store.addPasskey(Self.passkey(99, of: bob), recording: []) == .added)
-            #expect(try await world.store.disableUser(bob.id, at: World.now, recording: []))
+            #expect(try await world.store.disableUser(bob.id, at: World.now, recording: []) == .changed)
             #expect(try await world.store.addPasskey(Self.passkey(98, of: bob), recording: []) == .userNotActive)
             let nobody = try User.named("nobody")
             #expect(try await world.store.addPasskey(Self.passkey(97, of: nobody), recording: []) == .userNotActive)
@@ -147,7 +147,7 @@ struct PasskeyContractTests {
                 #expect(try await world.store.session(session.digest) == nil)
             }
             #expect(try await world.store.passkeys(of: bob.id) == [bobs])
-            #expect(try await world.store.disableUser(bob.id, at: World.now, recording: []))
+            #expect(try await world.store.disableUser(bob.id, at: World.now, recording: []) == .changed)
             let use = PasskeyUse.example(of: bobs)
             let refused = try await world.store.beginSession(
                 Session.example(of: bob), proving: .passkey(use), replacing: nil)

@@ -39,18 +39,18 @@ struct UserContractTests {
             #expect(try await store.userID(named: user.username) == user.id)
             #expect(try await store.userID(named: try #require(Username("eve"))) == nil)
             let event = AuditEvent(at: World.now, .account, userID: user.id, detail: "disabled")
-            #expect(try await store.disableUser(user.id, at: World.now + 1, recording: [event]))
+            #expect(try await store.disableUser(user.id, at: World.now + 1, recording: [event]) == .changed)
             var disabled = user
             (disabled.disabledAt, disabled.changedAt) = (World.now + 1, World.now + 1)
             #expect(try await store.user(user.id) == disabled)
             #expect(try await store.sessions(of: user.id).isEmpty)
             #expect(try await store.audit(AuditQuery(userID: user.id)).map(\.event) == [event])
             // The time at which the account was disabled stays.
-            #expect(try await store.disableUser(user.id, at: World.now + 2, recording: []))
+            #expect(try await store.disableUser(user.id, at: World.now + 2, recording: []) == .changed)
             disabled.changedAt = World.now + 2
             #expect(try await store.user(user.id) == disabled)
             let unknown = UserIdentifier()
-            #expect(try await !store.disableUser(unknown, at: World.now, recording: [event]))
+            #expect(try await store.disableUser(unknown, at: World.now, recording: [event]) == .notFound)
             #expect(try await store.audit(AuditQuery()).count == 1)
         }
     }

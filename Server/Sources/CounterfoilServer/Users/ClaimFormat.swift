@@ -1,10 +1,9 @@
 import CounterfoilProtocol
-import CounterfoilServer
 import CounterfoilStore
 import Foundation
 
 /// The format that a claim about a user must have.
-enum ClaimFormat {
+package enum ClaimFormat: Sendable {
     case name
     case lines
     case url
@@ -14,7 +13,7 @@ enum ClaimFormat {
     case telephone
 
     /// A description of the format, for error messages.
-    var rule: String {
+    package var rule: String {
         switch self {
         case .name: "must be one line of at most 100 characters."
         case .lines: "must be at most 400 characters."
@@ -27,7 +26,7 @@ enum ClaimFormat {
         }
     }
 
-    func accepts(_ text: String) -> Bool {
+    package func accepts(_ text: String) -> Bool {
         switch self {
         case .name: text.count <= 100 && text.utf8.count <= 1000 && !text.unicodeScalars.contains(where: Self.isControl)
         case .lines:

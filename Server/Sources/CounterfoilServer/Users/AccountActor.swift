@@ -1,0 +1,65 @@
+import CounterfoilProtocol
+package import CounterfoilStore
+import Foundation
+
+/// The origin of a change of an account, as the audit log has it.
+package enum AccountActor: Sendable {
+    /// A command on the machine of the server.
+    case command
+    /// An administrator on a page, with the request that submitted the form.
+    case administrator(UserIdentifier, IncomingRequest)
+
+    /// Creates the events of a change of an account, for the commit of the change.
+    ///
+    /// An event has one user. A change by an administrator is therefore two events with the same request: one of the
+    /// changed account, and one of the administrator. When one of the two users is deleted, the event of that user
+    /// loses the request, so that the other event does not lead back to the deleted user.
+    func events(
+        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant? = nil, detail: String, at time: Date
+    ) -> [AuditEvent] {
+        switch self {
+        case .command:
+            [
+                AuditEvent(
+                    at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
+                    detail: AuditEvent.commandPrefix + detail)
+            ]
+        case .administrator(let administrator, let request):
+            [
+                event(
+                    kind, user: user, grant: grant, request,
+                    detail: administrator == user ? detail : AuditEvent.administratorPrefix + detail, at: time)
+            ]
+                + (administrator == user
+                    ? []
+                    : [event(kind, user: administrator, request, detail: "another account: \(detail)", at: time)])
+        }
+    }
+
+    /// Creates the events of the clients of a deleted user.
+    func events(
+        ofClients clients: [ClientIdentifier], givenTo owner: UserIdentifier?, at time: Date
+    ) -> [AuditEvent] {
+        let detail = owner == nil ? "deleted with its owner" : "transferred from a deleted owner"
+        return clients.map { client in
+            switch self {
+            case .command:
+                AuditEvent(
+                    at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
+            case .administrator(let administrator, let request):
+                AuditEvent(
+                    at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
+                    requestID: request.id, detail: detail)
+            }
+        }
+    }
+
+    private func event(
+        _ kind: AuditEvent.Kind, user: UserIdentifier, grant: Grant? = nil, _ request: IncomingRequest,
+        detail: String, at time: Date
+    ) -> AuditEvent {
+        AuditEvent(
+            at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id, source: request.source,
+            requestID: request.id, detail: detail)
+    }
+}

@@ -1,0 +1,29 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+package import CounterfoilStore
+package import Foundation
+
+extension User {
+    /// Creates the account that an administrator adds.
+    ///
+    /// - Parameters:
+    ///   - displayName: The name shown on pages; nil for the name as it was typed.
+    ///   - typedName: The username as it was typed.
+    package init?(
+        creating typedName: String, email: EmailAddress?, isEmailVerified: Bool, displayName: String?,
+        passwordHash: PasswordHash?, isAdministrator: Bool, at time: Date
+    ) {
+        guard let username = Username(typedName) else { return nil }
+        var profile = UserProfile()
+        if email != nil, isEmailVerified { profile.isEmailVerified = true }
+        self.init(
+            username: username, email: email, displayName: (displayName ?? typedName).trimmingWhitespace(),
+            passwordHash: passwordHash, isAdministrator: isAdministrator, profile: profile, createdAt: time)
+    }
+
+    /// Changes the email address; another address is unverified, unless it is stated to be verified.
+    package mutating func changeEmail(to address: EmailAddress?, isVerified: Bool?) {
+        if address != email { profile.isEmailVerified = nil }
+        email = address
+        if let isVerified { profile.isEmailVerified = address == nil ? nil : isVerified }
+    }
+}

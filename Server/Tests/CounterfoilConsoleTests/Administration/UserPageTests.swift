@@ -1,0 +1,328 @@
+import CounterfoilConsole
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+import Testing
+
+/// `/admin/users` and the pages below it.
+struct UserPageTests {
+    private let test: TestServer
+    private var administrator: Developer
+    private let root: User
+
+    init() async throws {
+        test = try await TestServer()
+        administrator = try await Developer("root", of: test, isAdministrator: true)
+        root = try await Self.user("root", of: test)
+    }
+
+    private static func user(_ name: String, of test: TestServer) async throws -> User {
+        let username = try #require(Username(name))
+        return try #require(try await test.store.user(named: username))
+    }
+
+    private func path(_ user: User, _ rest: String = "") -> String { "/admin/users/\(user.id)\(rest)" }
+
+    private mutating func send(
+        _ decision: String, _ fields: [String: String] = [:], to user: User
+    ) async throws -> Reply {
+        let page = try await administrator.browser.open(path(user)).userAccountPage
+        var form = FormParameters(["ticket": page.ticket, "decision": decision])
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        return try await administrator.browser.submit(form, to: page.action)
+    }
+
+    private func events(of user: User) async throws -> [AuditEvent] {
+        try await test.store.audit(AuditQuery(userID: user.id)).map(\.event)
+    }
+
+    @Test(arguments: ["", "/new", "/USER", "/USER/delete"])
+    mutating func `no other user sees that the pages exist, and no page changes anything by GET`(
+        rest: String
+    ) async throws {
+        let path = "/admin/users" + rest.replacing("USER", with: test.alice.id.rawValue)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        #expect(try await browser.send(.get, to: path).status == .notFound)
+        if !rest.isEmpty {
+            let form = FormParameters(["decision": "promote", "username": "alice"])
+            #expect(try await browser.send(.post, to: path, form: form).status == .notFound)
+        }
+        var stranger = test.browser()
+        #expect(try await stranger.send(.get, to: path).status == .seeOther)
+        let query = path + "?decision=promote&username=alice"
+        let status = try await administrator.browser.send(.get, to: query).status
+        #expect(status == .ok || status == .badRequest)
+        #expect(try await test.store.user(test.alice.id) == test.alice)
+    }
+
+    // A role that was withdrawn a second ago.
+    @Test mutating func `an administrator who was demoted changes nothing with a page that is open`() async throws {
+        let other = try await test.addUser("other", isAdministrator: true)
+        let page = try await administrator.browser.open(path(other)).userAccountPage
+        #expect(
+            try await test.store.setAdministrator(false, of: root.id, at: test.clock.now, recording: []) == .changed)
+        let form = FormParameters(["ticket": page.ticket, "decision": "disable"])
+        #expect(try await administrator.browser.send(.post, to: page.action, form: form).status == .notFound)
+        #expect(try await test.store.user(other.id)?.disabledAt == nil)
+    }
+
+    @Test mutating func `a change of an account needs a recent sign-in, and the ticket of its page`() async throws {
+        let page = try await administrator.browser.open(path(test.alice)).userAccountPage
+        for ticket in ["", try await administrator.browser.open(path(root)).userAccountPage.ticket] {
+            let form = FormParameters(["ticket": ticket, "decision": "disable"])
+            let reply = try await administrator.browser.send(.post, to: page.action, form: form)
+            #expect(reply.status != .seeOther)
+        }
+        test.clock.advance(by: Double(test.server.settings.recentSignInAge))
+        let form = FormParameters(["ticket": page.ticket, "decision": "disable"])
+        let reply = try await administrator.browser.send(.post, to: page.action, form: form)
+        #expect(reply.status == .seeOther && reply.location?.contains("/sign-in?") == true)
+        #expect(try await administrator.browser.send(.get, to: path(test.alice)).status == .seeOther)
+        #expect(try await test.store.user(test.alice.id)?.disabledAt == nil)
+        #expect(try await administrator.browser.send(.get, to: "/admin/users").status == .ok)
+    }
+
+    @Test mutating func `the search is in the URL, and shows what it found`() async throws {
+        let zoe = try await test.addUser("zoe", email: "zoe@example.com")
+        #expect(try await test.store.disableUser(zoe.id, at: test.clock.now, recording: []) == .changed)
+        let page = try await administrator.browser.open("/admin/users?search=ZO&state=disabled").usersPage
+        #expect(page.rows.map(\.username) == ["zoe"] && page.count == "1 user" && page.isFiltered)
+        let row = try #require(page.rows.first)
+        #expect(row.path == path(zoe) && row.isDisabled && !row.isAdministrator && row.lastSignIn == nil)
+        let all = try await administrator.browser.open("/admin/users").usersPage
+        #expect(all.rows.contains { $0.username == "root" && $0.isAdministrator && $0.lastSignIn == "just now" })
+        let none = try await administrator.browser.open("/admin/users?search=%25&state=&role=&day=").usersPage
+        #expect(none.rows.isEmpty && none.next == nil && none.problems.isEmpty)
+        let start = try await administrator.browser.open("/admin").administrationPage
+        #expect(start.usersPath == "/admin/users" && start.users.hasSuffix("users"))
+    }
+
+    // A filter that is not understood does not widen the answer.
+    @Test(arguments: [
+        "search=%00", "search=" + String(repeating: "a", count: 300), "state=off", "role=owner", "signed_in=before",
+        "signed_in=never&day=2027-01-31", "day=2027-01-31", "signed_in=since&day=soon", "no_passkey=yes",
+        "after=1801387800123456,42", "after=%00", "after=a&after=b", "before=a", "search=a&search=b", "search=%ZZ",
+    ])
+    mutating func `a filter that is not understood finds no one`(query: String) async throws {
+        let reply = try await administrator.browser.open("/admin/users?\(query)")
+        #expect(reply.status == .badRequest)
+        let page = try reply.usersPage
+        #expect(page.rows.isEmpty && page.next == nil && page.count == nil && !page.problems.isEmpty)
+    }
+
+    @Test mutating func `long lists are shown in pages with the same filter`() async throws {
+        for number in 100..<160 { _ = try await test.addUser("user\(number)") }
+        var path: String? = "/admin/users?search=user&no_passkey=on"
+        var seen: [String] = []
+        var counts: [String?] = []
+        while let next = path {
+            let page = try await administrator.browser.open(next).usersPage
+            seen += page.rows.map(\.username)
+            counts.append(page.count)
+            path = page.next
+        }
+        #expect(seen == (100..<160).map { "user\($0)" })
+        #expect(counts == ["60 users", nil])
+    }
+
+    // Each event has one user, and both have the request.
+    @Test mutating func `both the account and the administrator are in the log of a change`() async throws {
+        let done = try await send("disable", to: test.alice).userAccountPage
+        #expect(done.isDisabled && done.notice?.hasPrefix("The user is disabled") == true)
+        let changed = try #require(try await events(of: test.alice).first)
+        let acted = try #require(try await events(of: root).first)
+        #expect(changed.kind == .account && changed.detail == "by an administrator: disabled")
+        #expect(acted.kind == .account && acted.detail == "another account: disabled")
+        #expect(changed.requestID != nil && changed.requestID == acted.requestID)
+        // A change of the own account is one event.
+        let before = try await events(of: root).count
+        let form = ["display_name": "Root", "email": "root@example.com"]
+        #expect(try await send("edit", form, to: root).userAccountPage.notice == "The account is saved.")
+        let own = try await events(of: root)
+        #expect(own.count == before + 1 && own.first?.detail == "changed")
+    }
+
+    @Test mutating func `rights are given and taken, but not those of the last administrator`() async throws {
+        let refused = try await send("demote", to: root)
+        #expect(refused.status == .conflict)
+        #expect(try refused.userAccountPage.problems.map(\.text).first?.hasPrefix("No other administrator") == true)
+        #expect(try await send("disable", to: root).status == .conflict)
+        #expect(try await send("promote", to: test.alice).userAccountPage.isAdministrator)
+        #expect(try await test.store.user(test.alice.id)?.isAdministrator == true)
+        // The administrator has no rights any more, and lands on the account.
+        let left = try await send("demote", to: root)
+        #expect(left.page is AccountPage)
+        #expect(try await administrator.browser.send(.get, to: "/admin/users").status == .notFound)
+        #expect(try await test.store.user(root.id)?.isAdministrator == false)
+    }
+
+    @Test mutating func `a new user has no password, which an administrator neither sees nor sets`() async throws {
+        let page = try await administrator.browser.open("/admin/users/new").newUserPage
+        let form = FormParameters([
+            "ticket": page.ticket, "username": "Nora", "display_name": "Nora N.", "email": "nora@example.com",
+        ])
+        let made = try await administrator.browser.submit(form, to: page.action).userAccountPage
+        #expect(made.username == "nora" && made.notice == "The user is added." && !made.isAdministrator)
+        let nora = try await Self.user("nora", of: test)
+        #expect(nora.displayName == "Nora N." && nora.profile.isEmailVerified != true)
+        #expect(nora.passwordHash == nil)
+        let again = try await administrator.browser.submit(form, to: page.action)
+        #expect(try again.status == .badRequest && again.newUserPage.problems.map(\.field) == ["username"])
+        let bad = FormParameters(["ticket": page.ticket, "username": "a b", "email": "@", "display_name": "\u{7}"])
+        let refused = try await administrator.browser.submit(bad, to: page.action).newUserPage
+        #expect(refused.problems.map(\.field) == ["username", "display_name", "email"])
+        #expect(refused.username.value == "a b" && refused.email.value == "@")
+    }
+
+    @Test mutating func `another email address is not verified unless the administrator says so`() async throws {
+        for isVerified in [true, false] {
+            var form = ["display_name": "Alice A.", "email": isVerified ? "a1@example.com" : "a2@example.com"]
+            if isVerified { form["email_verified"] = "on" }
+            let page = try await send("edit", form, to: test.alice).userAccountPage
+            #expect(page.isEmailVerified == isVerified && page.name == "Alice A.")
+        }
+        let taken = try await send("edit", ["display_name": "A", "email": "root@example.com"], to: test.alice)
+        #expect(try taken.status == .conflict && taken.userAccountPage.problems.map(\.field) == ["email"])
+        #expect(try taken.userAccountPage.displayName.value == "A")
+        let empty = try await send("edit", ["display_name": " ", "email": "x"], to: test.alice).userAccountPage
+        #expect(empty.problems.map(\.field) == ["display_name", "email"] && empty.isEditing)
+        #expect(try await test.store.user(test.alice.id)?.displayName == "Alice A.")
+    }
+
+    @Test mutating func `an administrator ends sessions and sign-ins of apps of the user alone`() async throws {
+        var first = test.browser()
+        try await first.signInToConsole(username: "alice")
+        var second = test.browser()
+        try await second.signInToConsole(username: "alice")
+        let tokens = try await Attempt(test, for: "openid offline_access").tokens()
+        let page = try await administrator.browser.open(path(test.alice)).userAccountPage
+        #expect(page.rows.count >= 2 && page.apps.rows.count == 1 && page.consents.count == 1)
+        #expect(page.rows.allSatisfy { !$0.isCurrent } && page.apps.rows.allSatisfy { !$0.isFromHere })
+
+        let ended = try await send("end", ["session": page.rows[0].id], to: test.alice).userAccountPage
+        #expect(ended.notice == "The browser is signed out." && ended.rows.count == page.rows.count - 1)
+        let again = try await send("end", ["session": page.rows[0].id], to: test.alice).userAccountPage
+        #expect(again.notice == "It had ended before.")
+        // What belongs to another user is not ended here.
+        let other = try await send("end", ["session": page.rows[1].id], to: root).userAccountPage
+        #expect(other.notice == "It had ended before.")
+        let foreign = try await send("end-app", ["sign_in": page.apps.rows[0].id], to: root).userAccountPage
+        #expect(foreign.notice == "It had ended before.")
+        let app = try await send("end-app", ["sign_in": page.apps.rows[0].id], to: test.alice).userAccountPage
+        #expect(app.notice?.hasPrefix("The app is signed out.") == true && app.apps.rows.isEmpty)
+        #expect(tokens.refreshToken != nil)
+        let out = try await send("sign-out", to: test.alice).userAccountPage
+        #expect(out.rows.isEmpty && out.notice?.hasPrefix("The user is signed out everywhere.") == true)
+        #expect(try await test.store.sessions(of: test.alice.id).isEmpty)
+        #expect(try await events(of: test.alice).first?.detail == "by an administrator: all sessions")
+    }
+
+    @Test mutating func `passkeys are removed and a second factor is reset, those of this user alone`() async throws {
+        let passkey = Passkey(
+            credentialID: [1, 2, 3], userID: test.alice.id, publicKey: [4], name: "Key", createdAt: test.clock.now)
+        #expect(try await test.store.addPasskey(passkey, recording: []) == .added)
+        let row = try #require(try await administrator.browser.open(path(test.alice)).userAccountPage.passkeys.first)
+        let foreign = try await send("remove-passkey", ["passkey": row.id], to: root).userAccountPage
+        #expect(foreign.notice == "It had ended before.")
+        let removed = try await send("remove-passkey", ["passkey": row.id], to: test.alice).userAccountPage
+        #expect(removed.notice == "The passkey is removed." && removed.passkeys.isEmpty)
+
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        _ = try await test.setUpSecondFactor(in: &browser)
+        #expect(try await administrator.browser.open(path(test.alice)).userAccountPage.secondFactor != nil)
+        let reset = try await send("reset-second-factor", to: test.alice).userAccountPage
+        #expect(reset.secondFactor == nil)
+        #expect(try await test.store.secondFactor(of: test.alice.id) == .none)
+        #expect(try await events(of: test.alice).first?.detail == "by an administrator: removed")
+    }
+
+    // The user learns of it, and the page of another user causes no mail.
+    @Test func `a user gets a notice of a passkey that an administrator has removed`() async throws {
+        let recorder = MailRecorder()
+        let test = try await TestServer(mailSender: recorder)
+        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var alice = test.alice
+        alice.profile.isEmailVerified = true
+        #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
+        let passkey = Passkey(
+            credentialID: [1, 2, 3], userID: alice.id, publicKey: [4], name: "Key", createdAt: test.clock.now)
+        #expect(try await test.store.addPasskey(passkey, recording: []) == .added)
+        for (user, count) in [(try await Self.user("root", of: test), 0), (alice, 1), (alice, 1)] {
+            let page = try await administrator.browser.open(path(user)).userAccountPage
+            let form = FormParameters([
+                "ticket": page.ticket, "decision": "remove-passkey",
+                "passkey": Base64URL.encode(passkey.digest.bytes),
+            ])
+            _ = try await administrator.browser.submit(form, to: page.action).userAccountPage
+            await (try #require(test.server.mailDelivery)).deliverDue()
+            #expect(recorder.mails.count == count)
+        }
+    }
+
+    @Test mutating func `a deletion says what it deletes, and asks for the user name`() async throws {
+        _ = try await Attempt(test, for: "openid").tokens()
+        let page = try await administrator.browser.open(path(test.alice, "/delete")).deleteUserPage
+        #expect(page.counts.map(\.number).prefix(4) == ["1", "0", "1", "1"] && page.fate == nil)
+        var form = FormParameters(["ticket": page.ticket, "username": "bob"])
+        let refused = try await administrator.browser.submit(form, to: page.action)
+        #expect(try refused.status == .badRequest && refused.deleteUserPage.problems.map(\.field) == ["username"])
+        #expect(try await test.store.user(test.alice.id) == test.alice)
+        form = FormParameters(["ticket": page.ticket, "username": "Alice "])
+        let list = try await administrator.browser.submit(form, to: page.action).usersPage
+        #expect(list.notice == "The user is deleted." && !list.rows.contains { $0.username == "alice" })
+        #expect(try await test.store.user(test.alice.id) == nil)
+        let log = try await test.store.audit(AuditQuery(kind: .account)).map(\.event)
+        #expect(log.contains { $0.userID?.isPseudonym == true && $0.detail == "by an administrator: deleted" })
+        #expect(log.contains { $0.userID == root.id && $0.detail == "another account: deleted" })
+        #expect(try await administrator.browser.send(.get, to: path(test.alice)).status == .notFound)
+    }
+
+    @Test mutating func `the apps of a deleted user are deleted or transferred, as far as they were shown`()
+        async throws
+    {
+        var owner = try await Developer("dora", of: test)
+        let first = try await owner.registered()
+        let dora = try await Self.user("dora", of: test)
+        let page = try await administrator.browser.open(path(dora, "/delete")).deleteUserPage
+        #expect(page.clientIDs == [first.id.rawValue] && page.clients.count == 1)
+        func form(_ fields: [String: String]) -> FormParameters {
+            var form = FormParameters(["ticket": page.ticket, "username": "dora"])
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+            for id in page.clientIDs { form.append("client", id) }
+            return form
+        }
+        for (fields, field) in [
+            ([:], "clients"), (["clients": "transfer"], "owner"), (["clients": "transfer", "owner": "dora"], "owner"),
+            (["clients": "keep"], "clients"),
+        ] {
+            let reply = try await administrator.browser.submit(form(fields), to: page.action)
+            #expect(try reply.deleteUserPage.problems.map(\.field) == [field])
+        }
+        // An app that was registered after the page was shown is not deleted with the others.
+        let second = try await owner.registered()
+        let more = try await administrator.browser.submit(form(["clients": "delete"]), to: page.action)
+        #expect(try more.status == .conflict && more.deleteUserPage.clientIDs.count == 2)
+        #expect(try await test.store.user(dora.id) != nil)
+        _ = try await administrator.browser.submit(
+            form(["clients": "transfer", "owner": "root"]), to: page.action
+        ).usersPage
+        for client in [first, second] {
+            #expect(try await test.store.client(client.id)?.owner == root.id)
+        }
+    }
+
+    @Test(arguments: Language.allCases)
+    mutating func `the pages are rendered in every language`(language: Language) async throws {
+        administrator.browser.fields[.acceptLanguage] = language.rawValue
+        for path in ["/admin/users", "/admin/users/new", path(test.alice), path(test.alice, "/delete")] {
+            let html = try await administrator.browser.open(path).html()
+            #expect(!html.contains(">users."), "\(path)")
+            #expect(html.contains("lang=\"\(language.rawValue)\""))
+        }
+    }
+}
