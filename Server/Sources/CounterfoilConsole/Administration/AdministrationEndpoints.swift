@@ -18,9 +18,20 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let scopes = ScopeRegistry(console: console)
+        let apis = APIRegistry(console: console)
         return [
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
+            console.handler(.scopes, show: scopes.list),
+            console.handler(.newScope, show: scopes.showNew, change: scopes.add),
+            console.handler(.editScope, show: scopes.showEdit, change: scopes.change),
+            console.handler(.deleteScope, show: scopes.askToDelete, change: scopes.delete),
+            console.handler(.apis, show: apis.list),
+            console.handler(.newAPI, show: apis.showNew, change: apis.add),
+            console.handler(.api, show: apis.show, change: apis.replaceSecret),
+            console.handler(.editAPI, show: apis.showEdit, change: apis.change),
+            console.handler(.deleteAPI, show: apis.askToDelete, change: apis.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show),
@@ -35,7 +46,8 @@ struct AdministrationEndpoints: Sendable {
     private func firstSteps(_ exchange: Console.Exchange) -> Reply {
         let page = FirstStepsPage(
             console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
-            newPath: console.path(.newClient))
+            newPath: console.path(.newClient), newScopePath: console.path(.newScope),
+            newAPIPath: console.path(.newAPI))
         return Reply(.ok, .page(page))
     }
 
@@ -57,10 +69,23 @@ struct AdministrationEndpoints: Sendable {
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
+            cards: try await cards(exchange),
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))
+    }
+
+    private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
+        let registry = try await console.registry.atArrival()
+        return [
+            AdministrationPage.Card(
+                name: exchange.words(LocalizedText("administration.scopes")), count: try await registry.scopes().count,
+                path: console.path(.scopes)),
+            AdministrationPage.Card(
+                name: exchange.words(LocalizedText("administration.apis")), count: try await registry.resources().count,
+                path: console.path(.apis)),
+        ]
     }
 }

@@ -8,11 +8,19 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
+    package var cards: [Card]
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.
     package var newPath: String
     package var paths: AdministrationPaths
+
+    /// Another part of the administration, with the number of its records.
+    package struct Card: Sendable, Hashable {
+        package let name: String
+        package let count: Int
+        package let path: String
+    }
 }
 
 /// The branding form, with a preview.

@@ -60,6 +60,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the list of all clients.
     package let clients: String
     package let unregistered: String
+    package let scopes: String
+    package let apis: String
     package let branding: String
     /// The path of the mails; nil if no mail is set up.
     package let mail: String?
@@ -67,6 +69,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
     package let isAtUnregistered: Bool
+    package let isAtScopes: Bool
+    package let isAtAPIs: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
@@ -75,12 +79,16 @@ package struct AdministrationPaths: Sendable, Hashable {
         firstSteps = console.path(.firstSteps)
         clients = console.path(.administration)
         unregistered = console.path(.unregisteredClients)
+        scopes = console.path(.scopes)
+        apis = console.path(.apis)
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
         isAtUnregistered = endpoint == .unregisteredClients
+        isAtScopes = endpoint == .scopes
+        isAtAPIs = endpoint == .apis
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit

@@ -224,6 +224,7 @@ struct ClientForm: Sendable {
             platforms: type == .native ? platforms : nil,
             origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
             scopes: scopes,
+            apisPath: console.path(.availableAPIs),
             scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
             consentText: field(.consentText, draft.consentText),
             privacyURI: field(.privacyURI, draft.privacyURI),

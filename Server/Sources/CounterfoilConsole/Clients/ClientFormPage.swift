@@ -71,6 +71,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
     /// The field for origins; nil if the type has none.
     package var origins: FormLines?
     package var scopes: [ScopeChoice]
+    /// The path of the list of APIs with their scopes.
+    package var apisPath: String
     /// The problem of the scopes; nil if there is none.
     package var scopeProblem: String?
     /// The field for the text about the client that the consent page shows.
@@ -97,7 +99,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
-        scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
+        scopes: [ScopeChoice], apisPath: String, scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
         termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
         opensMore: Bool = false
     ) {
@@ -116,6 +118,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         self.platforms = platforms
         self.origins = origins
         self.scopes = scopes
+        self.apisPath = apisPath
         self.scopeProblem = scopeProblem
         self.consentText = consentText
         self.privacyURI = privacyURI
