@@ -99,7 +99,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
         typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
-        scopes: [ScopeChoice], apisPath: String, scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
+        scopes: [ScopeChoice], apisPath: String, scopeProblem: String? = nil, consentText: FormField,
+        privacyURI: FormField,
         termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
         opensMore: Bool = false
     ) {

@@ -1,7 +1,7 @@
-import Crypto
 @_spi(Counterfoil) package import CounterfoilProtocol
 package import CounterfoilStore
 import CounterfoilTokens
+import Crypto
 package import Foundation
 
 /// An API as an administrator entered it, before it is checked.

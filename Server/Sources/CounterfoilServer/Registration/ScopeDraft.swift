@@ -107,8 +107,10 @@ package struct ScopeRefusal: Error, Sendable, Hashable {
 extension ScopeDefinition {
     /// A digest of the definition, by which a form finds that the scope has changed since it was shown.
     package var revision: String {
-        RecordDigest([
-            token.rawValue, description, "\(isListed)", "\(startsTicked)",
-        ] + texts.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { [$0.key.rawValue, $0.value] }).text
+        RecordDigest(
+            [
+                token.rawValue, description, "\(isListed)", "\(startsTicked)",
+            ] + texts.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { [$0.key.rawValue, $0.value] }
+        ).text
     }
 }

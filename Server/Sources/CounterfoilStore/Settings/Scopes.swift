@@ -89,7 +89,7 @@ public struct ScopeUses: Sendable, Hashable {
     public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
 }
 
-/// How many clients and grants have which scopes, as far as a bounded read has counted them.
+/// The numbers of clients and grants by their scopes, as far as a bounded read has counted them.
 public struct ScopeUsage: Sendable, Hashable {
     /// Clients with the same scopes.
     public struct Clients: Sendable, Hashable {

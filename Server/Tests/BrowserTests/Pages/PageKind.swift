@@ -13,6 +13,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
+    case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
+    case availableAPIs = "available-apis"
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
         password, email
 
@@ -29,7 +31,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .policy, .logo, .association, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .passkeys, .secondFactor, .password, .email:
+            .passkeys, .secondFactor, .password, .email, .scopes, .scopeForm, .apis, .apiForm, .api, .deleteRecord,
+            .availableAPIs:
             true
         }
     }

@@ -62,6 +62,7 @@ enum Screen: String, CaseIterable, Sendable {
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
     case clients = "apps"
+    case availableAPIs = "apps-apis"
 
     // Administration pages.
     case firstSteps = "admin-start"
@@ -76,6 +77,17 @@ enum Screen: String, CaseIterable, Sendable {
     case unregisteredClients = "admin-unregistered"
     case unregisteredFamily = "admin-unregistered-host"
     case unregisteredClient = "admin-unregistered-app"
+    case scopes = "admin-scopes"
+    case newScope = "admin-scope-new"
+    case newScopeProblems = "admin-scope-new-problems"
+    case editScope = "admin-scope-edit"
+    case deleteScope = "admin-scope-delete"
+    case apis = "admin-apis"
+    case newAPI = "admin-api-new"
+    case newAPIProblems = "admin-api-new-problems"
+    case apiSecret = "admin-api-secret"
+    case editAPI = "admin-api-edit"
+    case deleteAPI = "admin-api-delete"
     case notFound = "not-found"
 
     // Account pages.
@@ -108,10 +120,12 @@ enum Screen: String, CaseIterable, Sendable {
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
-            .secretRemoval, .clients:
+            .secretRemoval, .clients, .availableAPIs:
             .developer
         case .firstSteps, .administration, .policy, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
-            .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
+            .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
+            .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
+            .apiSecret, .editAPI, .deleteAPI:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .password, .passwordProblems:
@@ -162,6 +176,13 @@ enum Screen: String, CaseIterable, Sendable {
         case .unregisteredClients: .unregisteredClients
         case .unregisteredFamily: .unregisteredFamily
         case .unregisteredClient: .unregisteredClient
+        case .scopes: .scopes
+        case .newScope, .newScopeProblems, .editScope: .scopeForm
+        case .apis: .apis
+        case .newAPI, .newAPIProblems, .editAPI: .apiForm
+        case .apiSecret: .api
+        case .deleteScope, .deleteAPI: .deleteRecord
+        case .availableAPIs: .availableAPIs
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions

@@ -69,7 +69,9 @@ package struct APIFormPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The digest of the API in the form; a change by another request makes saving fail. Empty for a new one.
+    /// The digest of the API in the form, empty for a new one.
+    ///
+    /// If another request changes the API, saving fails.
     package var revision: String
     package var cancelPath: String
     package var newScopePath: String

@@ -112,7 +112,9 @@ struct APIRegistry: Sendable {
     ) -> Reply {
         let words = exchange.words
         let connection = connection(of: api)
-        func value(_ label: LocalizedText, _ text: String) -> ConnectPage.Value { ConnectPage.Value(words(label), text) }
+        func value(_ label: LocalizedText, _ text: String) -> ConnectPage.Value {
+            ConnectPage.Value(words(label), text)
+        }
         let page = APIPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(RegistryNotice.self), name: DisplayName(api.name), uri: api.resource.rawValue,

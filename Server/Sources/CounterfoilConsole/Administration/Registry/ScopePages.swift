@@ -69,7 +69,9 @@ package struct ScopeFormPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The digest of the scope in the form; a change by another request makes saving fail. Empty for a new one.
+    /// The digest of the scope in the form, empty for a new one.
+    ///
+    /// If another request changes the scope, saving fails.
     package var revision: String
     package var listPath: String
     /// The path of the deletion; nil if the scope cannot be deleted.
