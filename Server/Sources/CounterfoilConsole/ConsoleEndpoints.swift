@@ -34,6 +34,8 @@ extension Endpoint {
     package static let clients = page("applications", "/apps").signedIn
     /// The form that registers a client.
     package static let newClient = form("newApp", "/apps/new").signedIn.recent
+    /// The APIs that clients can use, with their scopes.
+    package static let availableAPIs = page("availableAPIs", "/apps/apis").signedIn
     /// The overview of one client.
     package static let client = page("application", "/apps/{client_id}").signedIn
     /// The form that changes the registration of a client.
@@ -61,6 +63,24 @@ extension Endpoint {
 
     /// The first steps on a new server.
     package static let firstSteps = page("firstSteps", "/admin/start").administrators
+    /// The scopes with what uses them.
+    package static let scopes = page("scopes", "/admin/scopes").administrators
+    /// The form that creates a scope.
+    package static let newScope = form("newScope", "/admin/scopes/new").administrators.recent
+    /// The form that changes the scope in the parameter `scope`.
+    package static let editScope = form("editScope", "/admin/scopes/edit").administrators.recent
+    /// The page that asks for confirmation and then deletes a scope.
+    package static let deleteScope = form("deleteScope", "/admin/scopes/delete").administrators.recent
+    /// The registered APIs.
+    package static let apis = page("apis", "/admin/apis").administrators
+    /// The form that registers an API.
+    package static let newAPI = form("newAPI", "/admin/apis/new").administrators.recent
+    /// How the API in the parameter `api` checks tokens, and the form that replaces its secret.
+    package static let api = form("api", "/admin/apis/api").administrators.recent
+    /// The form that changes an API.
+    package static let editAPI = form("editAPI", "/admin/apis/edit").administrators.recent
+    /// The page that asks for confirmation and then deletes an API.
+    package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administrators.recent
     /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administrators
     /// The search for users.
@@ -108,7 +128,8 @@ extension ServerPages {
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
             .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
-            .unregisteredClient,
+            .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
+            .deleteAPI, .availableAPIs,
         ],
         templates: consoleTemplates,
         formats: .standard,

@@ -3,6 +3,40 @@ public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {
+    /// Counts the scopes of clients and of the latest grants, from at most `rows` of each.
+    public func scopeUsage(atMost rows: Int) async throws(StoreFault) -> ScopeUsage {
+        try await read { database in
+            let clients = try database.all(
+                """
+                SELECT scope, optional_scope, count(*) FROM (SELECT scope, optional_scope FROM clients LIMIT ?1) AS counted
+                GROUP BY scope, optional_scope
+                """, rows
+            ) { columns in
+                ScopeUsage.Clients(
+                    scope: try columns.scope(), optionalScope: try columns.scope(), count: Int(try columns.integer()))
+            }
+            let grants = try database.all(
+                """
+                SELECT scope, count(*)
+                FROM (SELECT scope, revoked_at FROM grants ORDER BY number DESC LIMIT ?1) AS latest
+                WHERE revoked_at IS NULL GROUP BY scope
+                """, rows
+            ) { columns in ScopeUsage.Grants(scope: try columns.scope(), count: Int(try columns.integer())) }
+            let more = try database.answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM clients LIMIT 1 OFFSET ?1),
+                    EXISTS (SELECT 1 FROM grants LIMIT 1 OFFSET ?1)
+                """, rows)
+            return ScopeUsage(
+                clients: clients, grants: grants, hasAllClients: more.first == false, hasAllGrants: more.last == false)
+        }
+    }
+
+    /// Reads the clients and APIs to which a scope is assigned, at most `limit` of each.
+    public func scopeUses(of token: Scope.Token, atMost limit: Int) async throws(StoreFault) -> ScopeUses {
+        try await read { database in try database.uses(of: token, atMost: Int64(limit)) }
+    }
+
     /// Deletes a scope and removes it from grants and consents; a grant that has no scope left is revoked.
     ///
     /// If `takesFromUses` is true, the scope is also removed from clients and APIs. If it is false and a client or API
@@ -100,16 +134,17 @@ extension SQLConnection {
     }
 
     /// Reads the clients and APIs that have a scope, without those whose identifier this version cannot parse.
-    fileprivate func uses(of token: Scope.Token) throws -> ScopeUses {
+    fileprivate func uses(of token: Scope.Token, atMost limit: Int64 = .max) throws -> ScopeUses {
         ScopeUses(
             clients: try all(
                 """
                 SELECT id FROM clients WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
-                ORDER BY created_at, id
-                """, token.rawValue
+                ORDER BY created_at, id LIMIT ?2
+                """, token.rawValue, limit
             ) { columns in ClientIdentifier(try columns.text()) }.compactMap { $0 },
             resources: try all(
-                "SELECT resource FROM resources WHERE \(Self.holdsFirst("scope")) ORDER BY resource", token.rawValue
+                "SELECT resource FROM resources WHERE \(Self.holdsFirst("scope")) ORDER BY resource LIMIT ?2",
+                token.rawValue, limit
             ) { columns in try? Resource(try columns.text()) }.compactMap { $0 })
     }
 

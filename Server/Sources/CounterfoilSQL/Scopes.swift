@@ -6,9 +6,15 @@ extension SQLStore {
     /// Reads every scope, in the order of names.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         try await read { database in
-            try database.list(
+            var scopes = try database.list(
                 "SELECT \(ScopeDefinition.columns) FROM scopes ORDER BY name", noting: unsupported,
                 read: ScopeDefinition.init(_:))
+            let texts = Dictionary(
+                grouping: try database.list(
+                    "SELECT scope, language, text FROM scope_texts", noting: unsupported, read: ScopeText.init(_:)),
+                by: \.scope)
+            for place in scopes.indices { scopes[place].add(texts[scopes[place].token.rawValue] ?? []) }
+            return scopes
         }
     }
 
@@ -28,11 +34,15 @@ extension SQLStore {
                 scope.startsTicked,
                 scope.isReserved
             )
-            return added == 1 ? .added : .exists
+            guard added == 1 else { return .exists }
+            try database.keepTexts(of: scope)
+            return .added
         }
     }
 
     /// Changes a scope if its stored definition still equals `former`.
+    ///
+    /// A text in a language that this version does not know stays.
     public func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome {
@@ -50,6 +60,7 @@ extension SQLStore {
                 scope.startsTicked,
                 scope.isReserved
             )
+            if scope.texts != stored.texts { try database.keepTexts(of: scope) }
             return .updated
         }
     }
@@ -57,9 +68,44 @@ extension SQLStore {
 
 extension SQLConnection {
     func scope(_ token: Scope.Token) throws -> ScopeDefinition? {
-        try first(
-            "SELECT \(ScopeDefinition.columns) FROM scopes WHERE name = ?", token.rawValue,
-            read: ScopeDefinition.init(_:))
+        guard
+            var scope = try first(
+                "SELECT \(ScopeDefinition.columns) FROM scopes WHERE name = ?", token.rawValue,
+                read: ScopeDefinition.init(_:))
+        else { return nil }
+        let texts = try all(
+            """
+            SELECT scope, language, text FROM scope_texts
+            WHERE scope = ? AND language IN (\(Language.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")))
+            """, token.rawValue, read: ScopeText.init(_:))
+        scope.add(texts)
+        return scope
+    }
+
+    fileprivate func keepTexts(of scope: ScopeDefinition) throws {
+        for language in Language.allCases {
+            try send(
+                "DELETE FROM scope_texts WHERE scope = ? AND language = ?", scope.token.rawValue, language.rawValue)
+        }
+        for (language, text) in scope.texts {
+            try send(
+                "INSERT INTO scope_texts (scope, language, text) VALUES (?, ?, ?)", scope.token.rawValue,
+                language.rawValue, text)
+        }
+    }
+}
+
+/// The description of a scope in one language.
+private struct ScopeText {
+    let scope: String
+    let language: Language
+    let text: String
+
+    init(_ columns: inout Columns) throws {
+        columns.record = "text of a scope"
+        scope = try columns.text()
+        language = try columns.word(Language.init(rawValue:))
+        text = try columns.text()
     }
 }
 
@@ -71,5 +117,9 @@ extension ScopeDefinition {
         self.init(
             token: try columns.word(Scope.Token.init(_:)), description: try columns.text(),
             isListed: try columns.flag(), startsTicked: try columns.flag(), isReserved: try columns.flag())
+    }
+
+    fileprivate mutating func add(_ texts: [ScopeText]) {
+        for text in texts { self.texts[text.language] = text.text }
     }
 }

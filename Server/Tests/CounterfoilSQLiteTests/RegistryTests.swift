@@ -15,6 +15,7 @@ struct RegistryTests {
     private static let tables: [String: Set<String>] = [
         "clients": ["insert", "update", "delete"], "client_secrets": ["insert", "update", "delete"],
         "resources": ["insert", "update", "delete"], "scopes": ["insert", "update", "delete"],
+        "scope_texts": ["insert", "update", "delete"],
         "signing_keys": ["insert", "update", "delete"], "branding": ["insert", "update", "delete"],
         "site_statements": ["insert", "update", "delete"],
         "unregistered_client_policy": ["insert", "update", "delete"],

@@ -24,7 +24,7 @@ struct ScopeCommandTests {
             #expect(
                 back.output == #"""
                     {"description":"See all photos","listed":true,"reserved":false,"scope":"photos.read",\#
-                    "standard":false,"starts_ticked":false}
+                    "standard":false,"starts_ticked":false,"texts":{}}
 
                     """#)
             let reserved = try await site.administer(["scope", "edit", "photos.read", "--reserved"])
@@ -34,6 +34,27 @@ struct ScopeCommandTests {
             #expect(scopes.count == 7)
             #expect(scopes.filter { $0["standard"] as? Bool == true }.count == 6)
             #expect(scopes.allSatisfy { $0["listed"] as? Bool == true })
+        }
+    }
+
+    @Test func `a scope has a text in each language, and one is removed`() async throws {
+        try await Site.make { site in
+            let created = try await site.administer([
+                "scope", "create", "photos.read", "--description", "See your photos", "--text", "de=Ihre Fotos sehen",
+                "--text", "fr=Voir vos photos = tout", "--json",
+            ])
+            #expect(created.status == 0)
+            #expect(created.output.contains(#""texts":{"de":"Ihre Fotos sehen","fr":"Voir vos photos = tout"}"#))
+            let edited = try await site.administer(
+                ["scope", "edit", "photos.read", "--text", "de=", "--text", "nb=Se bildene dine", "--json"])
+            #expect(
+                edited.output.contains(#""texts":{"fr":"Voir vos photos = tout","nb":"Se bildene dine"}"#))
+            for text in ["xx=Hello", "de", "de=\u{202E}Fotos", "de=\(String(repeating: "a", count: 201))"] {
+                let refused = try await site.administer(["scope", "edit", "photos.read", "--text", text])
+                #expect(refused.status == 64, "\(text)")
+            }
+            let events = try await site.administer(["audit", "list"]).output
+            #expect(events.contains("changed the scope photos.read, texts: de nb"))
         }
     }
 
@@ -48,6 +69,8 @@ struct ScopeCommandTests {
                 (["create", "photos.all", "--description", String(repeating: "a", count: 201)], 64),
                 (["edit", "photos.write", "--listed"], 3), (["edit", "openid", "--no-listed"], 3),
                 (["delete", "openid", "--remove-from-all"], 3), (["delete", "photos.write"], 3),
+                (["create", "offline_access", "--description", "Stay"], 3),
+                (["create", "photos.read", "--description", "Again"], 3),
             ] {
                 let ended = try await site.administer(["scope"] + command)
                 #expect(ended.status == status, "\(command)")

@@ -21,6 +21,8 @@ struct AdministrationEndpoints: Sendable {
         let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
         let deletion = UserDeletion(console: console)
+        let scopes = ScopeRegistry(console: console)
+        let apis = APIRegistry(console: console)
         return [
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
@@ -28,6 +30,15 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.newUser, show: newUser.show, change: newUser.add),
             console.handler(.user, show: account.show, change: account.change),
             console.handler(.deleteUser, show: deletion.ask, change: deletion.delete),
+            console.handler(.scopes, show: scopes.list),
+            console.handler(.newScope, show: scopes.showNew, change: scopes.add),
+            console.handler(.editScope, show: scopes.showEdit, change: scopes.change),
+            console.handler(.deleteScope, show: scopes.askToDelete, change: scopes.delete),
+            console.handler(.apis, show: apis.list),
+            console.handler(.newAPI, show: apis.showNew, change: apis.add),
+            console.handler(.api, show: apis.show, change: apis.replaceSecret),
+            console.handler(.editAPI, show: apis.showEdit, change: apis.change),
+            console.handler(.deleteAPI, show: apis.askToDelete, change: apis.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show, change: audit.export),
@@ -42,7 +53,8 @@ struct AdministrationEndpoints: Sendable {
     private func firstSteps(_ exchange: Console.Exchange) -> Reply {
         let page = FirstStepsPage(
             console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
-            newPath: console.path(.newClient))
+            newPath: console.path(.newClient), newScopePath: console.path(.newScope),
+            newAPIPath: console.path(.newAPI))
         return Reply(.ok, .page(page))
     }
 
@@ -73,13 +85,29 @@ struct AdministrationEndpoints: Sendable {
                 (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
                 (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
             ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
-            users: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
-            usersPath: console.path(.users),
+            cards: try await cards(exchange),
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))
+    }
+
+    private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
+        let registry = try await console.registry.atArrival()
+        return [
+            AdministrationPage.Card(
+                name: exchange.words(LocalizedText("users.title")),
+                count: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
+                path: console.path(.users)),
+            AdministrationPage.Card(
+                name: exchange.words(LocalizedText("administration.scopes")),
+                count: String(try await registry.scopes().count),
+                path: console.path(.scopes)),
+            AdministrationPage.Card(
+                name: exchange.words(LocalizedText("administration.apis")), count: String(try await registry.resources().count),
+                path: console.path(.apis)),
+        ]
     }
 }
 

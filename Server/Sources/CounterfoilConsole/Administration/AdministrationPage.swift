@@ -10,15 +10,20 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var notice: String?
     /// The number of clients that wait for approval, and of those in development, in words; empty if there are none.
     package var waiting: [String] = []
-    /// The number of users, in words.
-    package var users: String
-    /// The path of the search for users.
-    package var usersPath: String
+    package var cards: [Card]
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.
     package var newPath: String
     package var paths: AdministrationPaths
+
+    /// Another part of the administration, with the number of its records.
+    package struct Card: Sendable, Hashable {
+        package let name: String
+        /// The number of records, in words.
+        package let count: String
+        package let path: String
+    }
 }
 
 /// The branding form, with a preview.

@@ -81,6 +81,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the search for users.
     package let users: String
     package let unregistered: String
+    package let scopes: String
+    package let apis: String
     package let branding: String
     /// The path of the mails; nil if no mail is set up.
     package let mail: String?
@@ -89,6 +91,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtClients: Bool
     package let isAtUsers: Bool
     package let isAtUnregistered: Bool
+    package let isAtScopes: Bool
+    package let isAtAPIs: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
@@ -98,6 +102,8 @@ package struct AdministrationPaths: Sendable, Hashable {
         clients = console.path(.administration)
         users = console.path(.users)
         unregistered = console.path(.unregisteredClients)
+        scopes = console.path(.scopes)
+        apis = console.path(.apis)
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
@@ -105,6 +111,8 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
         isAtUnregistered = endpoint == .unregisteredClients
+        isAtScopes = endpoint == .scopes
+        isAtAPIs = endpoint == .apis
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit

@@ -8,4 +8,7 @@ package struct FirstStepsPage: ConsolePage, Hashable {
     package var paths: AdministrationPaths
     /// The path of the registration form.
     package var newPath: String
+    /// The paths of the forms for a new scope and a new API.
+    package var newScopePath: String
+    package var newAPIPath: String
 }

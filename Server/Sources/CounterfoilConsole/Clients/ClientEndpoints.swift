@@ -35,6 +35,7 @@ struct ClientEndpoints: Sendable {
         let verdicts = RedirectURIVerdicts(console: console)
         return [
             console.handler(.clients, show: list.show),
+            console.handler(.availableAPIs, show: list.showAPIs),
             console.handler(.newClient, show: form.showNew, change: form.register),
             console.handler(.editClient, show: form.showEdit, change: form.change),
             console.handler(.verdicts, change: verdicts.answer),
@@ -61,8 +62,30 @@ struct ClientList: Sendable {
             console: console.head(exchange, in: .clients),
             notice: exchange.notice(ClientNotice.self),
             clients: clients.map { console.summary($0, exchange) },
-            newPath: console.path(.newClient)
+            newPath: console.path(.newClient),
+            apisPath: console.path(.availableAPIs)
         )
+        return Reply(.ok, .page(page))
+    }
+
+    /// Shows the APIs that clients can use: `/apps/apis`.
+    func showAPIs(_ exchange: Console.Exchange) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: exchange.user) else { throw RegistrationClosedError() }
+        let registry = try await console.registry.atArrival()
+        let texts = Dictionary(
+            try await registry.scopes().map { ($0.token, exchange.words($0)) }, uniquingKeysWith: { first, _ in first })
+        let page = AvailableAPIsPage(
+            console: console.head(exchange, in: .clients),
+            apis: try await registry.resources().map { api in
+                AvailableAPIsPage.API(
+                    name: DisplayName(api.name), uri: api.resource.rawValue,
+                    tokenType: APIConnection(of: api, issuer: console.settings.issuer).tokenType,
+                    requiresBoundTokens: api.requiresBoundTokens,
+                    scopes: api.scope.tokens.map {
+                        AvailableAPIsPage.APIScope(name: $0.rawValue, text: texts[$0] ?? $0.rawValue)
+                    })
+            },
+            clientsPath: console.path(.clients))
         return Reply(.ok, .page(page))
     }
 }

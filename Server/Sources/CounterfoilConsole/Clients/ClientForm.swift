@@ -257,6 +257,7 @@ struct ClientForm: Sendable {
             testers: isInDevelopment ? lines(.testers, draft.testers) : nil,
             endsApproval: client.map { !exchange.user.isAdministrator && endsApproval(of: $0) } ?? false,
             scopes: scopes,
+            apisPath: console.path(.availableAPIs),
             scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
             consentText: field(.consentText, draft.consentText),
             privacyURI: field(.privacyURI, draft.privacyURI),

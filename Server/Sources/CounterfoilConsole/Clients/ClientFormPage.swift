@@ -77,6 +77,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
     /// Whether a change ends the approval of the client.
     package var endsApproval: Bool
     package var scopes: [ScopeChoice]
+    /// The path of the list of APIs with their scopes.
+    package var apisPath: String
     /// The problem of the scopes; nil if there is none.
     package var scopeProblem: String?
     /// The field for the text about the client that the consent page shows.
@@ -104,7 +106,8 @@ package struct ClientFormPage: ConsolePage, Hashable {
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
         testers: FormLines? = nil, endsApproval: Bool = false,
-        scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
+        scopes: [ScopeChoice], apisPath: String, scopeProblem: String? = nil, consentText: FormField,
+        privacyURI: FormField,
         termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
         opensMore: Bool = false
     ) {
@@ -125,6 +128,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         self.testers = testers
         self.endsApproval = endsApproval
         self.scopes = scopes
+        self.apisPath = apisPath
         self.scopeProblem = scopeProblem
         self.consentText = consentText
         self.privacyURI = privacyURI

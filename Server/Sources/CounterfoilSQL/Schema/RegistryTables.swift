@@ -12,6 +12,14 @@ extension StoreSchema {
             is_reserved INTEGER NOT NULL DEFAULT 0 CHECK (is_reserved IN (0, 1))
         ) STRICT, WITHOUT ROWID;
 
+        -- The descriptions of scopes in other languages than the standard one.
+        CREATE TABLE scope_texts (
+            scope TEXT COLLATE BINARY NOT NULL REFERENCES scopes (name) ON DELETE CASCADE,
+            language TEXT COLLATE BINARY NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (scope, language)
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE logos (
             id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             media_type TEXT NOT NULL CHECK (media_type IN ('image/png', 'image/jpeg')),

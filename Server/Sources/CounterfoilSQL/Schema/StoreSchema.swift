@@ -18,8 +18,8 @@ package enum StoreSchema {
 
     /// The tables whose changes renew the revision of the registry.
     package static let registryTables = [
-        "scopes", "clients", "client_secrets", "resources", "unregistered_client_policy", "branding", "site_statements",
-        "signing_keys",
+        "scopes", "scope_texts", "clients", "client_secrets", "resources", "unregistered_client_policy", "branding",
+        "site_statements", "signing_keys",
     ]
 
     /// The statements for a database, in the order in which they run.

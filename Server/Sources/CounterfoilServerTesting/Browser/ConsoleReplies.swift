@@ -108,4 +108,32 @@ extension Reply {
     package var unregisteredClientPage: UnregisteredClientPage {
         get throws(UnexpectedReply) { try page("an unregistered client", as: UnregisteredClientPage.self) }
     }
+
+    package var scopesPage: ScopesPage {
+        get throws(UnexpectedReply) { try page("the scopes", as: ScopesPage.self) }
+    }
+
+    package var scopeFormPage: ScopeFormPage {
+        get throws(UnexpectedReply) { try page("the form of a scope", as: ScopeFormPage.self) }
+    }
+
+    package var apisPage: APIsPage {
+        get throws(UnexpectedReply) { try page("the APIs", as: APIsPage.self) }
+    }
+
+    package var apiPage: APIPage {
+        get throws(UnexpectedReply) { try page("an API", as: APIPage.self) }
+    }
+
+    package var apiFormPage: APIFormPage {
+        get throws(UnexpectedReply) { try page("the form of an API", as: APIFormPage.self) }
+    }
+
+    package var deleteRecordPage: DeleteRecordPage {
+        get throws(UnexpectedReply) { try page("the deletion of a scope or an API", as: DeleteRecordPage.self) }
+    }
+
+    package var availableAPIsPage: AvailableAPIsPage {
+        get throws(UnexpectedReply) { try page("the APIs for developers", as: AvailableAPIsPage.self) }
+    }
 }

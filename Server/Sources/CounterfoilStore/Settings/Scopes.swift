@@ -5,8 +5,10 @@ public import Foundation
 public struct ScopeDefinition: Sendable, Hashable {
     /// The scope token, as in the `scope` parameter (RFC 6749 §3.3).
     public let token: Scope.Token
-    /// The description on the consent page, 1 to 200 characters.
+    /// The description in the standard language, 1 to 200 characters; pages show it in a language without a text.
     public var description: String
+    /// The descriptions in other languages than ``Language/standard``, 1 to 200 characters each.
+    public var texts: [Language: String]
     /// Whether the server metadata lists the scope in `scopes_supported` (RFC 8414 §2).
     ///
     /// The scopes in ``standard`` are always listed.
@@ -21,11 +23,12 @@ public struct ScopeDefinition: Sendable, Hashable {
     /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, and it is not
     /// reserved.
     public init(
-        token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false,
-        isReserved: Bool = false
+        token: Scope.Token, description: String, texts: [Language: String] = [:], isListed: Bool = false,
+        startsTicked: Bool = false, isReserved: Bool = false
     ) {
         self.token = token
         self.description = description
+        self.texts = texts
         self.isListed = isListed
         self.startsTicked = startsTicked
         self.isReserved = isReserved
@@ -93,6 +96,72 @@ public struct ScopeUses: Sendable, Hashable {
     public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
 }
 
+/// The numbers of clients and grants by their scopes, as far as a bounded read has counted them.
+public struct ScopeUsage: Sendable, Hashable {
+    /// Clients with the same scopes.
+    public struct Clients: Sendable, Hashable {
+        /// The scopes that the clients can request.
+        public let scope: Scope
+        /// The scopes among them that users can decline.
+        public let optionalScope: Scope
+        /// The number of the clients.
+        public let count: Int
+
+        /// Creates a number of clients.
+        public init(scope: Scope, optionalScope: Scope, count: Int) {
+            self.scope = scope
+            self.optionalScope = optionalScope
+            self.count = count
+        }
+    }
+
+    /// Active grants with the same scopes.
+    public struct Grants: Sendable, Hashable {
+        /// The scopes of the grants.
+        public let scope: Scope
+        /// The number of the grants.
+        public let count: Int
+
+        /// Creates a number of grants.
+        public init(scope: Scope, count: Int) {
+            self.scope = scope
+            self.count = count
+        }
+    }
+
+    /// The counted clients.
+    public let clients: [Clients]
+    /// The counted grants.
+    public let grants: [Grants]
+    /// Whether all clients were counted.
+    public let hasAllClients: Bool
+    /// Whether all grants were counted; if false, the older ones are missing.
+    public let hasAllGrants: Bool
+
+    /// Creates the counts of one read.
+    public init(clients: [Clients], grants: [Grants], hasAllClients: Bool, hasAllGrants: Bool) {
+        self.clients = clients
+        self.grants = grants
+        self.hasAllClients = hasAllClients
+        self.hasAllGrants = hasAllGrants
+    }
+
+    /// Returns the number of counted clients that can request at least one token of a scope.
+    package func clients(withAnyOf scope: Scope) -> Int {
+        clients.filter { $0.scope.tokens.contains(where: scope.contains) }.reduce(0) { $0 + $1.count }
+    }
+
+    /// Returns the number of counted clients whose users can decline a scope.
+    package func clients(withOptional token: Scope.Token) -> Int {
+        clients.filter { $0.optionalScope.contains(token) }.reduce(0) { $0 + $1.count }
+    }
+
+    /// Returns the number of counted grants with a scope.
+    package func grants(with token: Scope.Token) -> Int {
+        grants.filter { $0.scope.contains(token) }.reduce(0) { $0 + $1.count }
+    }
+}
+
 /// The outcome of ``ScopeStore/addScope(_:recording:)``.
 public enum AddScopeOutcome: Sendable, Hashable {
     /// The scope was added, and clients and APIs can be registered with it.
@@ -127,6 +196,14 @@ public enum RemoveScopeOutcome: Sendable, Hashable {
 
 /// The changes of the scopes that can be assigned to clients and APIs; ``RegistryReader`` reads the scopes.
 public protocol ScopeStore: Sendable {
+    /// Counts the scopes of clients and of the latest grants.
+    ///
+    /// - Parameter rows: The maximum number of clients, and of grants, that the store reads.
+    func scopeUsage(atMost rows: Int) async throws(StoreFault) -> ScopeUsage
+    /// Reads the clients and APIs to which a scope is assigned.
+    ///
+    /// - Parameter limit: The maximum number of clients, and of APIs, in the result.
+    func scopeUses(of token: Scope.Token, atMost limit: Int) async throws(StoreFault) -> ScopeUses
     /// Adds a scope, unless one with the same token exists.
     func addScope(_ scope: ScopeDefinition, recording events: [AuditEvent]) async throws(StoreFault) -> AddScopeOutcome
     /// Changes a scope if its stored definition still equals `former`.

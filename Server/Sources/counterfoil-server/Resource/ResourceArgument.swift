@@ -20,3 +20,21 @@ extension Installation {
         return resource
     }
 }
+
+extension CommandFailure {
+    static var deletedMeanwhile: CommandFailure { .temporary("another command has just deleted this API") }
+
+    /// Creates a failure with the problems of an API; a retry can help if another command was faster.
+    ///
+    /// - Parameter scope: The scopes that the command names.
+    static func refused(_ refusal: APIRefusal, _ scope: Scope) -> CommandFailure {
+        if refusal.problems.contains(where: { $0.field == nil }) {
+            return .temporary("the API was changed at the same time; try again")
+        }
+        let unknown = scope.tokens.filter { token in
+            refusal.problems.contains(APIDraft.FieldProblem.unknown(Scope([token]))[0])
+        }
+        if !unknown.isEmpty { return .unknownScopes(Scope(unknown)) }
+        return .refused(refusal.problems.map { Localizer.english($0.text) }.joined(separator: " "))
+    }
+}

@@ -39,7 +39,7 @@ struct ResourceCreate: AsyncParsableCommand {
         guard uri.utf8.count <= 2048 else {
             throw ValidationError("The URI of the API must not be longer than 2048 bytes.")
         }
-        _ = try ResourceOptions.checked(name: name)
+        try ResourceOptions.check(name: name)
         guard !properties.scopes.isEmpty else {
             throw ValidationError(
                 "An API needs at least one scope, because users consent to scopes. Name one with --scope.")
@@ -48,32 +48,23 @@ struct ResourceCreate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let clientID = RegisteredResource.newClientID() else { return }
-        let secret = ClientSecret()
-        let indicator = try Resource(uri)
-        let checkedName = try ResourceOptions.checked(name: name)
+        var draft = APIDraft()
+        draft.uri = uri
+        draft.name = name
+        properties.write(into: &draft)
         try await options.withInstallation { installation in
-            let resource = RegisteredResource(
-                resource: indicator,
-                clientID: clientID,
-                name: checkedName,
-                scope: properties.scope,
-                tokenType: properties.tokenType ?? .atJWT,
-                requiresBoundTokens: properties.requiresBoundTokens ?? false,
-                secret: ArtefactDigest(of: secret),
-                createdAt: installation.store.now()
-            )
-            let event = installation.event(.setting, detail: "registered the API \(uri)")
-            switch try await installation.store.addResource(resource, recording: [event]) {
-            case .added:
-                try ResourceDocument(resource, newSecret: secret).print(json: options.json)
-            case .exists:
-                let existing = try await installation.store.resource(resource.resource)?.resource.rawValue ?? uri
+            do {
+                let (api, secret) = try await installation.registry.add(draft)
+                try ResourceDocument(api, newSecret: secret).print(json: options.json)
+            } catch let refusal as APIRefusal {
+                guard refusal.problems.contains(where: { $0.field == .uri }) else {
+                    throw CommandFailure.refused(refusal, properties.scope)
+                }
+                let existing = try await installation.store.resource(try Resource(uri))?.resource.rawValue ?? uri
                 throw CommandFailure.refused(
                     existing == uri
                         ? "an API with the URI \(uri) is already registered"
                         : "an API with the URI \(existing) is already registered, which is the same as \(uri)")
-            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }
     }

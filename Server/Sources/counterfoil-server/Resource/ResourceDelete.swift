@@ -23,9 +23,8 @@ struct ResourceDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let resource = try await installation.resource(registered.uri)
-            let event = installation.event(.setting, detail: "deleted the API \(resource.resource)")
-            guard try await installation.store.removeResource(resource.resource, recording: [event]) else {
-                throw CommandFailure.temporary("another command has just deleted this API")
+            guard try await installation.registry.delete(resource.resource) else {
+                throw CommandFailure.deletedMeanwhile
             }
             if options.json { return try Output.json(ResourceDocument(resource)) }
             Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")

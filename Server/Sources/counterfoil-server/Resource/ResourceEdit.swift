@@ -29,7 +29,7 @@ struct ResourceEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        if let name { _ = try ResourceOptions.checked(name: name) }
+        if let name { try ResourceOptions.check(name: name) }
         try properties.checkScopes()
     }
 
@@ -40,23 +40,15 @@ struct ResourceEdit: AsyncParsableCommand {
         }
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.resource(registered.uri)
-            var resource = former
-            if let name { resource.name = try ResourceOptions.checked(name: name) }
-            if !properties.scopes.isEmpty { resource.scope = properties.scope }
-            if let tokenType = properties.tokenType { resource.tokenType = tokenType }
-            if let isRequired = properties.requiresBoundTokens { resource.requiresBoundTokens = isRequired }
-            let event = installation.event(
-                .setting,
-                detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)"
-                    + (resource.requiresBoundTokens ? ", bound tokens only" : ""))
-            switch try await installation.store.updateResource(resource, from: former, recording: [event]) {
-            case .updated:
-                try ResourceDocument(resource).print(json: options.json)
-            case .changedMeanwhile:
-                throw CommandFailure.temporary("the API was changed at the same time; try again")
-            case .notFound: throw CommandFailure.temporary("another command has just deleted this API")
-            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
-            }
+            var draft = APIDraft(former)
+            if let name { draft.name = name }
+            properties.write(into: &draft)
+            do {
+                guard let api = try await installation.registry.change(former, to: draft) else {
+                    throw CommandFailure.deletedMeanwhile
+                }
+                try ResourceDocument(api).print(json: options.json)
+            } catch let refusal as APIRefusal { throw CommandFailure.refused(refusal, properties.scope) }
         }
     }
 }

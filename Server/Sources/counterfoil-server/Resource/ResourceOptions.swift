@@ -27,19 +27,24 @@ struct ResourceOptions: ParsableArguments {
     /// Whether any option is given.
     var hasChanges: Bool { !scopes.isEmpty || tokenType != nil || requiresBoundTokens != nil }
 
+    /// Replaces the values of the given options in a draft.
+    func write(into draft: inout APIDraft) {
+        if !scopes.isEmpty { draft.scopes = scope.tokens.map(\.rawValue) }
+        if let tokenType { draft.tokenType = tokenType.rawValue }
+        if let requiresBoundTokens { draft.requiresBoundTokens = requiresBoundTokens }
+    }
+
     func checkScopes() throws {
         for scope in scopes.names where Scope.Token(scope) == nil {
             throw ValidationError("--scope: \(scope) is not a valid scope name.")
         }
     }
 
-    /// Returns a name without white space at its ends; throws if pages cannot show it as it is.
-    static func checked(name: String) throws -> String {
-        let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard DisplayName.isShownWhole(name, length: 1...100) else {
+    /// Throws unless pages can show a name as it is.
+    static func check(name: String) throws {
+        guard APIDraft.accepts(name: name) else {
             throw ValidationError("The name of an API must be 1 to 100 visible characters on one line.")
         }
-        return name
     }
 }
 

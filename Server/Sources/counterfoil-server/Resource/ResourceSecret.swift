@@ -23,11 +23,9 @@ struct ResourceSecret: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let resource = try await installation.resource(registered.uri)
-            let secret = ClientSecret()
-            let event = installation.event(.setting, detail: "replaced the secret of the API \(resource.resource)")
-            let isReplaced = try await installation.store.replaceSecret(
-                of: resource.resource, with: ArtefactDigest(of: secret), recording: [event])
-            guard isReplaced else { throw CommandFailure.temporary("another command has just deleted this API") }
+            guard let secret = try await installation.registry.replaceSecret(of: resource.resource) else {
+                throw CommandFailure.deletedMeanwhile
+            }
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)
         }
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
@@ -11,7 +10,8 @@ struct ScopeCreate: AsyncParsableCommand {
         discussion: """
             Example:
               counterfoil-server scope create photos.read \\
-                --description "See your photos and albums" --data-dir ./data
+                --description "See your photos and albums" \\
+                --text "de=Ihre Fotos und Alben sehen" --data-dir ./data
             """
     )
 
@@ -27,24 +27,24 @@ struct ScopeCreate: AsyncParsableCommand {
 
     func validate() throws {
         try ScopeOptions.check(name: name)
-        try ScopeOptions.check(description: description)
+        try ScopeOptions.check(description)
     }
 
     func run() async throws {
-        guard let token = Scope.Token(name) else { return }
-        var scope = ScopeDefinition(token: token, description: description)
-        properties.write(into: &scope)
+        var draft = ScopeDraft()
+        draft.name = name
+        draft.texts[.standard] = description
+        properties.write(into: &draft)
         try await options.withInstallation { installation in
-            let event = installation.event(.setting, detail: "created the scope \(name)")
-            switch try await installation.store.addScope(scope, recording: [event]) {
-            case .added:
-                guard options.json else {
-                    return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
-                }
-                try Output.json(ScopeDocument(scope))
-            case .exists:
-                throw CommandFailure.refused("a scope named \(name) already exists")
+            let scope: ScopeDefinition
+            do { scope = try await installation.registry.add(draft) } catch let refusal as ScopeRefusal {
+                throw refusal.problems.contains { $0.text.key == ScopeDraft.FieldProblem.Reason.nameTaken.rawValue }
+                    ? CommandFailure.refused("a scope named \(name) already exists") : CommandFailure.refused(refusal)
             }
+            guard options.json else {
+                return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
+            }
+            try Output.json(ScopeDocument(scope))
         }
     }
 }

@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
 
 struct ScopeDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,16 +37,7 @@ struct ScopeDelete: AsyncParsableCommand {
         let name = existing.name
         try await options.withInstallation(creating: false) { installation in
             let scope = try await installation.scope(name)
-            let now = installation.store.now()
-            let outcome = try await installation.store.removeScope(
-                scope.token, takingFromUses: removeFromAll, at: now
-            ) { uses in
-                [installation.event(.setting, detail: "deleted the scope \(name)")]
-                    + uses.clients.map {
-                        installation.event(.client, client: $0, detail: "removed the scope \(name)")
-                    }
-            }
-            switch outcome {
+            switch try await installation.registry.delete(scope.token, takingFromUses: removeFromAll) {
             case .removed(let uses):
                 if options.json {
                     return try Output.json(

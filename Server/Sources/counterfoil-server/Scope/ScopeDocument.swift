@@ -9,7 +9,7 @@ struct ScopeDocument: Encodable {
     init(_ scope: ScopeDefinition) { self.scope = scope }
 
     private enum CodingKeys: String, CodingKey {
-        case scope, description, listed, reserved, standard
+        case scope, description, listed, reserved, standard, texts
         case startsTicked = "starts_ticked"
     }
 
@@ -21,6 +21,8 @@ struct ScopeDocument: Encodable {
         try values.encode(scope.startsTicked, forKey: .startsTicked)
         try values.encode(scope.isReserved, forKey: .reserved)
         try values.encode(scope.token.isStandard, forKey: .standard)
+        try values.encode(
+            Dictionary(uniqueKeysWithValues: scope.texts.map { ($0.key.rawValue, $0.value) }), forKey: .texts)
     }
 
     private var isListed: Bool { scope.isListed || scope.token.isStandard }

@@ -6,7 +6,7 @@ import CounterfoilStore
 struct ScopeEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the description or options of a scope.",
+        abstract: "Change the texts or options of a scope.",
         discussion: """
             Only the given options change. A running server shows the change on its next page. Existing consent stays \
             valid, so create a new scope for a different permission.
@@ -26,7 +26,7 @@ struct ScopeEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        if let description { try ScopeOptions.check(description: description) }
+        if let description { try ScopeOptions.check(description) }
     }
 
     func run() async throws {
@@ -41,17 +41,15 @@ struct ScopeEdit: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "\(name) is a scope of OpenID Connect, which the server metadata always lists")
             }
-            var scope = former
-            if let description { scope.description = description }
-            properties.write(into: &scope)
-            let event = installation.event(.setting, detail: "changed the scope \(name)")
-            switch try await installation.store.updateScope(scope, from: former, recording: [event]) {
-            case .updated:
+            var draft = ScopeDraft(former)
+            if let description { draft.texts[.standard] = description }
+            properties.write(into: &draft)
+            do {
+                guard let scope = try await installation.registry.change(former, to: draft) else {
+                    throw CommandFailure.noScope(name)
+                }
                 try ScopeDocument(scope).print(json: options.json)
-            case .changedMeanwhile:
-                throw CommandFailure.temporary("the scope was changed at the same time; try again")
-            case .notFound: throw CommandFailure.noScope(name)
-            }
+            } catch let refusal as ScopeRefusal { throw CommandFailure.refused(refusal) }
         }
     }
 }

@@ -9,7 +9,14 @@ struct ScopeOptions: ParsableArguments {
     ///
     /// The option itself is declared by the commands, because `scope create` requires it and `scope edit` does not.
     static let descriptionHelp = ArgumentHelp(
-        "What the scope permits, shown on the consent page; 1 to 200 characters.", valueName: "text")
+        "What the scope permits, in English, shown on the consent page; 1 to 200 characters.", valueName: "text")
+
+    @Option(
+        name: .customLong("text"),
+        help: ArgumentHelp(
+            "The same in another language, such as de=… for German; nothing after = removes it. Can be repeated.",
+            valueName: "language=text"))
+    var texts: [ScopeText] = []
 
     @Flag(
         inversion: .prefixedNo,
@@ -27,19 +34,24 @@ struct ScopeOptions: ParsableArguments {
     var reserved: Bool?
 
     /// Whether any option is given.
-    var hasChanges: Bool { [listed, startsTicked, reserved].contains { $0 != nil } }
+    var hasChanges: Bool { !texts.isEmpty || [listed, startsTicked, reserved].contains { $0 != nil } }
 
-    /// Replaces the values of the given options in a definition.
-    func write(into scope: inout ScopeDefinition) {
-        if let listed { scope.isListed = listed }
-        if let startsTicked { scope.startsTicked = startsTicked }
-        if let reserved { scope.isReserved = reserved }
+    /// Replaces the values of the given options in a draft.
+    func write(into draft: inout ScopeDraft) {
+        for text in texts { draft.texts[text.language] = text.text }
+        if let listed { draft.isListed = listed }
+        if let startsTicked { draft.startsTicked = startsTicked }
+        if let reserved { draft.isReserved = reserved }
     }
 
-    /// Throws unless pages can show a description as it is.
-    static func check(description: String) throws {
-        guard DisplayName.isShownWhole(description, length: ScopeDefinition.descriptionLength) else {
-            throw ValidationError("The description of a scope must be 1 to 200 visible characters on one line.")
+    func validate() throws {
+        for text in texts { try Self.check(text.text, in: text.language) }
+    }
+
+    /// Throws unless pages can show a text as it is.
+    static func check(_ text: String, in language: Language = .standard) throws {
+        guard ScopeDraft.accepts(text, in: language) else {
+            throw ValidationError("The text of a scope must be 1 to 200 visible characters on one line.")
         }
     }
 
@@ -48,5 +60,18 @@ struct ScopeOptions: ParsableArguments {
             throw ValidationError(
                 "The name of a scope must be 1 to 255 visible ASCII characters, except spaces, \" and \\.")
         }
+    }
+}
+
+/// The value of `--text`: the tag of a language, `=`, and a text.
+struct ScopeText: ExpressibleByArgument {
+    let language: Language
+    let text: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let language = Language(rawValue: String(parts[0])) else { return nil }
+        self.language = language
+        text = String(parts[1])
     }
 }

@@ -16,6 +16,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
+    case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
+    case availableAPIs = "available-apis"
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
         password, email, activity
 
@@ -34,7 +36,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
-            .passkeys, .secondFactor, .password, .email, .activity:
+            .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,
+            .deleteRecord, .availableAPIs:
             true
         }
     }

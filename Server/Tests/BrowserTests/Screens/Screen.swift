@@ -74,6 +74,7 @@ enum Screen: String, CaseIterable, Sendable {
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
     case clients = "apps"
+    case availableAPIs = "apps-apis"
 
     // Administration pages.
     case firstSteps = "admin-start"
@@ -96,6 +97,17 @@ enum Screen: String, CaseIterable, Sendable {
     case unregisteredClients = "admin-unregistered"
     case unregisteredFamily = "admin-unregistered-host"
     case unregisteredClient = "admin-unregistered-app"
+    case scopes = "admin-scopes"
+    case newScope = "admin-scope-new"
+    case newScopeProblems = "admin-scope-new-problems"
+    case editScope = "admin-scope-edit"
+    case deleteScope = "admin-scope-delete"
+    case apis = "admin-apis"
+    case newAPI = "admin-api-new"
+    case newAPIProblems = "admin-api-new-problems"
+    case apiSecret = "admin-api-secret"
+    case editAPI = "admin-api-edit"
+    case deleteAPI = "admin-api-delete"
     case notFound = "not-found"
 
     // Account pages.
@@ -131,11 +143,13 @@ enum Screen: String, CaseIterable, Sendable {
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
-            .secretRemoval, .clients:
+            .secretRemoval, .clients, .availableAPIs:
             .developer
         case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
             .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
-            .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
+            .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
+            .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
+            .apiSecret, .editAPI, .deleteAPI:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .activity, .password, .passwordProblems:
@@ -198,6 +212,13 @@ enum Screen: String, CaseIterable, Sendable {
         case .unregisteredClients: .unregisteredClients
         case .unregisteredFamily: .unregisteredFamily
         case .unregisteredClient: .unregisteredClient
+        case .scopes: .scopes
+        case .newScope, .newScopeProblems, .editScope: .scopeForm
+        case .apis: .apis
+        case .newAPI, .newAPIProblems, .editAPI: .apiForm
+        case .apiSecret: .api
+        case .deleteScope, .deleteAPI: .deleteRecord
+        case .availableAPIs: .availableAPIs
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions

@@ -49,6 +49,57 @@ struct ScopeContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a scope keeps its texts, which a change replaces and a removal deletes`(_ kind: StoreKind) async throws {
+        let added = ScopeDefinition(
+            token: Self.read, description: "See your photos",
+            texts: [.german: "Ihre Fotos sehen", .french: "Voir vos photos"])
+        try await kind.withStore { store async throws in
+            #expect(try await store.addScope(added) == .added)
+            #expect(try await store.addScope(ScopeDefinition(token: Self.longer, description: "More")) == .added)
+            #expect(try await store.scopes().filter { !$0.token.isStandard }.map(\.texts) == [added.texts, [:]])
+            var changed = added
+            changed.texts = [.german: "Alle Fotos sehen", .norwegian: "Se bildene"]
+            #expect(try await store.updateScope(changed, from: added) == .updated)
+            #expect(try await store.scopes().first { $0.token == Self.read } == changed)
+            // A text alone makes a definition another one.
+            var stale = changed
+            stale.texts[.norwegian] = nil
+            #expect(try await store.updateScope(added, from: stale) == .changedMeanwhile)
+            #expect(
+                try await store.removeScope(Self.read, takingFromUses: false, at: World.now)
+                    == .removed(from: ScopeUses()))
+            #expect(try await store.addScope(ScopeDefinition(token: Self.read, description: "Again")) == .added)
+            #expect(try await store.scopes().first { $0.token == Self.read }?.texts == [:])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the use of scopes is counted up to a limit, and named up to another`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            for token in [Self.read, Self.longer] {
+                #expect(try await store.addScope(ScopeDefinition(token: token, description: "It")) == .added)
+            }
+            var first = try RegisteredClient.named("app_a", scope: Scope([Self.read, Self.longer]))
+            first.optionalScope = Scope([Self.read])
+            #expect(try await store.addClient(first) == .added)
+            #expect(try await store.addClient(try .named("app_b", scope: Scope([Self.longer]))) == .added)
+            _ = try await world.approve(world.grant(Scope([.openID, Self.read])))
+            let usage = try await store.scopeUsage(atMost: 100)
+            #expect(usage.hasAllClients && usage.hasAllGrants)
+            #expect(usage.clients(withAnyOf: Scope([Self.read])) == 1)
+            #expect(usage.clients(withAnyOf: Scope([Self.longer, Self.read])) == 2)
+            #expect(usage.clients(withOptional: Self.read) == 1)
+            #expect(usage.grants(with: Self.read) == 1 && usage.grants(with: Self.longer) == 0)
+            let bounded = try await store.scopeUsage(atMost: 1)
+            #expect(!bounded.hasAllClients && bounded.hasAllGrants)
+            #expect(bounded.clients.reduce(0) { $0 + $1.count } == 1)
+            #expect(try await store.scopeUses(of: Self.longer, atMost: 1).clients == [first.id])
+            #expect(try await store.scopeUses(of: Self.longer, atMost: 9).clients.count == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `of a hundred changes of a scope from one revision one is stored`(_ kind: StoreKind) async throws {
         let added = ScopeDefinition(token: Self.read, description: "See your photos")
         try await kind.withStore { store async throws in

@@ -130,6 +130,11 @@ struct RegistryContractTests {
             #expect(try await store.updateScope(listed, from: scope) == .updated)
             try await revisions.expectNew("scope changed")
             #expect(try await other.scopes().contains(listed))
+            var translated = listed
+            translated.texts = [.german: "Ihre Fotos sehen"]
+            #expect(try await store.updateScope(translated, from: listed) == .updated)
+            try await revisions.expectNew("text of a scope changed")
+            #expect(try await other.scopes().contains(translated))
             #expect(
                 try await store.removeScope(token, takingFromUses: false, at: World.now)
                     == .removed(from: ScopeUses()))
