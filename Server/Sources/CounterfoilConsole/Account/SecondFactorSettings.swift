@@ -103,7 +103,8 @@ struct SecondFactorSettings: Sendable {
                 guard let digest = Self.digest(try form.value(Self.keyField)) else {
                     return .done(AccountNotice.keyGone, at: console.path(.secondFactor))
                 }
-                return try await make(.keyRemoval(digest), recording: .securityKeyRemoved, by: use, showing: [], exchange)
+                return try await make(
+                    .keyRemoval(digest), recording: .securityKeyRemoved, by: use, showing: [], exchange)
             }
             if let setup {
                 let change = SecondFactorChange.replacement(

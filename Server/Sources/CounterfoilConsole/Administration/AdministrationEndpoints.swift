@@ -105,7 +105,8 @@ struct AdministrationEndpoints: Sendable {
                 count: String(try await registry.scopes().count),
                 path: console.path(.scopes)),
             AdministrationPage.Card(
-                name: exchange.words(LocalizedText("administration.apis")), count: String(try await registry.resources().count),
+                name: exchange.words(LocalizedText("administration.apis")),
+                count: String(try await registry.resources().count),
                 path: console.path(.apis)),
         ]
     }
