@@ -72,7 +72,7 @@ extension SQLStore {
                 try database.replacePassword(
                     of: reset.userID, from: reset.former, to: reset.new.passwordHash, keeping: nil, at: time)
             else { return .permissionOutdated }
-            if case .passkey(let passkey) = reset.new { try database.insert(passkey) }
+            if case .passkey(let passkey) = reset.new { try database.insert(passkey, isSecurityKey: false) }
             if let use = reset.permission.secondFactor { try database.record(use, of: reset.userID) }
             if case .operator(isTemporary: true) = reset.permission {
                 try database.send("UPDATE people SET must_change_password = 1 WHERE id = ?", reset.userID.rawValue)

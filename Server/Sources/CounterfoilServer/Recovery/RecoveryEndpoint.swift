@@ -120,9 +120,9 @@ extension RecoveryEndpoint {
         }
         var use: SecondFactorUse?
         if try await form.secondFactors.store.secondFactor(of: user.id) != .none {
-            let code = try submission.form.value(SignInForm.codeField)
+            let code = SecondFactorAnswer(typed: try submission.form.value(SignInForm.codeField))
             switch try await form.secondFactors.verify(code, of: user, in: request, now: now) {
-            case .proved(let proof, _): use = proof
+            case .proved(let proof, _, _): use = proof
             case .refused(let cause, let message):
                 await auditor.refuse(.passwordChange, because: cause, of: request, now: now)
                 return try await page(facts, token: token, on: request, now: now) {

@@ -138,6 +138,7 @@ extension PasswordReset.Permission {
             switch use {
             case .code: [.password, .code]
             case .recoveryCode: [.password, .recoveryCode]
+            case .key: [.password, .securityKey]
             case .remembered, .setup, nil: nil
             }
         case .recoveryCode: [.password]

@@ -103,10 +103,13 @@ package struct UserAdministration: Sendable {
         return true
     }
 
-    /// Deletes one passkey of a user; returns false if the user has no such passkey.
-    package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> Bool {
-        // A notice counts against its limit before the commit, so a passkey that does not exist must cause none.
-        guard try await store.passkeys(of: user.id).contains(where: { $0.digest == digest }) else { return false }
+    /// Deletes one passkey of a user, unless it is the last way in.
+    package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
+        // A notice counts against its limit before the commit, so a passkey that stays must cause none.
+        let passkeys = try await store.passkeys(of: user.id)
+        guard passkeys.contains(where: { $0.digest == digest }) else { return .notFound }
+        let ways = WaysIn(hasPassword: user.passwordHash != nil, passkeys: passkeys.count)
+        guard ways.allows(.passkey) else { return .neededAsWayIn }
         return try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
             try await store.removePasskey(digest, of: user.id, recording: events)
         }
@@ -140,9 +143,9 @@ package struct UserAdministration: Sendable {
         return (outcome, terms.pseudonym)
     }
 
-    private func change(
-        _ change: AccountChange, of user: User, by commit: ([AuditEvent]) async throws(StoreFault) -> Bool
-    ) async throws -> Bool {
+    private func change<Outcome: CommitOutcome>(
+        _ change: AccountChange, of user: User, by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
+    ) async throws -> Outcome {
         let notice = try await notice(of: change, to: user)
         return try await self.change(change.kind, of: user.id, change.detail, notifying: notice, by: commit)
     }

@@ -67,8 +67,14 @@ struct UserAccount: Sendable {
             return .done(UserNotice.appEnded, under: id, at: console.path(.user, of: user))
         case .removePasskey:
             guard let digest = try digest(in: "passkey", of: form) else { return done(.gone, user) }
-            let isRemoved = try await changes.removePasskey(digest, of: try await overview(exchange).user)
-            return done(isRemoved ? .passkeyRemoved : .gone, user)
+            let overview = try await overview(exchange)
+            switch try await changes.removePasskey(digest, of: overview.user) {
+            case .removed: return done(.passkeyRemoved, user)
+            case .notFound: return done(.gone, user)
+            case .neededAsWayIn:
+                let problem = FormProblem(exchange.words(UserMessage.lastWayIn))
+                return try await page(overview, exchange, Answer(problems: [problem], status: .conflict))
+            }
         case .resetSecondFactor:
             let isReset = try await changes.resetSecondFactor(of: try await overview(exchange).user)
             return done(isReset ? .secondFactorReset : .gone, user)

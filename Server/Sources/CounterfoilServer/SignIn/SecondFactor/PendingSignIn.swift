@@ -108,8 +108,8 @@ private struct SealedStep: Codable {
             switch use {
             case .code(let digest, let step): (factor, timeStep) = (Base64URL.encode(digest.bytes), step)
             case .recoveryCode(let digest): recoveryCode = Base64URL.encode(digest.bytes)
-            // A remembered browser and a setup prove no second factor before a new password.
-            case .remembered, .setup, nil: break
+            // A key, a remembered browser and a setup prove no second factor before a new password.
+            case .key, .remembered, .setup, nil: break
             }
         }
     }

@@ -67,8 +67,7 @@ extension SignInForm {
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
-            let keys = try await secondFactors.keys(of: user)
-            return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: keys)))
+            return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: try await keys(of: user))))
         case .newPassword:
             await auditor.refuse(
                 .signIn, because: .newPasswordNeeded, submission.request, user: user.id, client: client,
@@ -85,6 +84,13 @@ extension SignInForm {
             await refuse(submission, user, "the record of the second factor is missing", at: client)
             return .again(.secondFactorLost(typed))
         }
+    }
+
+    /// Returns the keys that the page accepts in place of a code.
+    ///
+    /// The page for a new password carries the proof of a code, and none of a key.
+    private func keys(of user: User) async throws -> [Passkey] {
+        user.mustChangePassword ? [] : try await secondFactors.keys(of: user)
     }
 
     private func hasPasskey(_ user: User) async throws -> Bool {
@@ -122,7 +128,7 @@ extension SignInForm {
             return try await setUp(
                 SecondStep(of: user, pending, settingUp: secret), after: passwordHash, by: code, submission, at: client)
         }
-        let step = SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user))
+        let step = SecondStep(of: user, pending, accepting: try await keys(of: user))
         let key = try form.value(Self.passkeyField)
         let answer: SecondFactorAnswer =
             key.isEmpty ? SecondFactorAnswer(typed: code) : .key(key, ticket: try form.value("ticket"))
@@ -136,7 +142,7 @@ extension SignInForm {
         case .proved(let use, let factor, let note):
             guard !user.mustChangePassword else {
                 // In a session, the password was not verified.
-                guard pending.sessionSince == nil else { return .again(.tooLate) }
+                guard pending.sessionSince == nil, key.isEmpty else { return .again(.tooLate) }
                 let next = PendingSignIn(
                     of: user, at: now, staysSignedIn: pending.staysSignedIn, step: .newPassword(use))
                 return .again(.newPassword(NewPasswordStep(of: user, next)))
