@@ -1,7 +1,8 @@
 /// The ways in which a user can sign in alone.
 ///
-/// The password is one, unless the record of its second factor is lost, and each passkey is one. A code, a recovery code and a security key come after the password,
-/// and a link in a mail is a way back that the operator can turn off, so none of them counts.
+/// The password is one, unless the record of its second factor is lost, and each passkey is one. A code, a recovery
+/// code and a security key come after the password, and a link in a mail is a way back that the operator can turn off,
+/// so none of them counts.
 public struct WaysIn: Sendable, Hashable {
     /// A way in that a user removes.
     public enum Removal: Sendable, Hashable, CaseIterable {
