@@ -52,7 +52,6 @@ struct UserPassword: AsyncParsableCommand {
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
             case .permissionOutdated:
                 throw CommandFailure.temporary("the password was changed at the same time\(deleted); try again")
-            case .neededAsWayIn: throw CommandFailure.refused("the password is the last way in")
             case .userNotActive: throw CommandFailure.disabled(user, deleted)
             }
         }
