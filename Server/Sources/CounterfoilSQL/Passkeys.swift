@@ -109,7 +109,9 @@ extension SQLConnection {
     func waysIn(of user: UserIdentifier) throws -> WaysIn {
         let read = try first(
             """
-            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1 AND password_hash IS NOT NULL),
+            SELECT EXISTS (
+                    SELECT 1 FROM people WHERE id = ?1 AND password_hash IS NOT NULL AND (
+                        has_second_factor = 0 OR EXISTS (SELECT 1 FROM second_factors WHERE person_id = people.id))),
                 (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
             """, user.rawValue
         ) { columns in

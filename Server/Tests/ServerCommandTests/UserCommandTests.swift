@@ -1,4 +1,5 @@
 @_spi(Counterfoil) import CounterfoilClient
+import CounterfoilSQLite
 import CounterfoilStore
 import Foundation
 import TestSupport
@@ -272,6 +273,33 @@ struct UserCommandTests {
             let unchanged = try await site.administer(command)
             #expect(unchanged.status == 64)
             #expect(unchanged.errors.hasPrefix("Error: Give at least one change. See: "), "\(unchanged.errors)")
+        }
+    }
+
+    @Test func `a refused password of a disabled user deletes no passkey`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            let path = site.dataDirectory + "/counterfoil.db"
+            let store = try SQLiteStore(at: path)
+            let username = try #require(Username(Account.alice.name))
+            let user = try #require(try await store.user(named: username))
+            let passkey = Passkey(
+                credentialID: [UInt8](repeating: 1, count: 40), userID: user.id, publicKey: [0xA5, 1], name: "Phone",
+                model: [UInt8](repeating: 9, count: 16), transports: ["internal"], isBackupEligible: true,
+                isBackedUp: true, signatureCounter: 0, createdAt: Date())
+            #expect(try await store.addPasskey(passkey, recording: []) == .added)
+            await store.close()
+            let command = ["user", "password", Account.alice.name, "--password-stdin", "--remove-passkeys"]
+            _ = try await site.administer(["user", "disable", Account.alice.name])
+            let refused = try await site.administer(command, input: "another horse battery staple\n")
+            #expect(refused.status == 3)
+            #expect(refused.errors.contains("is disabled; enable the account first"), "\(refused.errors)")
+            let left = try SQLiteStore(at: path)
+            #expect(try await left.passkeys(of: user.id).count == 1)
+            await left.close()
+            _ = try await site.administer(["user", "enable", Account.alice.name])
+            let changed = try await site.administer(command, input: "another horse battery staple\n")
+            #expect(changed.output.hasSuffix("Deleted 1 passkey.\n"), "\(changed.output)")
         }
     }
 

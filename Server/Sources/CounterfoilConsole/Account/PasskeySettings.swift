@@ -82,7 +82,10 @@ struct PasskeySettings: Sendable {
         guard let digest = Self.digest(id), passkeys.contains(where: { $0.digest == digest }) else {
             return .done(AccountNotice.passkeyGone, at: console.path(.passkeys))
         }
-        let ways = WaysIn(hasPassword: exchange.user.passwordHash != nil, passkeys: passkeys.count)
+        // A password whose second factor is lost signs no user in.
+        let isLost = try await console.store.secondFactor(of: exchange.user.id) == .lost
+        let ways = WaysIn(
+            hasPassword: exchange.user.passwordHash != nil && !isLost, passkeys: passkeys.count)
         guard ways.allows(.passkey) else { return try await again(exchange, .lastWayIn) }
         let event = try await console.event(of: .passkeyRemoved, by: exchange)
         switch try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event]) {

@@ -132,7 +132,8 @@ struct PasswordChange: Sendable {
     }
 
     private func canRemove(_ exchange: Console.Exchange) async throws -> Bool {
-        guard exchange.user.passwordHash != nil else { return false }
+        // Passkeys of another issuer sign no user in at one without a domain.
+        guard exchange.user.passwordHash != nil, PasskeyCeremonies(console.settings.issuer) != nil else { return false }
         let passkeys = try await console.store.passkeys(of: exchange.user.id)
         return WaysIn(hasPassword: true, passkeys: passkeys.count).allows(.password)
     }

@@ -61,7 +61,12 @@
         (can) => { if (can.conditionalCreate) return ask('conditional'); }).catch(() => {});
       continue;
     }
-    button.addEventListener('click', async () => {
+    button.addEventListener('click', async (event) => {
+      /* Enter in a field of the form presses a submit button, too. */
+      if (button.type === 'submit') {
+        event.preventDefault();
+        if (!form.reportValidity()) return;
+      }
       problem.hidden = true;
       button.disabled = true;
       try { await ask(); } catch {

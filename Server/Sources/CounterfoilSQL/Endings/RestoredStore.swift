@@ -10,6 +10,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutPassword: [String] = []
     /// The users whose second factor was set up or replaced after the copy, so that it is missing now.
     package var withoutSecondFactor: [String] = []
+    /// The other users who have neither a password nor a passkey now, if a passkey was deleted after the copy.
+    package var withoutWayIn: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
     /// The clients that were suspended after the copy, so that they are suspended now.
@@ -246,6 +248,19 @@ package struct RestoredStore: Sendable {
                     """
                 ) { try $0.text() }
             }
+        }
+        if !distinct(.passkey).isEmpty {
+            // A passkey that replaced the deleted one after the copy is lost.
+            let users = try await store.read { connection in
+                try connection.all(
+                    """
+                    SELECT username FROM people WHERE password_hash IS NULL AND disabled_at IS NULL
+                        AND NOT EXISTS (SELECT 1 FROM passkeys WHERE person_id = people.id AND is_security_key = 0)
+                    ORDER BY username
+                    """
+                ) { try $0.text() }
+            }
+            report.withoutWayIn = users.filter { !report.withoutPassword.contains($0) }
         }
         report.disabled = try await usernames(distinct(.userDisabled))
         report.suspendedClients = try await clients(distinct(.clientSuspended))

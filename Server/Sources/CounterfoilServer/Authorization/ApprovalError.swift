@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilStore
 import HTTPTypes
 
 /// The errors of an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
@@ -12,7 +13,7 @@ enum ApprovalError: Error {
     /// Only administrators may allow something to the client with this name, and the user is none.
     case needsAdministrator(DisplayName)
     /// The client with this name gets tokens only after a stronger sign-in than the user has or can have.
-    case needsStrongerSignIn(DisplayName)
+    case needsStrongerSignIn(DisplayName, reaching: AuthenticationContext)
     /// The client with this name is in development, and its developer does not name the user.
     case inDevelopment(DisplayName)
     /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
@@ -30,7 +31,9 @@ extension ApprovalError: Refusing {
         case .userNotActive: Refusal(.forbidden, .accessDenied, .userNotActive)
         case .needsAdministrator(let client):
             Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(client)])
-        case .needsStrongerSignIn(let client):
+        case .needsStrongerSignIn(let client, .passkey):
+            Refusal(.forbidden, .accessDenied, .needsPasskey, ["application": .name(client)])
+        case .needsStrongerSignIn(let client, .twoFactor), .needsStrongerSignIn(let client, .password):
             Refusal(.forbidden, .accessDenied, .needsStrongerSignIn, ["application": .name(client)])
         case .inDevelopment(let client):
             Refusal(.forbidden, .accessDenied, .clientInDevelopment, ["application": .name(client)])

@@ -73,27 +73,62 @@ struct DeviceEndpoint: Sendable {
         if let terms = flow.settings.unacceptedTerms(of: session.user) {
             return pages.terms(terms, code, session: session, now: now)
         }
-        switch try await flow.find(code, for: session.user, on: request, now: now) {
-        case .found(let exchange):
+        return try await withExchange(of: code, for: session, on: request, now: now) { exchange in
             try await flow.checkApprover(of: exchange, session.user)
             if let confirmation = try await flow.confirmation(for: exchange, session) {
                 return try await pages.stepUp(exchange, session: session, with: confirmation)
             }
             return try await pages.consent(exchange, session: session)
-        case .refused(let again):
-            return pages.code(code.description, again: again, on: request, now: now)
+        }
+    }
+
+    /// Replies with the device of a code, within the rate limits of wrong codes.
+    private func withExchange(
+        of code: UserCode, for session: LiveSession, on request: IncomingRequest, now: Date,
+        _ reply: (DeviceExchange) async throws -> Reply
+    ) async throws -> Reply {
+        switch try await flow.find(code, for: session.user, on: request, now: now) {
+        case .found(let exchange): try await reply(exchange)
+        case .refused(let again): pages.code(code.description, again: again, on: request, now: now)
         }
     }
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let submission = try pages.signInForm.receive(request, now: now, at: pages.address)
-        if try submission.form.value("cancel") == "true" { return .seeOther(pages.address(submission.pendingRequest)) }
+        let confirmed = try await pages.signInForm.confirmed(submission)
+        if try submission.form.value("cancel") == "true" {
+            guard let confirmed else { return .seeOther(pages.address(submission.pendingRequest)) }
+            let code = try code(of: submission)
+            return try await withExchange(of: code, for: confirmed, on: request, now: now) { exchange in
+                guard try await flow.deny(exchange, by: confirmed) else {
+                    await flow.auditor.refuse(
+                        .browserRequest, because: .alreadyAnswered, request, user: confirmed.user.id, now: now)
+                    return pages.over()
+                }
+                return pages.afterAnswer(.denied, to: exchange.access.client, session: confirmed, now: now)
+            }
+        }
         switch try await pages.signInForm.attempt(submission) {
-        case .again(let again): return try pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
+        case .again(let again):
+            guard let confirmed else {
+                return try pages.signIn(submission.pendingRequest, again: again, on: request, now: now)
+            }
+            let code = try code(of: submission)
+            if case .tooLate = again { return try await ask(code, session: confirmed, on: request, now: now) }
+            return try await withExchange(of: code, for: confirmed, on: request, now: now) { exchange in
+                try await pages.stepUp(exchange, session: confirmed, with: .passkey, again: again)
+            }
         case .signedIn(let session, let cookies, let codes):
             let lifetime = codes.isEmpty ? 60 : PendingSignIn.lifetime
             return pages.afterSignIn(submission.pendingRequest, session: session, within: lifetime, now: now)
                 .showing(codes).setting(cookies)
         }
+    }
+
+    /// Returns the code in the form of a sign-in, which the browser can have changed.
+    private func code(of submission: SignInForm.Submission) throws -> UserCode {
+        let typed = try submission.form.pendingRequestParameters().single("user_code") ?? ""
+        guard let code = try? UserCode(typed: typed) else { throw PageProblem.fromElsewhere }
+        return code
     }
 }

@@ -87,15 +87,17 @@ struct DeviceFlow: Sendable {
 
     /// Returns the way in which a user confirms before the page with the permissions; nil if the sign-in suffices.
     ///
-    /// Throws ``ApprovalError/needsStrongerSignIn(_:)`` if the user cannot sign in as the policy of the client asks.
+    /// Throws ``ApprovalError/needsStrongerSignIn(_:reaching:)`` if the user cannot sign in as the policy of the client
+    /// asks.
     func confirmation(
         for exchange: DeviceExchange, _ session: LiveSession
     ) async throws -> InteractionPolicy.Confirmation? {
         let client = exchange.access.client
-        guard session.methods.context < client.policy.minimumAuthentication else { return nil }
+        let demanded = client.policy.minimumAuthentication
+        guard session.methods.context < demanded else { return nil }
         let means = try await InteractionPolicy.Means(of: session.user, in: store, settings)
-        guard let confirmation = means.confirmation(reaching: client.policy.minimumAuthentication) else {
-            throw ApprovalError.needsStrongerSignIn(client.displayName)
+        guard let confirmation = means.confirmation(reaching: demanded) else {
+            throw ApprovalError.needsStrongerSignIn(client.displayName, reaching: demanded)
         }
         return confirmation
     }
@@ -123,8 +125,9 @@ struct DeviceFlow: Sendable {
             throw ApprovalError.outdated(
                 startAgain: settings.issuer.deviceURL(with: exchange.code), InteractionPolicy.termsUnaccepted)
         }
-        guard exchange.access.client.policy.minimumAuthentication <= session.methods.context else {
-            throw ApprovalError.needsStrongerSignIn(exchange.access.client.displayName)
+        let demanded = exchange.access.client.policy.minimumAuthentication
+        guard demanded <= session.methods.context else {
+            throw ApprovalError.needsStrongerSignIn(exchange.access.client.displayName, reaching: demanded)
         }
         try await count(exchange, by: session)
         let (access, now) = (exchange.access, exchange.now)

@@ -73,7 +73,8 @@ struct DevicePages: Sendable {
 
     /// Returns the page on which a signed-in user confirms, because the policy of the client demands more.
     func stepUp(
-        _ exchange: DeviceExchange, session: LiveSession, with confirmation: InteractionPolicy.Confirmation
+        _ exchange: DeviceExchange, session: LiveSession, with confirmation: InteractionPolicy.Confirmation,
+        again: SignInForm.Again? = nil
     ) async throws -> Reply {
         try checkWebView(exchange)
         let pendingRequest = Self.pendingRequest(exchange.code)
@@ -82,7 +83,7 @@ struct DevicePages: Sendable {
             openInBrowserLink: WebViewVerdict(on: exchange.request, under: exchange.access.client.policy.webViews)
                 .openInBrowserLink(address(pendingRequest)),
             stepUp: try await signInForm.stepUp(session, with: confirmation, now: exchange.now))
-        return try signInForm.page(content, on: exchange.request, now: exchange.now)
+        return try signInForm.page(content, again: again, on: exchange.request, now: exchange.now)
     }
 
     /// Returns the page on which the user accepts the terms of the service before the code is looked up.

@@ -64,6 +64,8 @@ package enum Problem: String, CaseIterable, Sendable {
     case needsAdministrator = "needs-administrator"
     /// The policy of the client asks for a stronger sign-in than the user can have; placeholder `application`.
     case needsStrongerSignIn = "needs-stronger-sign-in"
+    /// The policy of the client asks for a passkey, and the user has none; placeholder `application`.
+    case needsPasskey = "needs-passkey"
     /// An administrator has suspended the client; placeholder `application`.
     case clientSuspended = "application-suspended"
     /// No administrator has approved the client yet; placeholder `application`.
@@ -105,7 +107,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientChanged: .clientChanged
         case .userNotActive: .accountChanged
         case .needsAdministrator: .notAdministrator
-        case .needsStrongerSignIn: AuditEvent.Reason(.unmetAuthenticationRequirements)
+        case .needsStrongerSignIn, .needsPasskey: AuditEvent.Reason(.unmetAuthenticationRequirements)
         case .clientSuspended: .clientSuspended
         case .clientPending, .clientInDevelopment: .clientNotApproved
         case .registrationClosed: .registrationClosed

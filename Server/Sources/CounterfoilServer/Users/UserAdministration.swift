@@ -108,7 +108,8 @@ package struct UserAdministration: Sendable {
         // A notice counts against its limit before the commit, so a passkey that stays must cause none.
         let passkeys = try await store.passkeys(of: user.id)
         guard passkeys.contains(where: { $0.digest == digest }) else { return .notFound }
-        let ways = WaysIn(hasPassword: user.passwordHash != nil, passkeys: passkeys.count)
+        let isLost = try await store.secondFactor(of: user.id) == .lost
+        let ways = WaysIn(hasPassword: user.passwordHash != nil && !isLost, passkeys: passkeys.count)
         guard ways.allows(.passkey) else { return .neededAsWayIn }
         return try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
             try await store.removePasskey(digest, of: user.id, recording: events)

@@ -1,7 +1,8 @@
 /// The ways in which a user can sign in alone.
 ///
-/// The password is one, and each passkey is one. A code, a recovery code and a security key come after the password,
-/// and a link in a mail is a way back that the operator can turn off, so none of them counts.
+/// The password is one, unless the record of its second factor is lost, and each passkey is one. A code, a recovery
+/// code and a security key come after the password, and a link in a mail is a way back that the operator can turn off,
+/// so none of them counts.
 public struct WaysIn: Sendable, Hashable {
     /// A way in that a user removes.
     public enum Removal: Sendable, Hashable, CaseIterable {
@@ -9,7 +10,7 @@ public struct WaysIn: Sendable, Hashable {
         case passkey
     }
 
-    /// Whether the user has a password.
+    /// Whether the user has a password that signs in, alone or with a second factor.
     public var hasPassword: Bool
     /// The number of passkeys.
     public var passkeys: Int

@@ -18,7 +18,8 @@ struct ReplayedEndings: Sendable {
         report.withoutPassword.map { ($0, "the password had been changed or removed, so the account has none now") }
             + report.withoutSecondFactor.map {
                 ($0, "the second factor had been set up or replaced, so it is missing now")
-            } + report.disabled.map { ($0, "the account had been disabled, and is so again") }
+            } + report.withoutWayIn.map { ($0, "the account has neither a password nor a passkey now") }
+            + report.disabled.map { ($0, "the account had been disabled, and is so again") }
             + report.keptAdministrators.map { ($0, "the last administrator had been deleted, and is disabled now") }
     }
 

@@ -92,6 +92,10 @@ extension RestoreReport {
             withoutSecondFactor,
             "These users set up or replaced their second factor after the copy, so they cannot sign in with the password. "
                 + "Remove it with \"user reset-second-factor\":")
+        list(
+            withoutWayIn,
+            "Passkeys were deleted after the copy, and these users have neither a password nor a passkey now. Set a password "
+                + "with \"user password\":")
         list(disabled, "These users were disabled after the copy:")
         list(
             keptAdministrators,

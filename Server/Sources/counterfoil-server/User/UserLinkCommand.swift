@@ -78,9 +78,9 @@ struct UserLinkCommand: AsyncParsableCommand {
 }
 
 extension CommandFailure {
-    static func disabled(_ user: User) -> CommandFailure {
+    static func disabled(_ user: User, _ done: String = "") -> CommandFailure {
         .refused(
-            "the user \(user.username) is disabled; enable the account first with: "
+            "the user \(user.username) is disabled\(done); enable the account first with: "
                 + "counterfoil-server user enable \(user.username)")
     }
 }

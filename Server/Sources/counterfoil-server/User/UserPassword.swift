@@ -37,8 +37,10 @@ struct UserPassword: AsyncParsableCommand {
             let password = try PasswordOption.password(
                 line, for: user.username, email: user.email, displayName: user.displayName, at: installation.issuer)
             let hash = try await PasswordHasher().hash(password)
+            guard user.disabledAt == nil else { throw CommandFailure.disabled(user) }
             // First, so that no passkey begins a session after the sessions have ended.
             let passkeys = try await removingPasskeys(of: user, in: installation)
+            let deleted = removePasskeys ? ", and the passkeys are deleted" : ""
             let isTemporary = secret.mustChangePassword
             let event = try await installation.event(
                 of: isTemporary ? .temporaryPasswordSet : .passwordSet, to: user)
@@ -49,9 +51,8 @@ struct UserPassword: AsyncParsableCommand {
                 if options.json { return try Output.json(UserDocument(user)) }
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
             case .permissionOutdated:
-                throw CommandFailure.temporary("the password was changed at the same time; try again")
-            case .userNotActive:
-                throw CommandFailure.disabled(user)
+                throw CommandFailure.temporary("the password was changed at the same time\(deleted); try again")
+            case .userNotActive: throw CommandFailure.disabled(user, deleted)
             }
         }
     }

@@ -108,7 +108,7 @@ struct SamplePage: Sendable {
     static var codeAgain: CodePage {
         var page = code
         (page.problem, page.retryAfterSeconds, page.isConfirming) = ("Too many attempts.", 720, true)
-        page.keyOptions = "{}"
+        (page.keyOptions, page.keyLabel) = ("{}", "Use a passkey or security key")
         return page
     }
 

@@ -100,6 +100,38 @@ struct AccountWaysInTests {
         #expect(try await scene.store.passkeys(of: scene.test.alice.id).count == 1)
     }
 
+    @Test func `a password whose second factor is lost does not let the last passkey go`() async throws {
+        var scene = try await Scene(passkeys: 1)
+        _ = try await scene.test.setUpSecondFactor(in: &scene.browser)
+        try await scene.store.database.engine.commit(ending: .none) { try $0.send("DELETE FROM second_factors") }
+        #expect(try await scene.store.secondFactor(of: scene.test.alice.id) == .lost)
+        let page = try await scene.browser.open("/account/passkeys").passkeysPage
+        let row = try #require(page.rows.first)
+        let form = FormParameters(["ticket": page.offer.ticket, "decision": "remove", "passkey": row.id])
+        let reply = try await scene.browser.submit(form, to: page.offer.action)
+        #expect(reply.status == .badRequest)
+        #expect(try !reply.passkeysPage.problems.isEmpty)
+        #expect(try await scene.store.passkeys(of: scene.test.alice.id).count == 1)
+    }
+
+    // The passkeys are of a time when the issuer had a domain.
+    @Test func `where no passkey signs in, a password is not removed`() async throws {
+        let test = try await TestServer(issuer: "https://192.0.2.7")
+        for number: UInt8 in 1...2 {
+            let passkey = Passkey.example(number, of: test.alice)
+            #expect(try await test.store.addPasskey(passkey, recording: []) == .added)
+        }
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let page = try await browser.open("/account/password").passwordPage
+        #expect(page.hasPassword && !page.canRemove && page.passkeys == nil)
+        let form = FormParameters([
+            "ticket": page.ticket, "current_password": TestServer.password, "decision": "remove",
+        ])
+        #expect(try await browser.send(.post, to: page.action, form: form).status == .badRequest)
+        #expect(try await test.store.user(test.alice.id)?.passwordHash != nil)
+    }
+
     @Test func `a password is added again, within an hour of a sign-in`() async throws {
         var scene = try await Scene()
         #expect(try await scene.remove().status == .seeOther)

@@ -109,6 +109,7 @@ struct MinimumAuthenticationTests {
         let reply = try await scene.browser.type(userCode: codes.userCode)
         guard withPasskey else {
             #expect(reply.status == .forbidden)
+            #expect(try reply.problemPage.title == "This app needs a passkey")
             #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
             return
         }
@@ -119,6 +120,67 @@ struct MinimumAuthenticationTests {
         _ = try await scene.browser.decide(.allow, on: consent)
         scene.test.clock.advance(by: 6)
         let access = try await IssuedTokens(scene.test).verified(try await device.poll(codes).tokenResponse.accessToken)
+        #expect(access.authenticationContext == "urn:counterfoil:acr:passkey")
+    }
+
+    @Test func `a device page that advises a stronger sign-in names what suffices`() async throws {
+        var scene = try await Scene(nil, withPasskey: false)
+        let device = try await TestDevice(scene.test)
+        try await scene.demand(.twoFactor, for: device.client)
+        let codes = try await device.codes()
+        let either = try await scene.browser.type(userCode: codes.userCode)
+        #expect(try either.problemPage.title == "This app needs a stronger sign-in")
+        // The second step, which the user has, is not enough.
+        try await scene.demand(.passkey, for: device.client)
+        _ = try await scene.test.setUpSecondFactor(in: &scene.browser)
+        let refused = try await scene.browser.type(userCode: codes.userCode)
+        #expect(refused.status == .forbidden)
+        #expect(try refused.problemPage.title == "This app needs a passkey")
+    }
+
+    @Test func `the page on which a user confirms for a device stays such a page, until the user cancels`()
+        async throws
+    {
+        var scene = try await Scene(nil)
+        let device = try await TestDevice(scene.test)
+        try await scene.demand(.passkey, for: device.client)
+        let codes = try await device.codes()
+        let reply = try await scene.browser.type(userCode: codes.userCode)
+        let wrong = try await scene.browser.signIn(on: reply, with: TestPasskey())
+        #expect(wrong.status == .badRequest)
+        let page = try wrong.signInPage
+        #expect(page.confirming == "Alice" && page.problem != nil && page.clientName != nil)
+        let cancel = FormParameters([
+            "request": page.request, "ticket": page.ticket, "step_up": "true", "cancel": "true",
+        ])
+        #expect(try await scene.browser.submit(cancel, to: page.action).deviceDonePage.kind == .denied)
+        #expect(try await device.poll(codes).tokenError.error == "access_denied")
+    }
+
+    @Test func `a code that comes too late asks a user who confirms for a device again`() async throws {
+        var scene = try await Scene(nil, withPasskey: false)
+        let device = try await TestDevice(scene.test)
+        try await scene.demand(.twoFactor, for: device.client)
+        let app = try await scene.test.setUpSecondFactor(in: &scene.browser).app
+        let codes = try await device.codes()
+        var page = try await scene.browser.type(userCode: codes.userCode).codePage
+        #expect(page.isConfirming)
+        page.pending = "forged"
+        let again = try await scene.browser.submit(page.form(scene.test.code(of: app)), to: page.action)
+        #expect(try again.codePage.isConfirming)
+        _ = try await scene.browser.enter(scene.test.code(of: app), on: again).consentPage
+    }
+
+    @Test func `a pushed request is confirmed, too`() async throws {
+        var scene = try await Scene(.passkey)
+        let attempt = Attempt(scene.test)
+        let pushed = try await PushedAttempt(attempt)
+        let reply = try await scene.browser.open(pushed.url)
+        #expect(try reply.signInPage.confirming == "Alice")
+        let consent = try await scene.browser.signIn(on: reply, with: scene.passkey)
+        let code = try await scene.browser.decide(.allow, on: consent).code
+        let tokens = try await scene.test.redeem(attempt.exchange(code)).tokenResponse
+        let access = try await IssuedTokens(scene.test).verified(tokens.accessToken)
         #expect(access.authenticationContext == "urn:counterfoil:acr:passkey")
     }
 }

@@ -60,7 +60,7 @@ struct SecurityKeyTests {
         for id in [scene.key.credentialID, scene.passkey.credentialID] {
             #expect(options.contains(Base64URL.encode(id)))
         }
-        #expect(try page.html().contains("Use your security key"))
+        #expect(try page.html().contains("Use a passkey or security key"))
         let consent = try await browser.use(scene.key, on: page)
         #expect(try await scene.sessions().map(\.methods) == [[.password, .securityKey]])
         #expect(try await scene.lastSignIn().detail == "second factor: security key")
@@ -79,6 +79,19 @@ struct SecurityKeyTests {
         _ = try await browser.use(scene.passkey, on: try await scene.enterPassword(in: &browser)).consentPage
         // It has not verified the user here.
         #expect(try await scene.sessions().map(\.methods.context) == [.twoFactor])
+        #expect(try await scene.lastSignIn().detail == "second factor: passkey")
+    }
+
+    @Test(arguments: [(0, "Use your security key"), (1, "Use your passkey")])
+    func `the page names the kind that the user has`(removed: Int, label: String) async throws {
+        let scene = try await Scene()
+        try await scene.store.database.engine.commit(ending: .any) { database in
+            try database.send("DELETE FROM passkeys WHERE is_security_key = ?", Int64(removed))
+        }
+        var browser = scene.test.browser()
+        let page = try await scene.enterPassword(in: &browser)
+        #expect(try page.codePage.keyLabel == label)
+        #expect(try page.html().contains(label))
     }
 
     /// An answer that proves no second factor of alice.
@@ -111,7 +124,7 @@ struct SecurityKeyTests {
         form.append("passkey", try fault.answer(scene, page, earlier))
         let reply = try await browser.submit(form, to: page.action)
         #expect(reply.status == .badRequest)
-        #expect(try reply.codePage.problem?.hasPrefix("This security key doesn't confirm") == true)
+        #expect(try reply.codePage.problem?.hasPrefix("This passkey or security key doesn't confirm") == true)
         #expect(try await scene.sessions().isEmpty)
         let event = try await scene.lastSignIn()
         #expect(event.outcome != .done && event.reason == .secondFactor && event.userID == scene.test.alice.id)

@@ -130,6 +130,29 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 isValid: { try await $0.store.passkey(passkey(1).digest) != nil },
                 isLeft: { try await $0.store.passkey(passkey(2).digest) != nil })
         },
+        EndingChange("a deleted passkey, the only way in of the copy", [.passkey]) { world async throws in
+            @Sendable func passkey(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
+            var report = RestoreReport()
+            report.withoutWayIn = [world.user.username.rawValue]
+            return Steps(
+                prepare: { world async throws in
+                    for number: UInt8 in 1...2 {
+                        #expect(try await world.store.addPasskey(passkey(number), recording: []) == .added)
+                    }
+                    _ = try await world.store.changePassword(
+                        of: world.user.id, from: .example, to: nil, keeping: nil, at: World.now, recording: [])
+                    _ = try await world.store.removePasskey(passkey(1).digest, of: world.user.id, recording: [])
+                },
+                end: { world async throws in
+                    #expect(try await world.store.addPasskey(passkey(3), recording: []) == .added)
+                    let outcome = try await world.store.removePasskey(
+                        passkey(2).digest, of: world.user.id, recording: [])
+                    #expect(outcome == .removed)
+                },
+                isValid: { try await $0.store.passkey(passkey(2).digest) != nil },
+                isLeft: { try #require(try await $0.store.user(world.user.id)).disabledAt == nil },
+                report: report)
+        },
         EndingChange("a deleted security key", [.passkey]) { world async throws in
             @Sendable func key(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
             let factor = SecondFactor.example(of: world.user)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -89,6 +90,24 @@ struct PasskeyContractTests {
             guard !hasPassword, let last = left.first else { return }
             #expect(try await store.removePasskey(last.digest, of: user.id, recording: []) == .neededAsWayIn)
             #expect(try await store.passkeys(of: user.id) == [last])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a password whose second factor is lost is no way in`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let passkeys = (1...2).map { Passkey.example(UInt8($0), of: user) }
+            for passkey in passkeys { #expect(try await store.addPasskey(passkey, recording: []) == .added) }
+            let added = try await store.addSecondFactor(
+                .example(of: user), recoveryCodes: [], keeping: nil, recording: [])
+            #expect(added == .added)
+            #expect(try await store.removePasskey(passkeys[0].digest, of: user.id, recording: []) == .removed)
+            let database = try #require(store as? any SQLStore).database
+            try await database.engine.commit(ending: .none) { try $0.send("DELETE FROM second_factors") }
+            #expect(try await store.removePasskey(passkeys[1].digest, of: user.id, recording: []) == .neededAsWayIn)
+            #expect(try await store.resetSecondFactor(of: user.id, recording: []))
+            #expect(try await store.removePasskey(passkeys[1].digest, of: user.id, recording: []) == .removed)
         }
     }
 

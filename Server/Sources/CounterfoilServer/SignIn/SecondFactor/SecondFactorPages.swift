@@ -23,13 +23,15 @@ package struct CodePage: Page, Hashable {
     /// The options with which the script uses a security key or a passkey, in JSON (WebAuthn §5.1.9); nil if the user
     /// has none.
     package var keyOptions: String?
+    /// The label of the button that asks for one of them.
+    package var keyLabel: String?
     /// Whether a signed-in user confirms for an app; the button `cancel` with the value `true` ends its request.
     package var isConfirming: Bool
 
     package init(
         userDisplayName: DisplayName, action: String, request: String, ticket: String, pending: String,
         problem: String? = nil, retryAfterSeconds: Int? = nil, memory: String? = nil, keyOptions: String? = nil,
-        isConfirming: Bool = false
+        keyLabel: String? = nil, isConfirming: Bool = false
     ) {
         self.userDisplayName = userDisplayName
         self.action = action
@@ -40,6 +42,7 @@ package struct CodePage: Page, Hashable {
         self.retryAfterSeconds = retryAfterSeconds
         self.memory = memory
         self.keyOptions = keyOptions
+        self.keyLabel = keyLabel
         self.isConfirming = isConfirming
     }
 

@@ -112,9 +112,10 @@ package struct SecondFactors: Sendable {
     }
 
     /// Reads the security keys and the passkeys with which a user can prove the second factor.
-    func keys(of user: User) async throws -> [Passkey] {
-        guard PasskeyCeremonies(settings.issuer) != nil else { return [] }
-        return try await store.securityKeys(of: user.id) + store.passkeys(of: user.id)
+    func keys(of user: User) async throws -> SecondFactorKeys {
+        guard PasskeyCeremonies(settings.issuer) != nil else { return SecondFactorKeys() }
+        return SecondFactorKeys(
+            securityKeys: try await store.securityKeys(of: user.id), passkeys: try await store.passkeys(of: user.id))
     }
 
     private func judge(
@@ -125,16 +126,16 @@ package struct SecondFactors: Sendable {
         let response: AuthenticationResponse
         do { response = try AuthenticationResponse(json: Array(json.utf8)) } catch { return refused(.ceremony(error)) }
         let digest = ArtefactDigest(ofCredentialID: response.credentialID.bytes)
-        guard let key = try await keys(of: user).first(where: { $0.digest == digest }) else {
-            return refused(.otherCredential)
-        }
+        let keys = try await keys(of: user)
+        guard let key = keys.all.first(where: { $0.digest == digest }) else { return refused(.otherCredential) }
         do {
             let assertion = try ceremonies.verify(
                 response, with: key, answering: ticket, namesUser: true, asSecondFactor: true)
             let use = PasskeyUse(
                 digest: digest, signatureCounter: assertion.signatureCounter, isBackedUp: assertion.isBackedUp,
                 challenge: ArtefactDigest(ofChallenge: ticket), challengeExpires: settings.pageEnd(from: now))
-            let note = PasskeySignIn.note(assertion, key, called: "second factor: security key")
+            let kind = keys.passkeys.contains { $0.digest == digest } ? "passkey" : "security key"
+            let note = PasskeySignIn.note(assertion, key, called: "second factor: \(kind)")
             return .proved(.key(factor.digest, use), of: factor, note: note)
         } catch {
             return refused(error)
@@ -248,10 +249,35 @@ extension SecondFactors {
     }
 }
 
+/// The security keys and the passkeys with which a user can prove the second factor.
+struct SecondFactorKeys: Sendable {
+    var securityKeys: [Passkey] = []
+    var passkeys: [Passkey] = []
+
+    var all: [Passkey] { securityKeys + passkeys }
+
+    /// The label of the button that asks for one of them; nil if there is none.
+    var label: KeyLabel? {
+        switch (securityKeys.isEmpty, passkeys.isEmpty) {
+        case (true, true): nil
+        case (false, true): .securityKey
+        case (true, false): .passkey
+        case (false, false): .either
+        }
+    }
+}
+
+/// The labels of the button that asks for a security key or a passkey in place of a code.
+enum KeyLabel: String, LocalizationKey {
+    case securityKey = "second-factor.use-key"
+    case passkey = "second-factor.use-passkey"
+    case either = "second-factor.use-passkey-or-key"
+}
+
 /// The messages about a typed code.
 package enum CodeMessage: String, LocalizationKey {
     case wrong = "second-factor.wrong"
-    /// The security key does not prove the second factor.
+    /// The security key or the passkey does not prove the second factor.
     case wrongKey = "second-factor.key-wrong"
     /// The code counts once, and it was accepted before.
     case used = "second-factor.used"

@@ -16,7 +16,7 @@ extension SignInForm {
         /// The secret that the user sets up; nil if the page asks for a code of the present one.
         let setup: AuthenticatorSecret?
         /// The security keys and passkeys that the page accepts in place of a code.
-        let keys: [Passkey]
+        let keys: SecondFactorKeys
         var problem: CodeMessage?
         var retryAfter: Int?
 
@@ -24,10 +24,10 @@ extension SignInForm {
             self.user = user
             self.pending = pending
             self.setup = setup
-            keys = []
+            keys = SecondFactorKeys()
         }
 
-        init(of user: User, _ pending: PendingSignIn, accepting keys: [Passkey]) {
+        init(of user: User, _ pending: PendingSignIn, accepting keys: SecondFactorKeys) {
             self.user = user
             self.pending = pending
             self.keys = keys
@@ -89,8 +89,8 @@ extension SignInForm {
     /// Returns the keys that the page accepts in place of a code.
     ///
     /// The page for a new password carries the proof of a code, and none of a key.
-    private func keys(of user: User) async throws -> [Passkey] {
-        user.mustChangePassword ? [] : try await secondFactors.keys(of: user)
+    private func keys(of user: User) async throws -> SecondFactorKeys {
+        user.mustChangePassword ? SecondFactorKeys() : try await secondFactors.keys(of: user)
     }
 
     private func hasPasskey(_ user: User) async throws -> Bool {
@@ -225,10 +225,11 @@ extension SignInForm {
                         userDisplayName: DisplayName(of: step.user), action: action, request: content.pendingRequest,
                         ticket: ticket, pending: pending, problem: problem, retryAfterSeconds: step.retryAfter,
                         memory: remembered.label.map { request.words($0) },
-                        keyOptions: step.keys.isEmpty
+                        keyOptions: step.keys.all.isEmpty
                             ? nil
                             : PasskeyCeremonies(settings.issuer)?.requestOptions(
-                                answering: ticket, of: step.keys, asSecondFactor: true),
+                                answering: ticket, of: step.keys.all, asSecondFactor: true),
+                        keyLabel: step.keys.label.map { request.words($0) },
                         isConfirming: step.pending.sessionSince != nil)))
         }
         if let retryAfter = step.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
