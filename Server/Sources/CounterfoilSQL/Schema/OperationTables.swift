@@ -85,6 +85,7 @@ extension StoreSchema {
             created_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX invitations_email ON invitations (email);
         CREATE INDEX invitations_expires ON invitations (expires_at);
 
         -- Links that were sent to the addresses of persons who asked for an account.
@@ -96,6 +97,7 @@ extension StoreSchema {
             pending_request TEXT NOT NULL,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sign_ups_email ON sign_ups (email);
         CREATE INDEX sign_ups_expires ON sign_ups (expires_at);
         """
 
