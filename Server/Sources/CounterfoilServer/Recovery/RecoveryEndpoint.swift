@@ -203,7 +203,8 @@ extension RecoveryEndpoint {
             .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now)
         do {
             let outcome = try await mails.sendRecovery(
-                to: user, named: name, askingIn: ArtefactDigest(ofBrowser: browser.exposed),
+                to: user, named: name, knownIn: form.earlierSignIns.browser(in: request, of: user),
+                askingIn: ArtefactDigest(ofBrowser: browser.exposed),
                 continuingAt: submission.pendingRequest, for: request, now: now, recording: event)
             switch outcome {
             case .queued: auditor.countRecorded(event)
