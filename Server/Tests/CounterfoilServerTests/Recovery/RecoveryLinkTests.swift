@@ -84,7 +84,7 @@ struct RecoveryLinkTests {
         policy.requiresState = false
         let app = "https://darkroom.example/cb"
         let client = try await scene.test.register("Darkroom", type: .web, redirectURIs: [app], policy: policy)
-        let attempt = Attempt(scene.test, by: client, at: app, for: "openid")
+        let attempt = Attempt(scene.test, by: client, at: app, for: "openid photos.read")
         var elsewhere = scene.test.browser(source: "198.51.100.1")
         _ = try await attempt.authorize(with: &elsewhere)
         let link = try await scene.ask(from: attempt.url)
