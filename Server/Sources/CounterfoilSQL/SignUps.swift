@@ -92,7 +92,7 @@ extension SQLStore {
         let (table, digest, endings): (String, ArtefactDigest, DeclaredEndings) =
             switch link {
             case .invitation(let digest): ("invitations", digest, .usually(.invitation))
-            case .signUp(let digest): ("sign_ups", digest, .none)
+            case .signUp(let digest): ("sign_ups", digest, .sometimes(.invitation))
             }
         return try await commit(ending: endings, recording: events) { database in
             let isValid = try database.answers(
@@ -113,6 +113,10 @@ extension SQLStore {
             case .emailTaken, .administratorExists: return .emailTaken
             }
             try database.send("DELETE FROM \(table) WHERE digest = ?", Data(digest.bytes))
+            // The other links to the address create no account any more.
+            for table in ["invitations", "sign_ups"] {
+                try database.send("DELETE FROM \(table) WHERE email = ?", user.email?.rawValue)
+            }
             return .added
         }
     }

@@ -2,7 +2,7 @@ public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {
-    /// Stores a link in place of the user's former one of its origin, and queues the mail with it.
+    /// Stores a link in place of the user's former one of its origin and browser, and queues the mail with it.
     public func addUserLink(
         _ link: UserLink, sending mail: NewMail?, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserLinkOutcome {
@@ -20,8 +20,7 @@ extension SQLStore {
             )
             guard facts.first == true else { return .userNotActive }
             guard mail == nil || facts.last == false else { return .queueFull }
-            try database.send(
-                "DELETE FROM user_links WHERE person_id = ?1 AND origin = ?2", link.userID.rawValue, link.originName)
+            try database.deleteLinks(replacedBy: link)
             try database.send(
                 """
                 INSERT INTO user_links (digest, person_id, origin, email, browser, destination, expires_at)
@@ -86,6 +85,30 @@ extension SQLConnection {
     /// Deletes the links of a user, which end with a change of the account.
     func deleteLinks(of user: UserIdentifier) throws {
         try send("DELETE FROM user_links WHERE person_id = ?", user.rawValue)
+    }
+
+    /// Deletes the former link of the same origin and browser, and those in mails beyond the limit.
+    fileprivate func deleteLinks(replacedBy link: UserLink) throws {
+        guard let request = link.request else {
+            return try send(
+                "DELETE FROM user_links WHERE person_id = ?1 AND origin = ?2", link.userID.rawValue, link.originName)
+        }
+        try send(
+            """
+            DELETE FROM user_links WHERE person_id = ?1 AND origin = ?2
+                AND (
+                    browser = ?3 OR digest NOT IN (
+                        SELECT newest.digest FROM user_links newest
+                        WHERE newest.person_id = ?1 AND newest.origin = ?2 AND newest.browser <> ?3
+                        ORDER BY newest.expires_at DESC, newest.digest LIMIT ?4
+                    )
+                )
+            """,
+            link.userID.rawValue,
+            link.originName,
+            Data(request.browser.bytes),
+            UserLink.mailsPerUser - 1
+        )
     }
 
     /// Deletes the links in mails to another address than that of the user.

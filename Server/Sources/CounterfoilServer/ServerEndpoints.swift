@@ -164,7 +164,8 @@ extension ServerComponents {
         RecoveryEndpoint(
             settings: settings, form: signInForm(at: .recovery, purpose: .recovery),
             destinations: RecoveryDestinations(
-                issuer: settings.issuer, authorization: authorizationPages, device: devicePages, pages: pages),
+                issuer: settings.issuer, flow: flow, authorization: authorizationPages, device: devicePages,
+                pages: pages),
             mails: mails, attempts: attempts, auditor: auditor)
     }
 

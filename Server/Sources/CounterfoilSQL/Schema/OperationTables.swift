@@ -56,7 +56,7 @@ extension StoreSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX email_verifications_expiry ON email_verifications (expires_at);
 
-        -- Links by which users set a new password, the newest one of each origin.
+        -- Links by which users set a new password: the newest one of an operator, and that of each browser.
         CREATE TABLE user_links (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
             person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id) ON DELETE CASCADE,
@@ -67,7 +67,7 @@ extension StoreSchema {
             browser BLOB CHECK (length(browser) = 32),
             destination TEXT,
             expires_at INTEGER NOT NULL,
-            UNIQUE (person_id, origin)
+            UNIQUE (person_id, origin, browser)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX user_links_expiry ON user_links (expires_at);
         """
@@ -85,6 +85,7 @@ extension StoreSchema {
             created_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX invitations_email ON invitations (email);
         CREATE INDEX invitations_expires ON invitations (expires_at);
 
         -- Links that were sent to the addresses of persons who asked for an account.
@@ -96,6 +97,7 @@ extension StoreSchema {
             pending_request TEXT NOT NULL,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sign_ups_email ON sign_ups (email);
         CREATE INDEX sign_ups_expires ON sign_ups (expires_at);
         """
 

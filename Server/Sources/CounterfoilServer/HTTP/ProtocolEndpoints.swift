@@ -111,10 +111,10 @@ extension Endpoint {
     /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
 
-    /// The page on which a user who cannot sign in sets a new password, and to which links lead.
-    public static let recovery = form("recovery", "/recover")
+    // The form of the next three can contain an authorization request, which an app can have opened in a popup.
 
-    // The form of these two can contain an authorization request, which an app can have opened in a popup.
+    /// The page on which a user who cannot sign in sets a new password, and to which links lead.
+    public static let recovery = form("recovery", "/recover").with { $0.keepsOpener = true }
 
     /// The page on which a person creates an account, behind an invitation or a link in a mail.
     public static let signUp = form("signUp", "/sign-up").with { $0.keepsOpener = true }

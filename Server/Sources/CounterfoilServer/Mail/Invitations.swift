@@ -47,8 +47,10 @@ package struct Invitations: Sendable {
 
     /// The result of ``invite(_:now:recording:)``.
     package enum Outcome: Sendable {
-        /// The link is shown to the operator once.
-        case invited(Invitation, link: String)
+        /// The link is shown to the operator once; nil if it was mailed.
+        ///
+        /// The use of a mailed link verifies the address, so only the reader of the mail may know it.
+        case invited(Invitation, link: String?)
         /// A user has the email address already.
         case emailTaken
     }
@@ -78,6 +80,6 @@ package struct Invitations: Sendable {
         guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
             return .emailTaken
         }
-        return .invited(invitation, link: link)
+        return .invited(invitation, link: invitation.isMailed ? nil : link)
     }
 }

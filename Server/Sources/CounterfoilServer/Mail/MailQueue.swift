@@ -77,10 +77,15 @@ package struct MailQueue: Sendable {
     /// Queues a mail with a link by which a user sets a new password, if there is such a user with an address.
     ///
     /// No caller learns whether there is: the limits that are reported are those of the typed name and of the source.
+    /// The mails count apart from those that a caller asks for to a typed address, whose limit is reported.
+    ///
+    /// Strangers could use up the limits of a name and its address. The requests in a browser in which the user has
+    /// signed in before count there instead, and those from such a network in this network (``SignInKeys``).
     ///
     /// - Parameters:
     ///   - user: The user with the typed name; nil if there is none.
     ///   - name: The typed name, as the server reads it.
+    ///   - earlier: The browser of the request, if the user has signed in there before.
     ///   - browser: The digest of the token of the browser, in which alone the link works.
     ///   - destination: The path and query at which the sign-in continues.
     ///   - request: The request of the user.
@@ -88,15 +93,24 @@ package struct MailQueue: Sendable {
     ///   - event: The event of the mail.
     /// - Throws: ``TooMany`` if a limit of the name or the source has been reached.
     func sendRecovery(
-        to user: User?, named name: String, askingIn browser: ArtefactDigest, continuingAt destination: String,
-        for request: IncomingRequest, now: Date, recording event: AuditEvent
+        to user: User?, named name: String, knownIn earlier: EarlierSignIns.Browser?,
+        askingIn browser: ArtefactDigest, continuingAt destination: String, for request: IncomingRequest, now: Date,
+        recording event: AuditEvent
     ) async throws -> RecoveryOutcome {
-        let ofName = key(.recoveryName, of: name.lowercased())
+        let source = request.countedSource(issuer)
+        let isKnownNetwork = await EarlierNetworks(attempts: attempts).contain(source, for: user, named: name, now: now)
+        let network = isKnownNetwork ? source?.networks.first : nil
+        let ofName =
+            earlier.map { key(.recoveryBrowser, of: $0.mark) } ?? key(.recoveryName, of: name.lowercased(), in: network)
         // Without an address the request counts under a key of no use, so that it takes the same time.
         let decoy = key(.noRecovery, of: name.lowercased())
-        let attempt = CountedAttempt(
-            [ofName] + sourceKeys(of: request),
-            concealed: [user?.email.map { key(.mailAddress, of: $0.rawValue) } ?? decoy], decoy: decoy.digest)
+        let ofAddress = user?.email.map { key(.recoveryAddress, of: $0.rawValue, in: network) } ?? decoy
+        // The wider networks of a known one can contain an attacker.
+        let ofSource = sourceKeys(of: network.map { [$0] } ?? source?.networks ?? [])
+        let attempt =
+            earlier == nil
+            ? CountedAttempt([ofName] + ofSource, concealed: [ofAddress], decoy: decoy.digest)
+            : CountedAttempt([ofName])
         let verdict = await attempts.admit(attempt, now: now)
         if case .tooEarly(let seconds, let key) = verdict {
             throw TooMany(retryAfter: seconds, cause: key == ofName.digest ? .throttledUser : .throttledSource)
@@ -193,21 +207,23 @@ package struct MailQueue: Sendable {
                 limit: AttemptLimit(failures: Self.mailsPerUser, window: Self.window))
         }
         let ofRecipient = [ofAddress, ofUser].compactMap(\.self)
-        let attempt = CountedAttempt(ofRecipient + sourceKeys(of: request))
+        let attempt = CountedAttempt(ofRecipient + sourceKeys(of: request.countedSource(issuer)?.networks ?? []))
         guard case .tooEarly(let seconds, let key) = await attempts.admit(attempt, now: now) else { return }
         throw TooMany(
             retryAfter: seconds,
             cause: ofRecipient.contains { $0.digest == key } ? .throttledUser : .throttledSource)
     }
 
-    private func key(_ kind: AttemptKeys.Kind, of value: String) -> CountedKey {
+    private func key(
+        _ kind: AttemptKeys.Kind, of value: String, in network: CountedSource.Network? = nil
+    ) -> CountedKey {
         CountedKey(
-            attempts.keys.digest(of: value, as: kind),
+            attempts.keys.digest(of: value, in: network, as: kind),
             limit: AttemptLimit(failures: Self.mailsPerAddress, window: Self.window))
     }
 
-    private func sourceKeys(of request: IncomingRequest) -> [CountedKey] {
-        (request.countedSource(issuer)?.networks ?? []).map { network in
+    private func sourceKeys(of networks: [CountedSource.Network]) -> [CountedKey] {
+        networks.map { network in
             CountedKey(
                 attempts.keys.digest(of: network.name, as: .mailSource),
                 limit: AttemptLimit(failures: network.limit(Self.mailsPerSource), window: Self.window))

@@ -8,6 +8,7 @@ import Foundation
 /// the pages are no open redirectors (RFC 9700 §4.11).
 struct RecoveryDestinations: Sendable {
     let issuer: Issuer
+    let flow: AuthorizationFlow
     let authorization: AuthorizationPages
     let device: DevicePages
     /// The pages for signed-in users.
@@ -18,6 +19,33 @@ struct RecoveryDestinations: Sendable {
         case device(pendingRequest: String)
         case console(to: String)
         case home
+    }
+
+    /// Continues at a destination after a form.
+    ///
+    /// An authorization request continues here: Chromium would block the redirect to the client that follows one to
+    /// ``Endpoint/authorization``, because the CSP directive `form-action` counts for both.
+    ///
+    /// - Parameters:
+    ///   - text: The path and query of the destination.
+    ///   - session: The session of the user; nil if the user has to sign in there.
+    ///   - request: The request with the form.
+    ///   - now: The time of the request.
+    func proceed(
+        to text: String, as session: LiveSession?, in request: IncomingRequest, now: Date
+    ) async -> AuthorizationOutcome {
+        guard case .authorization(let pending) = parse(text),
+            let parameters = try? FormParameters(parsing: pending, byteLimit: UserLink.Request.destinationLimit),
+            // The request can have expired meanwhile, and its client can have changed.
+            let target = try? await flow.receiveAgain(parameters, in: request, now: now)
+        else { return .page(redirect(to: text, as: session, now: now)) }
+        return await flow.outcome(at: target) {
+            let exchange = AuthorizationExchange(
+                authorization: try await flow.validate(target, now: now), request: request, now: now)
+            try authorization.checkWebView(exchange)
+            guard let session else { return .page(try authorization.signIn(exchange)) }
+            return try await flow.proceed(exchange, session: session, signedInForThis: true, by: authorization)
+        }
     }
 
     /// Returns the redirect to a destination after the sign-in.

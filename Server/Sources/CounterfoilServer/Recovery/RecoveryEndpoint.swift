@@ -19,12 +19,12 @@ struct RecoveryEndpoint: Sendable {
 
     private static let tokenField = "token"
 
-    var handlers: [EndpointHandler] { [EndpointHandler(.recovery, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(.recovery, of: destinations.flow, respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+    private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         switch request.head.method {
         case .post: try await receive(request, now: now)
-        default: try await show(request, now: now)
+        default: .page(try await show(request, now: now))
         }
     }
 
@@ -37,19 +37,19 @@ struct RecoveryEndpoint: Sendable {
         return try await page(facts, token: token, on: request, now: now)
     }
 
-    private func receive(_ request: IncomingRequest, now: Date) async throws -> Reply {
+    private func receive(_ request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let begun = try PageForm(request, issuer: settings.issuer)
         if try begun.value("decision") == RecoveryPage.Decision.begin.rawValue {
-            return try page(destinations.canonical(try begun.value("destination")), on: request, now: now)
+            return .page(try page(destinations.canonical(try begun.value("destination")), on: request, now: now))
         }
         let submission = try form.receive(request, now: now) { _ in path }
         guard try submission.form.value(SignInForm.pendingField).isEmpty else {
-            return try finish(try await form.attempt(submission), of: submission)
+            return try await finish(try await form.attempt(submission), of: submission)
         }
         let token = try submission.form.value(Self.tokenField)
         guard token.isEmpty else { return try await useLink(token, submission) }
         switch RecoveryPage.Decision(rawValue: try submission.form.value("decision")) {
-        case .mail: return try await sendMail(submission)
+        case .mail: return .page(try await sendMail(submission))
         case .code: return try await useRecoveryCode(submission)
         case .begin, nil: throw PageProblem.noDecision
         }
@@ -64,22 +64,29 @@ struct RecoveryEndpoint: Sendable {
     private var newLink: String { isOffered ? path : settings.issuer.path + destinations.pages.home.path }
 
     /// Returns what follows a new password: the page at which the sign-in continues, or a further step.
-    private func finish(_ outcome: SignInForm.Outcome, of submission: SignInForm.Submission) throws -> Reply {
-        let (destination, now) = (submission.pendingRequest, submission.now)
+    private func finish(
+        _ outcome: SignInForm.Outcome, of submission: SignInForm.Submission
+    ) async throws -> AuthorizationOutcome {
+        let (destination, request, now) = (submission.pendingRequest, submission.request, submission.now)
         switch outcome {
         case .signedIn(let session, let cookies, let codes):
-            let lifetime = codes.isEmpty ? 60 : PendingSignIn.lifetime
-            return destinations.redirect(to: destination, as: session, within: lifetime, now: now)
-                .showing(codes).setting(cookies)
+            guard codes.isEmpty else {
+                // The user writes the codes down first.
+                let next = destinations.redirect(
+                    to: destination, as: session, within: PendingSignIn.lifetime, now: now)
+                return .page(next.showing(codes).setting(cookies))
+            }
+            return await destinations.proceed(to: destination, as: session, in: request, now: now).setting(cookies)
         case .again(.secondStep), .again(.newPassword):
             guard case .again(let again) = outcome else { break }
-            return try form.page(
-                SignInForm.Content(pendingRequest: destination, openInBrowserLink: nil), again: again,
-                on: submission.request, now: now)
+            return .page(
+                try form.page(
+                    SignInForm.Content(pendingRequest: destination, openInBrowserLink: nil), again: again,
+                    on: request, now: now))
         // The user signs in with the new password, or with a passkey if that does not suffice.
         case .again: break
         }
-        return destinations.redirect(to: destination, as: nil, now: now)
+        return await destinations.proceed(to: destination, as: nil, in: request, now: now)
     }
 }
 
@@ -101,7 +108,9 @@ extension RecoveryEndpoint {
         return facts
     }
 
-    private func useLink(_ token: String, _ submission: SignInForm.Submission) async throws -> Reply {
+    private func useLink(
+        _ token: String, _ submission: SignInForm.Submission
+    ) async throws -> AuthorizationOutcome {
         let (request, now) = (submission.request, submission.now)
         let facts = try await facts(of: token, in: request, now: now)
         // The link decides at which page the sign-in continues.
@@ -109,14 +118,19 @@ extension RecoveryEndpoint {
         let user = facts.user
         let way: SignInForm.Reset.Way
         do {
-            way = try newWay(of: user, submission)
+            way = try await newWay(of: user, submission)
         } catch let refusal as Password.Refusal {
-            return try await page(facts, token: token, on: request, now: now) { $0.problem = request.words(refusal) }
+            return .page(
+                try await page(facts, token: token, on: request, now: now) { $0.problem = request.words(refusal) })
+        } catch let refusal as RecoveryMessage {
+            return .page(
+                try await page(facts, token: token, on: request, now: now) { $0.problem = request.words(refusal) })
         } catch let refusal as CeremonyRefusal {
             await auditor.refuse(.passkey, because: .passkey, request, user: user.id, detail: "\(refusal)", now: now)
-            return try await page(facts, token: token, on: request, now: now) {
-                $0.problem = request.words(RecoveryMessage.passkeyRefused)
-            }
+            return .page(
+                try await page(facts, token: token, on: request, now: now) {
+                    $0.problem = request.words(RecoveryMessage.passkeyRefused)
+                })
         }
         var use: SecondFactorUse?
         if try await form.secondFactors.store.secondFactor(of: user.id) != .none {
@@ -125,15 +139,17 @@ extension RecoveryEndpoint {
             case .proved(let proof, _, _): use = proof
             case .refused(let cause, let message):
                 await auditor.refuse(.passwordChange, because: cause, of: request, now: now)
-                return try await page(facts, token: token, on: request, now: now) {
-                    ($0.problem, $0.wrongField) = (request.words(message), .code)
-                }
+                return .page(
+                    try await page(facts, token: token, on: request, now: now) {
+                        ($0.problem, $0.wrongField) = (request.words(message), .code)
+                    })
             case .tooEarly(let seconds, let cause):
                 await auditor.refuse(.throttled, because: cause, of: request, now: now)
-                return try await page(facts, token: token, on: request, now: now) {
-                    ($0.problem, $0.wrongField) = (request.words(CodeMessage.tooMany), .code)
-                    $0.retryAfterSeconds = seconds
-                }
+                return .page(
+                    try await page(facts, token: token, on: request, now: now) {
+                        ($0.problem, $0.wrongField) = (request.words(CodeMessage.tooMany), .code)
+                        $0.retryAfterSeconds = seconds
+                    })
             }
         }
         let change: AccountChange = if case .passkey = way { .passkeyAddedByLink } else { facts.link.origin.change }
@@ -141,11 +157,13 @@ extension RecoveryEndpoint {
         guard let outcome = try await form.reset(reset, of: user, submission) else {
             throw RecoveryProblem.linkOver(again: newLink)
         }
-        return try finish(outcome, of: submission)
+        return try await finish(outcome, of: submission)
     }
 
     /// Reads the new password, or the new passkey.
-    private func newWay(of user: User, _ submission: SignInForm.Submission) throws -> SignInForm.Reset.Way {
+    private func newWay(
+        of user: User, _ submission: SignInForm.Submission
+    ) async throws -> SignInForm.Reset.Way {
         let answer = try submission.form.value(SignInForm.passkeyField)
         guard !answer.isEmpty else {
             return .password(
@@ -153,6 +171,9 @@ extension RecoveryEndpoint {
                     try submission.form.value("password"), of: user, host: settings.issuer.host))
         }
         guard let ceremonies = PasskeyCeremonies(settings.issuer) else { throw NotFoundError() }
+        guard try await form.passkeys.store.passkeys(of: user.id).count < Passkey.limitPerUser else {
+            throw RecoveryMessage.tooManyPasskeys
+        }
         let userAgent = submission.request.head.headerFields[.userAgent] ?? ""
         return .passkey(
             try ceremonies.newPasskey(
@@ -170,10 +191,10 @@ extension RecoveryEndpoint {
             request: facts.destination, ticket: form.ticket(for: facts.destination, in: browser, now: now),
             state: .link(token),
             asksForCode: try await form.secondFactors.store.secondFactor(of: facts.user.id) != .none)
-        if let ceremonies = PasskeyCeremonies(settings.issuer) {
+        let passkeys = try await form.passkeys.store.passkeys(of: facts.user.id)
+        if let ceremonies = PasskeyCeremonies(settings.issuer), passkeys.count < Passkey.limitPerUser {
             page.passkeyOptions = ceremonies.creationOptions(
-                for: facts.user, with: try await form.passkeys.store.passkeys(of: facts.user.id),
-                siteName: settings.siteName.description, answering: page.ticket)
+                for: facts.user, with: passkeys, siteName: settings.siteName.description, answering: page.ticket)
         }
         change(&page)
         return reply(page, problem: page.problem, retryAfter: page.retryAfterSeconds).setting(cookie)
@@ -203,7 +224,8 @@ extension RecoveryEndpoint {
             .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now)
         do {
             let outcome = try await mails.sendRecovery(
-                to: user, named: name, askingIn: ArtefactDigest(ofBrowser: browser.exposed),
+                to: user, named: name, knownIn: form.earlierSignIns.browser(in: request, of: user),
+                askingIn: ArtefactDigest(ofBrowser: browser.exposed),
                 continuingAt: submission.pendingRequest, for: request, now: now, recording: event)
             switch outcome {
             case .queued: auditor.countRecorded(event)
@@ -229,7 +251,7 @@ extension RecoveryEndpoint {
     }
 
     /// Sets a password for a user who has a recovery code, and no mailbox.
-    private func useRecoveryCode(_ submission: SignInForm.Submission) async throws -> Reply {
+    private func useRecoveryCode(_ submission: SignInForm.Submission) async throws -> AuthorizationOutcome {
         guard settings.secondFactor != .off else { throw NotFoundError() }
         let (request, now) = (submission.request, submission.now)
         let name = try submission.form.value("name")
@@ -243,23 +265,23 @@ extension RecoveryEndpoint {
         switch outcome {
         case .refused(let cause):
             await auditor.refuse(.signIn, because: cause, of: request, now: now)
-            return try again(.code, RecoveryMessage.wrongCode, submission)
+            return .page(try again(.code, RecoveryMessage.wrongCode, submission))
         case .tooEarly(let seconds, let cause):
             await auditor.refuse(.throttled, because: cause, of: request, now: now)
-            return try again(.code, SignInMessage.tooManyAttempts, retryAfter: seconds, submission)
+            return .page(try again(.code, SignInMessage.tooManyAttempts, retryAfter: seconds, submission))
         case .signedIn(let user):
             // What is wrong with a password depends on the names of the account, so only its user learns it.
             let password: Password
             do {
                 password = try SignInForm.password(typed, of: user, host: settings.issuer.host)
-            } catch { return try again(.code, error, submission) }
-            guard let digest else { return try again(.code, RecoveryMessage.wrongCode, submission) }
+            } catch { return .page(try again(.code, error, submission)) }
+            guard let digest else { return .page(try again(.code, RecoveryMessage.wrongCode, submission)) }
             let reset = SignInForm.Reset(
                 permission: .recoveryCode(digest), way: .password(password), change: .passwordSetByRecoveryCode)
             guard let outcome = try await form.reset(reset, of: user, submission) else {
-                return try again(.code, RecoveryMessage.wrongCode, submission)
+                return .page(try again(.code, RecoveryMessage.wrongCode, submission))
             }
-            return try finish(outcome, of: submission)
+            return try await finish(outcome, of: submission)
         }
     }
 
@@ -306,11 +328,13 @@ extension UserLink.Origin {
 }
 
 /// The errors of the page for a user who has forgotten the password.
-private enum RecoveryMessage: String, LocalizationKey {
+private enum RecoveryMessage: String, LocalizationKey, Error {
     /// The name or the code is wrong; the text does not say which of them.
     case wrongCode = "recovery.wrong-code"
     /// The answer of the browser does not add a passkey.
     case passkeyRefused = "account.passkeys.refused"
+    /// The user has ``Passkey/limitPerUser`` passkeys already.
+    case tooManyPasskeys = "account.passkeys.too-many"
 }
 
 /// The error for a link that does not work.

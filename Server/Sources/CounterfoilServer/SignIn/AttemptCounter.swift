@@ -131,6 +131,9 @@ struct AttemptKeys: Sendable {
         case mailSource = "mails from a source"
         case noticeAddress = "notices to an address"
         case recoveryName = "recovery of a typed name"
+        case recoveryAddress = "recovery mails to an address"
+        /// The cookie of a browser in which the user has signed in before.
+        case recoveryBrowser = "recovery in a browser"
         /// A typed name that gets no mail.
         case noRecovery = "no recovery"
         case accountsOfSource = "new accounts from a source"

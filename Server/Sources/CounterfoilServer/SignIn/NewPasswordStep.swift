@@ -25,6 +25,11 @@ extension SignInForm {
         do {
             password = try Self.password(
                 try submission.form.value("password"), of: step.user, host: settings.issuer.host)
+            let party = users.hasher.party(
+                of: step.user.username.rawValue, from: submission.request.countedSource(settings.issuer))
+            guard try await users.hasher.verify(password, against: step.user.passwordHash, for: party) == nil else {
+                throw Password.Refusal.sameAsFormer
+            }
         } catch let refusal as Password.Refusal {
             var again = step
             again.problem = refusal
@@ -91,9 +96,10 @@ extension SignInForm {
         guard let methods = reset.methods else {
             return try await continueAfterPassword(submission, of: renewed, typed: typed, at: client)
         }
-        let proof = Proof(
+        var proof = Proof(
             .continued(renewed.passwordHash, methods), staysSignedIn: reset.staysSignedIn,
             note: reset.change.kind == .passkey ? "after a new passkey" : "after a new password")
+        if reset.permission.usesRecoveryCode { proof.change = .recoveryCodeUsed }
         return try await begin(submission, for: renewed, by: proof, at: client, else: .tooLate)
     }
 
@@ -129,9 +135,17 @@ extension SignInForm.Reset {
 }
 
 extension PasswordReset.Permission {
+    /// Whether a recovery code has proved the second factor.
+    fileprivate var usesRecoveryCode: Bool {
+        switch self {
+        case .link(_, .recoveryCode), .formerPassword(.recoveryCode): true
+        case .link, .formerPassword, .recoveryCode, .operator: false
+        }
+    }
+
     /// The methods of the session that follows; nil if the sign-in continues as after a password.
     ///
-    /// A recovery code alone is one factor, so the session counts as one by a password.
+    /// A recovery code alone stands for the forgotten password, so it is not the second factor as well.
     fileprivate var methods: AuthenticationMethods? {
         switch self {
         case .link(_, let use), .formerPassword(let use):
@@ -141,8 +155,7 @@ extension PasswordReset.Permission {
             case .key: [.password, .securityKey]
             case .remembered, .setup, nil: nil
             }
-        case .recoveryCode: [.password]
-        case .operator: nil
+        case .recoveryCode, .operator: nil
         }
     }
 }

@@ -58,8 +58,13 @@ public final class PasswordHasher: Sendable {
 
     /// Hashes a password with a new salt of 16 bytes; throws an error if the queue is full.
     public func hash(_ password: Password) async throws -> PasswordHash {
+        try await hash(password, for: .unlimited)
+    }
+
+    /// Hashes a password for a party that shares the queue with others.
+    func hash(_ password: Password, for party: BoundedQueue.Party) async throws -> PasswordHash {
         let salt = random.bytes(16)
-        return try await run { Result { try Self.encode(password, salt: salt) } }.get()
+        return try await run(for: party) { Result { try Self.encode(password, salt: salt) } }.get()
     }
 
     /// The number of hashes in progress, and of those that wait.

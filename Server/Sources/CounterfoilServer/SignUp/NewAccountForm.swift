@@ -150,13 +150,16 @@ struct NewAccountForm: Sendable {
         let admission = try await throttle.admit(link.link, for: request, now: now)
         var outcome: SignUpOutcome?
         do {
-            // Most taken names cost no hash.
+            // Most taken names and addresses cost no hash.
             if try await store.userID(named: username) != nil { outcome = .usernameTaken }
+            if let email = link.email, try await store.user(withEmail: email) != nil { outcome = .emailTaken }
             if outcome == nil {
+                let party = hasher.party(
+                    of: username.rawValue, from: request.countedSource(settings.issuer))
                 var user = User(
                     username: username, email: link.email,
                     displayName: displayName.isEmpty ? username.rawValue : displayName,
-                    passwordHash: try await hasher.hash(password),
+                    passwordHash: try await hasher.hash(password, for: party),
                     isAdministrator: link.invitation?.isAdministrator ?? false,
                     acceptedTerms: settings.terms.map { AcceptedTerms(version: $0.version, acceptedAt: now) },
                     createdAt: now)

@@ -6,7 +6,8 @@ import Foundation
 struct SignUpThrottle: Sendable {
     /// The maximum number of accounts from one source within a day; those by invitations do not count.
     static let accountsPerSource = 20
-    /// The maximum number of taken usernames that are reported to the reader of one link within an hour.
+    /// The maximum number of attempts without a new account by the reader of one link within an hour, such as those
+    /// with a taken username.
     static let namesPerLink = 10
     /// The same for one source.
     static let namesPerSource = 50
@@ -54,8 +55,8 @@ struct SignUpThrottle: Sendable {
         let withdrawn =
             switch outcome {
             case .added: admission.names
-            case .usernameTaken: admission.accounts
-            case .emailTaken, .linkOver, nil: admission.names + admission.accounts
+            case .usernameTaken, .emailTaken, .linkOver: admission.accounts
+            case nil: admission.names + admission.accounts
             }
         await attempts.withdraw(withdrawn, admittedAt: admission.time)
     }

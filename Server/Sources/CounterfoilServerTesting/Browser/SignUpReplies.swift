@@ -60,15 +60,22 @@ extension TermsPage {
 }
 
 extension TestServer {
-    /// Invites a person as an operator does, and returns the path and query of the link.
+    /// Invites a person as an operator does, and returns the path and query of the link, which is not mailed.
     package func invite(_ draft: Invitations.Draft = Invitations.Draft()) async throws -> (
         invitation: Invitation, path: String
     ) {
+        let (invitation, link) = try await invited(draft)
+        guard let link else { throw Refused("the link was mailed") }
+        return (invitation, String(link.dropFirst(issuer.origin.count)))
+    }
+
+    /// Invites a person as an operator does, and returns the link that the operator gets.
+    package func invited(_ draft: Invitations.Draft) async throws -> (invitation: Invitation, link: String?) {
         let invitations = Invitations(issuer: issuer, store: store, serverKey: try TestSigningKeys.serverKey)
         let outcome = try await invitations.invite(draft, now: clock.now) { invitation in
             AuditEvent(at: clock.now, .account, detail: "created the invitation \(invitation.shortID)")
         }
         guard case .invited(let invitation, let link) = outcome else { throw Refused("the address is taken") }
-        return (invitation, String(link.dropFirst(issuer.origin.count)))
+        return (invitation, link)
     }
 }

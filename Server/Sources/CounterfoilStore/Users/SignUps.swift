@@ -137,6 +137,8 @@ public protocol SignUpStore: Sendable {
     func signUp(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> SignUp?
     /// Uses up a link, and adds the user with it, in one transaction.
     ///
+    /// All other links to the address of the user are deleted.
+    ///
     /// - Parameters:
     ///   - user: The user, whose address is that of the link.
     ///   - link: The link.

@@ -4,7 +4,7 @@ public import Foundation
 public struct UserLink: Sendable, Hashable {
     /// The way in which the user gets the link.
     ///
-    /// A user has at most one valid link of each origin.
+    /// A user has at most one valid link of an operator, and one of a mail for each browser.
     public enum Origin: Sendable, Hashable {
         /// An operator has created the link with a command, and gives it to the user.
         case `operator`
@@ -41,6 +41,12 @@ public struct UserLink: Sendable, Hashable {
     /// The time after which the link is not valid.
     public let expires: Date
 
+    /// The maximum number of links in mails that a user has at once; a further one replaces the oldest.
+    ///
+    /// Strangers can ask for mails, too, so their links must not replace that of the user. The limits of mails allow
+    /// them fewer.
+    package static let mailsPerUser = 20
+
     /// Creates the record of a link.
     public init(digest: ArtefactDigest, userID: UserIdentifier, origin: Origin, expires: Date) {
         self.digest = digest
@@ -66,7 +72,7 @@ public struct UserLinkFacts: Sendable, Hashable {
 
 /// The outcome of ``UserLinkStore/addUserLink(_:sending:recording:)``.
 public enum AddUserLinkOutcome: Sendable, Hashable {
-    /// The link is valid, and the former one of its origin is not.
+    /// The link is valid, and the former one of its origin and browser is not.
     case added
     /// The user does not exist or is disabled, or has another address than that of the mail; nothing was written.
     case userNotActive
@@ -134,7 +140,8 @@ public enum ResetPasswordOutcome: Sendable, Hashable {
 
 /// The one-time links of users, and the passwords that are set without a session.
 public protocol UserLinkStore: Sendable {
-    /// Stores a link in place of the user's former one of its origin, and queues the mail with it, in one transaction.
+    /// Stores a link in place of the user's former one of its origin and browser, and queues the mail with it, in one
+    /// transaction.
     func addUserLink(
         _ link: UserLink, sending mail: NewMail?, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserLinkOutcome

@@ -14,8 +14,8 @@ struct UserInvite: AsyncParsableCommand {
             their choice. Anyone who has the link can use it, so give it only to that person. It is shown once, and \
             needs --sign-up invited or open of serve.
 
-            With --email, the account gets this address. If the server sends email, the link is sent there, too, and \
-            the address then counts as verified.
+            With --email, the account gets this address. If the server sends email, the link is sent there and not \
+            printed, and its use verifies the address.
 
             Examples:
               counterfoil-server user invite --email ada@example.com --data-dir ./data
@@ -83,11 +83,16 @@ struct UserInvite: AsyncParsableCommand {
                 throw CommandFailure.refused("a user has the email address \(email ?? "") already")
             }
             if options.json { return try Output.json(InvitationDocument(invitation, link: link)) }
-            Output.line(link)
-            if invitation.isMailed, let email = invitation.email { Output.note("The link is sent to \(email), too.") }
+            let shown: String
+            if let link {
+                Output.line(link)
+                shown = "The link is shown only once."
+            } else {
+                shown = "The link is sent to \(email ?? "") and not shown here, because its use verifies the address."
+            }
             Output.note(
-                "The link is shown only once. It expires at \(Moment.text(invitation.expiresAt)); to withdraw it earlier, "
-                    + "run: counterfoil-server user withdraw \(invitation.shortID)")
+                "\(shown) It expires at \(Moment.text(invitation.expiresAt)); to withdraw it earlier, run: "
+                    + "counterfoil-server user withdraw \(invitation.shortID)")
         }
     }
 }

@@ -37,7 +37,7 @@ extension EveryPageTests {
                         try await stage.read("bob@example.com")
                         try await judge(.signUpSent)
 
-                        let invited = try await site.administer(["user", "invite", "--email", "eve@example.com"])
+                        let invited = try await site.administer(["user", "invite"])
                         let link = invited.output.trimmingCharacters(in: .whitespacesAndNewlines)
                         try await browser.navigate(to: link)
                         _ = try await browser.waitForElement("input[name=username]")

@@ -76,6 +76,26 @@ struct RecoveryLinkTests {
         #expect(asked.contains { $0.detail == "sent a link for a new password" && $0.userID == scene.test.alice.id })
     }
 
+    // Chromium would block a redirect to the app that follows the form (CSP `form-action`).
+    @Test func `the app gets its code in the answer to the form`() async throws {
+        var scene = try await Scene()
+        var policy = ClientPolicy.standard(for: .web)
+        policy.isVouchedFor = true
+        policy.requiresState = false
+        let app = "https://darkroom.example/cb"
+        let client = try await scene.test.register("Darkroom", type: .web, redirectURIs: [app], policy: policy)
+        let attempt = Attempt(scene.test, by: client, at: app, for: "openid photos.read")
+        var elsewhere = scene.test.browser(source: "198.51.100.1")
+        _ = try await attempt.authorize(with: &elsewhere)
+        let link = try await scene.ask(from: attempt.url)
+        let page = try await scene.browser.open(link).newPasswordPage
+        let reply = try await scene.browser.send(.post, to: page.action, form: page.form(Self.newPassword))
+        #expect(reply.status == .ok)
+        #expect(try reply.goOnPage.destination.hasPrefix(app))
+        #expect(try reply.code.exposed.utf8.count == 43)
+        #expect(scene.browser.cookies["__Host-counterfoil-session"] != nil)
+    }
+
     /// The sign-in pages from which a user comes.
     enum Door: CaseIterable {
         case authorization, console, device
@@ -153,6 +173,22 @@ struct RecoveryLinkTests {
         let posted = try await other.send(.post, to: page.action, form: page.form(Self.newPassword))
         #expect(posted.status == .badRequest || posted.status == .forbidden)
         #expect(try await !scene.signsIn(with: Self.newPassword))
+    }
+
+    // Anyone can ask for a mail to the user.
+    @Test func `the request of a stranger does not end the link of the user`() async throws {
+        var scene = try await Scene()
+        let link = try await scene.ask()
+        var stranger = scene.test.browser(source: "203.0.113.9")
+        let asked = try await stranger.askForLink("alice", on: try await stranger.open("/recover"))
+        #expect(asked.page is RecoverySentPage)
+        await (try #require(scene.test.server.mailDelivery)).deliverDue()
+        #expect(scene.recorder.mails.count == 2)
+        _ = try await scene.browser.setPassword(Self.newPassword, on: try await scene.browser.open(link)).accountPage
+        // The other link has ended with the new password.
+        let other = try #require(scene.recorder.mails.last?.linkPath(at: scene.test.issuer))
+        #expect(other != link)
+        #expect(try await stranger.open(other).status == .notFound)
     }
 
     @Test func `a link works once, in two tabs`() async throws {
@@ -259,6 +295,7 @@ struct RecoveryLinkTests {
         _ = try after.accountPage
         let sessions = try await scene.store.sessions(of: scene.test.alice.id)
         #expect(sessions.map(\.methods) == [[.password, .recoveryCode]])
+        #expect(try await scene.lastEvent(.signIn).detail == "second factor: recovery code")
     }
 
     @Test func `a lost second factor lets no link in`() async throws {
@@ -337,6 +374,24 @@ struct RecoveryLinkTests {
         #expect(try await test.store.sessions(of: test.alice.id).map(\.methods) == [[.passkey]])
         #expect(try await elsewhere.open("/account").page is SignInPage)
         #expect(try await browser.submit(form, to: page.action).status == .notFound)
+    }
+
+    @Test func `a user with twenty passkeys sets a password, and learns why no passkey is added`() async throws {
+        let test = try await TestServer()
+        let link = try await test.operatorLink(for: test.alice)
+        var browser = test.browser()
+        let page = try await browser.open(link).newPasswordPage
+        var passkey = TestPasskey()
+        let answer = try passkey.registration(for: try #require(page.passkeyOptions))
+        for number in 0..<UInt8(Passkey.limitPerUser) {
+            #expect(try await test.store.addPasskey(.example(number, of: test.alice), recording: []) == .added)
+        }
+        let form = page.form("").setting("passkey", to: answer)
+        let refused = try await browser.submit(form, to: page.action)
+        #expect(refused.status == .badRequest)
+        let again = try refused.newPasswordPage
+        #expect(again.problem?.contains("as many passkeys") == true && again.passkeyOptions == nil)
+        _ = try await browser.setPassword(Self.newPassword, on: refused).accountPage
     }
 
     // An attacker would sign the browser of another user in to an account of the attacker.

@@ -99,6 +99,43 @@ struct RecoveryRequestTests {
         #expect(accounts.recorder.mails.count == 5)
     }
 
+    // The limit of the mails to a typed address is reported.
+    @Test func `mails to an account do not count for the mails about a new account`() async throws {
+        let test = try await TestServer(mailSender: MailRecorder()) { $0.signUp = .open }
+        for email in ["alice@example.com", "nobody@example.com"] {
+            for number in 0..<5 {
+                var browser = test.browser(source: "203.0.113.\(number)")
+                #expect(try await browser.askForLink(email, on: try await browser.open("/recover")).status == .ok)
+            }
+            var browser = test.browser(source: "198.51.100.1")
+            let page = try await browser.open("/sign-up").signUpPage
+            #expect(try await browser.submit(page.form(email), to: page.action).status == .ok, "\(email)")
+        }
+    }
+
+    @Test func `requests of strangers keep a user out of no browser and no network of an earlier sign-in`()
+        async throws
+    {
+        let accounts = try await Accounts()
+        var known = accounts.test.browser(source: "198.51.100.200")
+        try await known.signInToConsole(username: "alice")
+        known.cookies["__Host-counterfoil-session"] = nil
+        for number in 0..<6 {
+            for name in ["alice", "alice@example.com"] { _ = try await accounts.ask(name, from: "203.0.113.\(number)") }
+        }
+        #expect(try await accounts.ask("alice", from: "203.0.113.99").reply.status == .tooManyRequests)
+        #expect(try await accounts.store.mailBacklog().count == 5)
+        #expect(try await accounts.ask("alice", from: "198.51.100.200").reply.status == .ok)
+        #expect(try await accounts.store.mailBacklog().count == 6)
+        // The browser is elsewhere.
+        known.source = "203.0.113.98"
+        for number in 0...5 {
+            let asked = try await known.askForLink("alice", on: try await known.open("/recover"))
+            #expect(asked.status == (number < 5 ? .ok : .tooManyRequests), "\(number)")
+        }
+        #expect(try await accounts.store.mailBacklog().count == 11)
+    }
+
     @Test func `a source asks for thirty mails in an hour`() async throws {
         let accounts = try await Accounts()
         for number in 0..<30 {
@@ -171,22 +208,26 @@ struct RecoveryRequestTests {
         var holder = try await Holder()
         #expect(try await holder.elsewhere.open("/account").page is AccountPage)
         let page = try await holder.browser.forgetPassword(on: try await holder.browser.open(Attempt(holder.test).url))
-        let after = try await holder.browser.recover(
+        let asked = try await holder.browser.recover(
             name, by: holder.codes[0].uppercased(), to: Self.newPassword, on: page)
-        _ = try after.consentPage
         #expect(try await holder.elsewhere.open("/account").page is SignInPage)
-        // One factor was proved.
+        // One factor was proved, and the code does not stand for the second one, too.
+        _ = try asked.codePage
+        #expect(try await holder.store.sessions(of: holder.test.alice.id).isEmpty)
+        let again = try await holder.browser.enter(holder.codes[0], on: asked)
+        #expect(again.status == .badRequest)
+        _ = try await holder.browser.enter(holder.codes[1], on: again).consentPage
         let sessions = try await holder.store.sessions(of: holder.test.alice.id)
-        #expect(sessions.map(\.methods) == [[.password]])
+        #expect(sessions.map(\.methods) == [[.password, .recoveryCode]])
         let event = try await holder.store.audit(AuditQuery(kind: .passwordChange, limit: 1)).first?.event
         #expect(event?.detail == "by a recovery code, ended all sessions")
-        // The code is used up, and the second factor stays.
+        // The codes are used up, and the second factor stays.
         #expect(try await holder.recover(by: holder.codes[0]).status == .badRequest)
         guard case .active(_, let left) = try await holder.store.secondFactor(of: holder.test.alice.id) else {
             Issue.record("the second factor is missing")
             return
         }
-        #expect(left == RecoveryCode.count - 1)
+        #expect(left == RecoveryCode.count - 2)
     }
 
     @Test func `a recovery code has at least 64 random bits`() {
@@ -216,7 +257,7 @@ struct RecoveryRequestTests {
         // The right code waits, too.
         #expect(try await holder.recover(by: holder.codes[0], from: "203.0.113.51").status == .tooManyRequests)
         holder.test.clock.advance(by: 3600)
-        _ = try await holder.recover(by: holder.codes[0], from: "203.0.113.51").accountPage
+        _ = try await holder.recover(by: holder.codes[0], from: "203.0.113.51").codePage
     }
 
     // What is wrong with a password depends on the names of the account, which a stranger does not know.
@@ -226,7 +267,7 @@ struct RecoveryRequestTests {
         let stranger = try await holder.recover("alice", by: "wrong", to: known + "!")
         #expect(try stranger.recoveryPage.problem?.contains("code") == true)
         #expect(try await holder.recover(by: holder.codes[0], to: "short").status == .badRequest)
-        _ = try await holder.recover(by: holder.codes[0]).accountPage
+        _ = try await holder.recover(by: holder.codes[0]).codePage
     }
 
     @Test func `a disabled user and one without a second factor get no further`() async throws {

@@ -36,7 +36,10 @@ struct NewPasswordTests {
         let weak = try await browser.setPassword("short", on: reply)
         #expect(weak.status == .badRequest)
         #expect(try weak.newPasswordPage.problem != nil)
-        _ = try await browser.setPassword(Self.newPassword, on: weak).consentPage
+        let same = try await browser.setPassword(TestServer.password, on: weak)
+        #expect(same.status == .badRequest)
+        #expect(try same.newPasswordPage.problem == "This is your present password. Choose another.")
+        _ = try await browser.setPassword(Self.newPassword, on: same).consentPage
         #expect(try await store.sessions(of: test.alice.id).map(\.isPersistent) == [true])
         #expect(try await store.user(test.alice.id)?.mustChangePassword == false)
         // The page counts once.
@@ -52,20 +55,22 @@ struct NewPasswordTests {
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         let (app, codes) = try await test.setUpSecondFactor(in: &browser)
-        for code in [test.code(of: app), codes[0]] {
+        var password = TestServer.password
+        for (code, next) in [(test.code(of: app), Self.newPassword), (codes[0], "another one of many words")] {
             let alice = try #require(try await store.user(test.alice.id))
             try await Self.demandNewPassword(of: alice, in: store)
-            let password = alice.passwordHash == test.alice.passwordHash ? TestServer.password : Self.newPassword
             let asked = try await Self.enterPassword(test, in: &browser, password)
             let page = try await browser.enter(code, on: asked)
             #expect(try page.newPasswordPage.problem == nil)
-            _ = try await browser.setPassword(Self.newPassword, on: page).consentPage
+            _ = try await browser.setPassword(next, on: page).consentPage
+            password = next
             let method: AuthenticationMethod = code == codes[0] ? .recoveryCode : .code
             #expect(try await store.sessions(of: alice.id).map(\.methods) == [[.password, method]])
+            let event = try await store.audit(AuditQuery(kind: .signIn, outcome: .done, limit: 1)).first?.event
+            #expect(event?.detail == (method == .code ? "after a new password" : "second factor: recovery code"))
         }
-        #expect(
-            try await browser.enter(codes[0], on: try await Self.enterPassword(test, in: &browser, Self.newPassword))
-                .status == .badRequest)
+        let asked = try await Self.enterPassword(test, in: &browser, password)
+        #expect(try await browser.enter(codes[0], on: asked).status == .badRequest)
     }
 
     @Test func `a remembered browser does not replace the code`() async throws {

@@ -157,6 +157,17 @@ struct SignUpTests {
         #expect(try await scene.events(.throttled).contains { $0.explanation == "new account" })
     }
 
+    @Test func `attempts with a link to a taken address count`() async throws {
+        let scene = try await Scene()
+        var browser = scene.test.browser()
+        let page = try await scene.follow("bob@example.com", in: &browser)
+        _ = try await scene.test.addUser("robert", email: "bob@example.com")
+        for _ in 1...10 {
+            #expect(try await browser.submit(page.form("bob"), to: page.action).status == .notFound)
+        }
+        #expect(try await browser.submit(page.form("bob"), to: page.action).status == .tooManyRequests)
+    }
+
     @Test(arguments: [
         ("", "", "a lamp, a river and a kite", NewAccountPage.Field.username),
         ("bob builder", "", "a lamp, a river and a kite", .username),

@@ -84,6 +84,35 @@ struct SignUpContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a new account ends all links to its address`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let secrets = (0..<5).map { _ in SignUpSecret() }
+            let invitations = [
+                Self.invitation(secrets[0], email: "bob@example.com"),
+                Self.invitation(secrets[1], email: "eve@example.com"), Self.invitation(secrets[2]),
+            ]
+            for invitation in invitations {
+                #expect(try await store.addInvitation(invitation, sending: nil, recording: []) == .added)
+            }
+            for secret in secrets[3...] {
+                let signUp = try Self.signUp(secret)
+                #expect(try await store.beginSignUp(signUp, sending: Self.mail(), recording: []) == .queued)
+            }
+            let bob = try User.named("bob", email: "bob@example.com")
+            let link = SignUpLink.signUp(ArtefactDigest(of: secrets[3]))
+            #expect(try await store.addUser(bob, by: link, at: World.now, recording: []) == .added)
+            for secret in secrets[3...] {
+                #expect(try await store.signUp(ArtefactDigest(of: secret), at: World.now) == nil)
+            }
+            #expect(Set(try await store.invitations()) == Set(invitations[1...]))
+            let eve = try User.named("eve", email: "eve@example.com")
+            let ofEve = SignUpLink.invitation(ArtefactDigest(of: secrets[1]))
+            #expect(try await store.addUser(eve, by: ofEve, at: World.now, recording: []) == .added)
+            #expect(try await store.invitations() == [invitations[2]])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `a refused account leaves the link as it is`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let ada = try User.named("ada", email: "ada@example.com")

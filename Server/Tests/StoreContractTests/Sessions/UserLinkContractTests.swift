@@ -67,6 +67,34 @@ struct UserLinkContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `each browser has one link in a mail, and a user has a limited number`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let email = try #require(world.user.email)
+            func add(_ number: Int, until end: Int) async throws -> UserLink {
+                let request = UserLink.Request(
+                    email: email, browser: ArtefactDigest(ofBrowser: "browser \(number)"), destination: "")
+                let link = Self.link(of: world.user, .mail(request), expires: World.now + TimeInterval(end))
+                #expect(try await world.store.addUserLink(link, sending: nil, recording: []) == .added)
+                return link
+            }
+            let byOperator = Self.link(of: world.user)
+            #expect(try await world.store.addUserLink(byOperator, sending: nil, recording: []) == .added)
+            let first = try await add(0, until: 60)
+            var others: [UserLink] = []
+            for number in 1..<UserLink.mailsPerUser { others.append(try await add(number, until: 60 + number)) }
+            #expect(try await world.store.userLink(first.digest) != nil)
+            let newer = try await add(1, until: 100)
+            #expect(try await world.store.userLink(others[0].digest) == nil)
+            #expect(try await world.store.userLink(first.digest) != nil)
+            let last = try await add(UserLink.mailsPerUser, until: 101)
+            #expect(try await world.store.userLink(first.digest) == nil)
+            for link in others.dropFirst() + [newer, last, byOperator] {
+                #expect(try await world.store.userLink(link.digest)?.link == link)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `a link sets a password once, ends every session and grant, and verifies the address of its mail`(
         _ kind: StoreKind
     ) async throws {

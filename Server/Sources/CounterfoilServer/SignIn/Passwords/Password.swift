@@ -48,6 +48,8 @@ public struct Password: Secret {
         case tooLong = "password.too-long"
         /// The password is the username, compared without regard to upper and lower case.
         case sameAsName = "password.same-as-name"
+        /// The password is the one that the user must change.
+        case sameAsFormer = "password.same-as-former"
         /// The password is one of the most common passwords or a usual variation of one.
         case common = "password.common"
         /// libzxcvbn estimates too few guesses, for someone who knows the names of the user.
