@@ -46,7 +46,7 @@ extension SQLStore {
     public func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome {
-        try await commit(recording: events) { database in
+        try await commit(ending: .sometimes(.scopeReserved), recording: events) { database in
             guard let stored = try database.scope(scope.token) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             try database.send(

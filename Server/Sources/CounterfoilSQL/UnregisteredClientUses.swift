@@ -58,10 +58,10 @@ extension SQLStore {
         _ id: ClientIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await commit(ending: .usually(.client, .clientSecret, .consent), recording: events) { database in
-            // Only this column is read, so that a client with a value that this version does not know can be deleted.
-            let isUnregistered = try database.answers(
-                "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
-            guard isUnregistered == [true] else { return false }
+            // No other column is read, so that a client with a value that this version does not know can be deleted.
+            let isDeletable = try database.answers(
+                "SELECT \(StoreQuery.isDeletable) FROM clients WHERE id = ?", id.rawValue)
+            guard isDeletable == [true] else { return false }
             var rows = ClientRemoval.rowsAtOnce
             return try database.removeClient(id.rawValue, atMost: &rows)
         }
@@ -102,8 +102,14 @@ extension StoreQuery {
 
     /// The query for the identifiers of ?2 clients of a family.
     package static func members(of family: UnregisteredClientFamily) -> String {
-        "SELECT id FROM clients WHERE \(family.condition) LIMIT ?2"
+        "SELECT id FROM clients WHERE \(family.condition) AND \(isDeletable) LIMIT ?2"
     }
+
+    /// The condition that no person registered the client, and that its deletion ends no suspension.
+    ///
+    /// A client with a document is stored again at the next request, and would not be suspended then.
+    fileprivate static let isDeletable =
+        "(clients.source = 'registration' OR clients.source = 'documents' AND clients.suspended_at IS NULL)"
 
     /// The query for the number of clients of a family and of those without a user, both of the first ?2 clients.
     package static func count(of family: UnregisteredClientFamily) -> String {

@@ -21,6 +21,27 @@ extension SQLStore {
         }
     }
 
+    /// Reads the user names of these users in one transaction, and no other column.
+    public func usernames(of users: Set<UserIdentifier>) async throws(StoreFault) -> [UserIdentifier: String] {
+        guard let first = users.first else { return [:] }
+        let (limit, all) = (100, Array(users))
+        let marks = Array(repeating: "?", count: limit).joined(separator: ", ")
+        let ids = Dictionary(uniqueKeysWithValues: users.map { ($0.rawValue, $0) })
+        return try await read { database in
+            var names: [UserIdentifier: String] = [:]
+            for start in stride(from: 0, to: all.count, by: limit) {
+                var values: [(any SQLValue)?] = all[start...].prefix(limit).map(\.rawValue)
+                // The text of the statement is always the same, so that it is prepared once.
+                values += Array(repeating: first.rawValue, count: limit - values.count)
+                let rows = try database.all(
+                    "SELECT id, username FROM people WHERE id IN (\(marks))", values: values
+                ) { columns in (id: try columns.text(), name: try columns.text()) }
+                for row in rows { if let id = ids[row.id] { names[id] = row.name } }
+            }
+            return names
+        }
+    }
+
     /// Reads the user with this email address, even if the user is disabled; nil if there is none.
     public func user(withEmail email: EmailAddress) async throws(StoreFault) -> User? {
         try await user("SELECT \(User.columns) FROM people WHERE people.email = ?", email.rawValue)

@@ -149,8 +149,8 @@ extension ServerComponents {
 
     private var userInfo: UserInfoEndpoint {
         UserInfoEndpoint(
-            settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
-            throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
+            settings: settings, registry: registry, store: store, accessTokens: knownAccessTokens, keys: keys,
+            proofs: proofs, throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
     }
 
     private func logout(_ pages: LinkedPages) -> LogoutEndpoint {

@@ -1,3 +1,6 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilStore
 import Foundation
 import TestSupport
 import Testing
@@ -29,7 +32,9 @@ struct ClientDecisionCommandTests {
             #expect(try ClientCommandTests.object(resumed.output)["suspension"] == nil)
             #expect(try await site.administer(["app", "resume", id]).status == 3)
             let audit = try await site.administer(["audit", "list", "--kind", "application", "--json"]).output
-            for detail in ["suspended", "resumed"] { #expect(audit.contains("\"\(detail)\""), "\(audit)") }
+            for detail in ["suspended: It sends mail.", "resumed"] {
+                #expect(audit.contains("\"\(detail)\""), "\(audit)")
+            }
         }
     }
 
@@ -44,6 +49,29 @@ struct ClientDecisionCommandTests {
             let edited = try await site.administer(["app", "edit", id, "--tester", "Bob", "--tester", "eve", "--json"])
             #expect(try ClientCommandTests.object(edited.output)["testers"] as? [String] == ["bob", "eve"])
             #expect(try await Self.shown(id, at: site)["approval"] as? String == "approved")
+        }
+    }
+
+    @Test func `an approval is for the revision that is named, and says what was approved`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient()
+            // The command registers an approved app.
+            let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+            let identifier = try #require(ClientIdentifier(id))
+            var client = try #require(try await store.client(identifier))
+            client.approval = .open
+            #expect(try await store.updateClient(client, logo: .keep, recording: []) == .updated)
+            await store.close()
+            let revision = try #require(try await Self.shown(id, at: site)["revision"] as? Int)
+            let refused = try await site.administer(["app", "approve", id, "--revision", String(revision - 1)])
+            #expect(refused.status == 3 && refused.output.isEmpty)
+            #expect(refused.errors.contains("has the revision \(revision) now"))
+            let approved = try await site.administer(["app", "approve", id, "--revision", String(revision)])
+            #expect(approved.status == 0, "\(approved.errors)")
+            for line in ["Approved the app ", "\n  redirect URI: ", "\n  scope: "] {
+                #expect(approved.output.contains(line), "\(approved.output)")
+            }
         }
     }
 

@@ -163,6 +163,7 @@ struct AuditLog: Sendable {
             since: field(.since, local(query.since)),
             until: field(.until, local(query.until)),
             zone: FormField("zone", zone, problem: said("zone")),
+            asksForZone: exchange.request.head.method == .get && question.zone.isEmpty,
             action: console.path(.audit),
             isFiltered: !question.texts.isEmpty || !reading.mistakes.isEmpty,
             times: words(LocalizedText("audit.times", ["zone": .text(zone)])),
@@ -207,10 +208,13 @@ struct AuditLog: Sendable {
         if format == nil { reading.mistakes.append(Mistake(.noFilter)) }
         guard let format, reading.mistakes.isEmpty else { return try await page(reading, exchange) }
         var query = reading.query
+        // An event whose position is not settled can get another one before it, which no later export would have.
+        let settled = AuditPosition.lastSettled(at: exchange.now)
+        query.before = query.before.map { min($0, settled) } ?? settled
         query.order = .oldestFirst
         query.limit = 1000
         var (file, count, searches) = ([UInt8](), 0, 0)
-        var names: [UserIdentifier: String] = [:]
+        var names: [UserIdentifier: String?] = [:]
         if format == .csv { file += Array(AuditDocument.header.utf8) }
         while true {
             let search = try await console.store.searchAudit(query)
@@ -262,13 +266,8 @@ struct AuditLog: Sendable {
     private func rows(
         _ entries: [AuditEntry], in zone: TimeZone, _ exchange: Console.Exchange
     ) async throws -> [AuditPage.Row] {
-        var users: [UserIdentifier: DisplayName] = [:]
-        for id in Set(entries.compactMap(\.event.userID)) {
-            let user = try await StoreFault.supported { () async throws(StoreFault) in
-                try await console.store.user(id)
-            }
-            users[id] = user.map { DisplayName($0.username.rawValue) }
-        }
+        let users = try await console.store.usernames(of: Set(entries.compactMap(\.event.userID)))
+            .mapValues { DisplayName($0) }
         var clients: [ClientIdentifier: DisplayName] = [:]
         let registry = try await console.registry.atArrival()
         for id in Set(entries.compactMap(\.event.clientID)) {

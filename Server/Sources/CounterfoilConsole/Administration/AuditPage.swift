@@ -25,6 +25,9 @@ package struct AuditPage: ConsolePage, Hashable {
     package var until: FormField
     /// The field `zone`: the name of a time zone; the script fills in that of the browser.
     package var zone: FormField
+    /// Whether the script loads the page again in the time zone of the browser; a POST cannot be repeated, and its
+    /// answer would be lost.
+    package var asksForZone = false
     /// The path that the form sends a GET request to.
     package var action: String
     /// Whether the filter form is shown, because a field has a value.

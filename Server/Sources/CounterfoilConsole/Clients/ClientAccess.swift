@@ -87,7 +87,30 @@ extension Console {
         return words(UnregisteredClientUse.text(users: try await store.userCount(of: client.id, atMost: limit)))
     }
 
+    /// Reads the scopes that only approved clients get.
+    func reservedScope() async throws(StoreFault) -> Scope {
+        Scope(try await registry.fresh().scopes().filter(\.isReserved).map(\.token))
+    }
+
+    /// Returns what a client loses by a change that the user of an exchange makes.
+    func approvalLoss(
+        byChanging client: RegisteredClient, _ exchange: Exchange
+    ) async throws(StoreFault) -> ApprovalLoss {
+        guard !exchange.user.isAdministrator else { return ApprovalLoss() }
+        let endsSignIns = settings.newClients != .open && (client.isApproved || client.approval == .open)
+        guard client.isApproved else { return ApprovalLoss(signIns: endsSignIns) }
+        return ApprovalLoss(
+            signIns: endsSignIns, reservedScopes: !client.scope.intersection(try await reservedScope()).isEmpty)
+    }
+
     func summary(_ client: RegisteredClient, _ exchange: Exchange) -> ClientSummary {
         ClientSummary(client, words: exchange.words, issuer: settings.issuer)
     }
+}
+
+/// The losses of a client by a change of its developer, until the next approval.
+struct ApprovalLoss {
+    /// Whether new users cannot sign in.
+    var signIns = false
+    var reservedScopes = false
 }

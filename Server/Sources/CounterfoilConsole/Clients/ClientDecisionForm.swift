@@ -34,15 +34,17 @@ struct ClientDecisionForm: Sendable {
         let (notice, detail): (ClientNotice, String)
         switch submitted {
         case .approve:
-            guard let revision = Int(try form.value("revision")) else { throw PageProblem.noDecision }
+            guard client.canBeApproved, let revision = Int(try form.value("revision")) else {
+                throw PageProblem.noDecision
+            }
             decision = .approve(revision: revision)
-            (notice, detail) = (.approved, "approved")
+            (notice, detail) = (client.letsEveryoneIn ? .approved : .approvedAlone, "approved")
         case .suspend:
             guard let text = ClientSuspension.reason(reason.value) else {
                 return try await again(DecisionMessage.reasonWrong, field: reason.name, .badRequest)
             }
             decision = .suspend(reason: text)
-            (notice, detail) = (.suspended, "suspended")
+            (notice, detail) = (.suspended, "suspended: \(text)")
         case .resume:
             decision = .resume
             (notice, detail) = (.resumed, "resumed")
@@ -80,6 +82,17 @@ struct ClientDecisionForm: Sendable {
     ) async throws -> Reply {
         let action = console.path(.clientDecision, of: client.id)
         let isRegistered = !client.isUnregistered
+        var approvable: ClientDecisionPage.Approvable?
+        if client.canBeApproved, !client.isApproved {
+            let reserved = try await console.reservedScope()
+            approvable = ClientDecisionPage.Approvable(
+                publisher: client.presentation.publisher.map { DisplayName($0) },
+                redirectURIs: client.redirectURIs.map(\.rawValue),
+                permissions: client.scope.tokens.map { token in
+                    ClientDecisionPage.Approvable.Permission(
+                        scope: token.rawValue, isReserved: isRegistered && reserved.contains(token))
+                })
+        }
         let page = ClientDecisionPage(
             console: console.head(exchange, in: console.part(of: client, exchange)),
             notice: exchange.notice(ClientNotice.self),
@@ -87,8 +100,8 @@ struct ClientDecisionForm: Sendable {
             client: console.summary(client, exchange),
             paths: isRegistered ? console.paths(of: client, at: .decision, exchange) : nil,
             backPath: console.path(isRegistered ? .client : .unregisteredClient, of: client.id),
-            approval: exchange.words(DecisionMessage(approvalOf: client)),
-            canBeApproved: !client.isApproved,
+            approval: client.canBeApproved ? exchange.words(DecisionMessage(approvalOf: client)) : nil,
+            approvable: approvable,
             users: try await console.users(of: client, exchange.words),
             suspension: client.suspension.map {
                 exchange.words(
@@ -108,6 +121,7 @@ struct ClientDecisionForm: Sendable {
 private enum DecisionMessage: String, LocalizationKey {
     case approved = "decision.state-approved"
     case open = "decision.state-open"
+    case unapproved = "decision.state-unapproved"
     case development = "decision.state-development"
     case pending = "decision.state-pending"
     case suspendedSince = "decision.suspended-since"
@@ -118,9 +132,17 @@ private enum DecisionMessage: String, LocalizationKey {
             switch client.approval {
             case _ where client.isApproved: .approved
             case .approved: .approved
-            case .open: .open
+            case .open: client.letsEveryoneIn ? .open : .unapproved
             case .development: .development
             case .pending: .pending
             }
     }
+}
+
+extension RegisteredClient {
+    /// Whether an approval changes anything; the policy alone decides about a client with a document.
+    fileprivate var canBeApproved: Bool { documentHost == nil }
+
+    /// Whether every user can sign in with an approval: it has users, it is not suspended, and no policy decides.
+    fileprivate var letsEveryoneIn: Bool { type != .service && suspension == nil && !isUnregistered }
 }

@@ -1,4 +1,4 @@
-import CounterfoilServer
+package import CounterfoilServer
 
 /// The page on which administrators approve, suspend and resume a client.
 package struct ClientDecisionPage: ConsolePage, Hashable {
@@ -11,6 +11,30 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
         case resume
     }
 
+    /// The properties of a client that an administrator looks at before an approval.
+    package struct Approvable: Sendable, Hashable {
+        package struct Permission: Sendable, Hashable {
+            package var scope: String
+            /// Whether the client gets it only with the approval.
+            package var isReserved: Bool
+
+            package init(scope: String, isReserved: Bool = false) {
+                self.scope = scope
+                self.isReserved = isReserved
+            }
+        }
+
+        package var publisher: DisplayName?
+        package var redirectURIs: [String]
+        package var permissions: [Permission]
+
+        package init(publisher: DisplayName? = nil, redirectURIs: [String], permissions: [Permission]) {
+            self.publisher = publisher
+            self.redirectURIs = redirectURIs
+            self.permissions = permissions
+        }
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
@@ -20,9 +44,10 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
     package var paths: ClientPaths?
     /// The path of the page about the client.
     package var backPath: String
-    /// The approval of the client, in one or two sentences.
-    package var approval: String
-    package var canBeApproved: Bool
+    /// The approval of the client, in one or two sentences; nil for a client with a document, which needs none.
+    package var approval: String?
+    /// What an approval is for; nil for a client that cannot be approved, or is approved already.
+    package var approvable: Approvable?
     /// The number of users who allow the client something, in words; nil for a first-party client.
     package var users: String?
     /// The time and the reason of the suspension, in two sentences; nil if the client is not suspended.
@@ -45,7 +70,8 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
     /// Creates the page; `submitted` is the button of the form that is shown again, or nil for a new page.
     package init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], client: ClientSummary,
-        paths: ClientPaths? = nil, backPath: String, approval: String, canBeApproved: Bool, users: String? = nil,
+        paths: ClientPaths? = nil, backPath: String, approval: String?, approvable: Approvable? = nil,
+        users: String? = nil,
         suspension: String? = nil, reason: FormField = FormField("reason"), submitted: Decision? = nil, action: String,
         ticket: String,
         revision: Int
@@ -57,7 +83,7 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
         self.paths = paths
         self.backPath = backPath
         self.approval = approval
-        self.canBeApproved = canBeApproved
+        self.approvable = approvable
         self.users = users
         self.suspension = suspension
         self.reason = reason

@@ -99,6 +99,7 @@ enum ClientNotice: String, LocalizationKey, Notice {
     case saved = "applications.notice.saved"
     case adopted = "applications.notice.adopted"
     case approved = "applications.notice.approved"
+    case approvedAlone = "applications.notice.approved-alone"
     case suspended = "applications.notice.suspended"
     case resumed = "applications.notice.resumed"
     case deleted = "applications.notice.deleted"

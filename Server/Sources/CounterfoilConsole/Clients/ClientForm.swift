@@ -25,7 +25,9 @@ struct ClientForm: Sendable {
                 clientsPath: console.path(.clients))
             return Reply(.ok, .page(page))
         }
-        return try await page(exchange, draft: ClientDraft(startingFor: type), type: type, of: nil)
+        return try await page(
+            exchange, draft: ClientDraft(startingFor: type, without: try await reservedScope(exchange)), type: type,
+            of: nil)
     }
 
     func register(_ exchange: Console.Exchange) async throws -> Reply {
@@ -48,7 +50,10 @@ struct ClientForm: Sendable {
 
         // `draft` stays as entered, so that a refused form is shown with the boxes that the developer left empty.
         var completed = draft
-        let notice = completed.useStandardScopes(for: type) ? ClientNotice.registeredWithStandardScopes : .registered
+        let reserved = try await reservedScope(exchange)
+        let notice =
+            completed.useStandardScopes(for: type, without: reserved)
+            ? ClientNotice.registeredWithStandardScopes : .registered
         let schemes = try await console.schemesInUse(by: exchange.user.id, except: id)
         let checked: CheckedClient
         do {
@@ -56,7 +61,7 @@ struct ClientForm: Sendable {
         } catch {
             return try await again(error.problems)
         }
-        if let problems = try await reserved(checked, of: nil, exchange) { return try await again(problems) }
+        if let problems = Self.problems(checked, of: nil, addingOf: reserved) { return try await again(problems) }
         var policy = ClientPolicy.standard(for: type)
         policy.isVouchedFor = exchange.user.isAdministrator
         var client = RegisteredClient(
@@ -133,7 +138,8 @@ struct ClientForm: Sendable {
         } catch {
             return try await again(error.problems)
         }
-        if let problems = try await reserved(checked, of: client, exchange) { return try await again(problems) }
+        let reserved = try await reservedScope(exchange)
+        if let problems = Self.problems(checked, of: client, addingOf: reserved) { return try await again(problems) }
         let changed = client.rewritten(
             checked, byAdministrator: accessible.byAdministrator, unapproved: console.settings.newClients,
             now: exchange.now)
@@ -154,24 +160,22 @@ struct ClientForm: Sendable {
         }
     }
 
+    /// Reads the scopes that the user cannot add to a client; an administrator can add each.
+    private func reservedScope(_ exchange: Console.Exchange) async throws -> Scope {
+        exchange.user.isAdministrator ? Scope() : try await console.reservedScope()
+    }
+
     /// Returns the problems that a developer adds reserved scopes; nil if there is none.
-    private func reserved(
-        _ checked: CheckedClient, of client: RegisteredClient?, _ exchange: Console.Exchange
-    ) async throws -> [ClientProblem]? {
-        guard !exchange.user.isAdministrator else { return nil }
-        let added = checked.scope.subtracting(client?.scope ?? Scope())
-        let reserved = try await console.registry.fresh().scopes().filter { $0.isReserved && added.contains($0.token) }
-        guard !reserved.isEmpty else { return nil }
-        return reserved.map { ClientProblem(.scopes, .reservedScope, ["name": .text($0.token.rawValue)]) }
+    private static func problems(
+        _ checked: CheckedClient, of client: RegisteredClient?, addingOf reserved: Scope
+    ) -> [ClientProblem]? {
+        let added = checked.scope.subtracting(client?.scope ?? Scope()).intersection(reserved)
+        guard !added.isEmpty else { return nil }
+        return added.tokens.map { ClientProblem(.scopes, .reservedScope, ["name": .text($0.rawValue)]) }
     }
 
     static func problems(_ unknown: Scope) -> [ClientProblem] {
         unknown.tokens.map { ClientProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
-    }
-
-    /// Returns true if a change by its developer stops new sign-ins to a client until an administrator approves it.
-    private func endsApproval(of client: RegisteredClient) -> Bool {
-        console.settings.newClients != .open && (client.isApproved || client.approval == .open)
     }
 
     private func page(
@@ -238,6 +242,8 @@ struct ClientForm: Sendable {
                     : scope.token == .offlineAccess && needsOfflineAccess ? offlineAccess : nil,
                 isReserved: isReserved)
         }
+        var loss = ApprovalLoss()
+        if let client { loss = try await console.approvalLoss(byChanging: client, exchange) }
         let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
         let page = ClientFormPage(
             console: console.head(exchange, in: client.map { console.part(of: $0, exchange) } ?? .clients),
@@ -255,7 +261,8 @@ struct ClientForm: Sendable {
             platforms: type == .native ? platforms : nil,
             origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
             testers: isInDevelopment ? lines(.testers, draft.testers) : nil,
-            endsApproval: client.map { !exchange.user.isAdministrator && endsApproval(of: $0) } ?? false,
+            endsApproval: loss.signIns,
+            losesReserved: loss.reservedScopes,
             scopes: scopes,
             apisPath: console.path(.availableAPIs),
             scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),

@@ -74,8 +74,10 @@ package struct ClientFormPage: ConsolePage, Hashable {
     package var origins: FormLines?
     /// The field for the users who test the client; nil if it is not in development.
     package var testers: FormLines?
-    /// Whether a change ends the approval of the client.
+    /// Whether a change stops new sign-ins until an administrator approves the client.
     package var endsApproval: Bool
+    /// Whether the client loses reserved scopes by a change.
+    package var losesReserved: Bool
     package var scopes: [ScopeChoice]
     /// The path of the list of APIs with their scopes.
     package var apisPath: String
@@ -105,7 +107,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
-        testers: FormLines? = nil, endsApproval: Bool = false,
+        testers: FormLines? = nil, endsApproval: Bool = false, losesReserved: Bool = false,
         scopes: [ScopeChoice], apisPath: String, scopeProblem: String? = nil, consentText: FormField,
         privacyURI: FormField,
         termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil,
@@ -127,6 +129,7 @@ package struct ClientFormPage: ConsolePage, Hashable {
         self.origins = origins
         self.testers = testers
         self.endsApproval = endsApproval
+        self.losesReserved = losesReserved
         self.scopes = scopes
         self.apisPath = apisPath
         self.scopeProblem = scopeProblem

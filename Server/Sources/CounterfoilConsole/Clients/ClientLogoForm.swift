@@ -10,7 +10,7 @@ struct ClientLogoForm: Sendable {
     let encoder: LogoEncoder
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
-        page(exchange, client: try await console.accessibleClient(exchange).client)
+        try await page(exchange, client: try await console.accessibleClient(exchange).client)
     }
 
     func change(_ exchange: Console.Exchange) async throws -> Reply {
@@ -18,11 +18,11 @@ struct ClientLogoForm: Sendable {
         let client = accessible.client
         let form = try PageForm(uploading: exchange.request, issuer: console.settings.issuer)
         guard try !console.checkTicketOrLate(try form.value("ticket"), of: exchange).isLate else {
-            return page(exchange, client: client, problem: LogoFormError.imageExpired)
+            return try await page(exchange, client: client, problem: LogoFormError.imageExpired)
         }
         try console.requireRecentSignIn(exchange, losingForm: true)
         guard Int(try form.value("revision")) == client.revision else {
-            return page(
+            return try await page(
                 exchange, client: client, problem: ClientProblem.Reason.changedMeanwhile, status: .conflict)
         }
         let change: LogoChange
@@ -31,12 +31,12 @@ struct ClientLogoForm: Sendable {
             change = .remove
         case "replace":
             guard let upload = try form.file("logo"), !upload.isEmpty else {
-                return page(exchange, client: client, problem: LogoFormError.noImage)
+                return try await page(exchange, client: client, problem: LogoFormError.noImage)
             }
             do {
                 change = .replace(try await encoder.logo(from: upload))
             } catch {
-                return page(exchange, client: client, problem: error)
+                return try await page(exchange, client: client, problem: error)
             }
         default:
             throw PageProblem.noDecision
@@ -52,7 +52,7 @@ struct ClientLogoForm: Sendable {
             console.auditor.countRecorded(events)
             return .done(ClientNotice.saved, at: console.path(.client, of: client.id))
         case .changedMeanwhile:
-            return page(
+            return try await page(
                 exchange, client: client, problem: ClientProblem.Reason.changedMeanwhile, status: .conflict)
         case .notFound, .unknownScopes: throw NotFoundError()
         }
@@ -61,8 +61,9 @@ struct ClientLogoForm: Sendable {
     private func page(
         _ exchange: Console.Exchange, client: RegisteredClient, problem: (any Localized)? = nil,
         status: HTTPResponse.Status? = nil
-    ) -> Reply {
+    ) async throws -> Reply {
         let action = console.path(.clientLogo, of: client.id)
+        let loss = try await console.approvalLoss(byChanging: client, exchange)
         let said = problem.map { exchange.words($0) }
         let page = LogoPage(
             console: console.head(exchange, in: console.part(of: client, exchange)),
@@ -70,6 +71,8 @@ struct ClientLogoForm: Sendable {
             paths: console.paths(of: client, at: .logo, exchange),
             problems: said.map { [FormProblem($0, field: "logo")] } ?? [],
             logo: FormField("logo", problem: said),
+            endsApproval: loss.signIns,
+            losesReserved: loss.reservedScopes,
             action: action,
             ticket: console.ticket(exchange, for: action),
             revision: client.revision

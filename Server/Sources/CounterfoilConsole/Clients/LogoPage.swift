@@ -10,6 +10,10 @@ package struct LogoPage: ConsolePage, Hashable {
     package var problems: [FormProblem] = []
     /// The field `logo`, which uploads an image as `multipart/form-data`; `decision` is `replace` or `remove`.
     package var logo: FormField
+    /// Whether a change stops new sign-ins until an administrator approves the client.
+    package var endsApproval: Bool
+    /// Whether the client loses reserved scopes by a change.
+    package var losesReserved: Bool
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String

@@ -87,11 +87,11 @@
     if (field.value.trim() && !list.children.length) judge();
   }
 
-  // Times in the time zone of the browser, unless the URL names one.
+  // Times in the time zone of the browser, on a page of a GET request whose URL names none.
   const zone = document.querySelector('[data-zone]');
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const here = new URL(location);
-  if (zone && own && zone.value !== own && !here.searchParams.has('zone')) {
+  if (zone && own && zone.value !== own) {
     here.searchParams.set('zone', own);
     location.replace(here);
   }

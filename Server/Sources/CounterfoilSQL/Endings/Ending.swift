@@ -10,7 +10,7 @@ package struct Ending: Sendable, Hashable {
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret
-        case registrationToken, api, apiChanged, apiSecret, scope, policyChanged, signingKey
+        case registrationToken, api, apiChanged, apiSecret, scope, scopeReserved, policyChanged, signingKey
 
         /// The name in the store and in a journal.
         package var name: String {
@@ -38,6 +38,7 @@ package struct Ending: Sendable, Hashable {
             case .apiChanged: "api-changed"
             case .apiSecret: "api-secret"
             case .scope: "scope"
+            case .scopeReserved: "scope-reserved"
             case .policyChanged: "policy-changed"
             case .signingKey: "signing-key"
             }

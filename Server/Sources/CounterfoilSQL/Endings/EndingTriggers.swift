@@ -156,6 +156,9 @@ package struct EndingTrigger: Sendable {
             .apiSecret, "resources", .update(columns: "secret", condition: "NEW.secret <> OLD.secret"),
             subject: .text("client_id")),
         EndingTrigger(.scope, "scopes", .deletion, subject: .text("name")),
+        EndingTrigger(
+            .scopeReserved, "scopes",
+            .update(columns: "is_reserved", condition: "NEW.is_reserved > OLD.is_reserved"), subject: .text("name")),
         EndingTrigger(.policyChanged, "unregistered_client_policy", .insertion, subject: .text("id")),
         EndingTrigger(
             .policyChanged, "unregistered_client_policy",

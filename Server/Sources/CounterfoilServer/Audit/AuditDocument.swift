@@ -36,22 +36,21 @@ package struct AuditDocument: Encodable, Sendable {
     package static func documents(
         of entries: [AuditEntry], in store: any UserStore
     ) async throws(StoreFault) -> [AuditDocument] {
-        var names: [UserIdentifier: String] = [:]
+        var names: [UserIdentifier: String?] = [:]
         return try await documents(of: entries, in: store, names: &names)
     }
 
-    /// Converts entries; `names` has the user names that were read before.
+    /// Converts entries; `names` has the user names that were read before, and nil for an account that does not exist.
     package static func documents(
-        of entries: [AuditEntry], in store: any UserStore, names: inout [UserIdentifier: String]
+        of entries: [AuditEntry], in store: any UserStore, names: inout [UserIdentifier: String?]
     ) async throws(StoreFault) -> [AuditDocument] {
-        for id in Set(entries.compactMap(\.event.userID)) where names[id] == nil && !id.isPseudonym {
-            let user = try await StoreFault.supported { () async throws(StoreFault) in try await store.user(id) }
-            names[id] = user?.username.rawValue
-        }
+        let unread = Set(entries.compactMap(\.event.userID)).filter { names[$0] == nil && !$0.isPseudonym }
+        let read = try await store.usernames(of: unread)
+        for id in unread { names.updateValue(read[id], forKey: id) }
         return entries.map { AuditDocument($0, names: names) }
     }
 
-    package init(_ entry: AuditEntry, names: [UserIdentifier: String]) {
+    package init(_ entry: AuditEntry, names: [UserIdentifier: String?]) {
         let event = entry.event
         number = entry.number
         position = "\(entry.position)"
@@ -60,7 +59,7 @@ package struct AuditDocument: Encodable, Sendable {
         outcome = event.outcome.rawValue
         reason = event.reason?.rawValue
         sub = event.userID?.rawValue
-        username = event.userID.flatMap { names[$0] }
+        username = event.userID.flatMap { names[$0] ?? nil }
         clientID = event.clientID?.rawValue
         grantID = event.grantID?.rawValue
         source = event.source
@@ -114,7 +113,12 @@ extension AuditDocument {
     private static func csv(_ cells: [String]) -> String {
         cells.map { cell in
             let isFormula = cell.unicodeScalars.first.map(formulaStarts.contains) ?? false
-            return "\"\(isFormula ? "'" : "")\(cell.replacing("\"", with: "\"\""))\""
+            // A quote with a combining character is no Character of its own, but ends the cell for a reader.
+            var quoted = String.UnicodeScalarView()
+            for scalar in cell.unicodeScalars {
+                quoted.append(contentsOf: scalar == "\"" ? [scalar, scalar] : [scalar])
+            }
+            return "\"\(isFormula ? "'" : "")\(String(quoted))\""
         }
         .joined(separator: ",") + "\r\n"
     }

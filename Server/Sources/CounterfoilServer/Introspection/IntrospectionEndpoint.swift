@@ -91,7 +91,7 @@ struct IntrospectionEndpoint: Sendable {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
             // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
             guard claims.subject == claims.clientID.rawValue,
-                let client = try await registry.fresh().client(claims.clientID),
+                let client = try await registry.fresh().client(claims.clientID), client.suspension == nil,
                 !client.approvedMachineScope.isEmpty
             else { return nil }
             return Standing(scope: client.approvedMachineScope, username: nil)

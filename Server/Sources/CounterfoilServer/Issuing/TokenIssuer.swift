@@ -10,6 +10,8 @@ struct IssuingFacts: Sendable {
     let client: RegisteredClient
     /// The scope of this token request, which decides whether an ID token is issued and which claims it contains.
     let scope: Scope
+    /// The part of `Grant.claimScope` that the client may still have.
+    let claimScope: Scope
     /// The audience of the access token, and the scope of the access token at this audience.
     let target: TokenTarget
     /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
@@ -160,13 +162,13 @@ struct TokenIssuer: Sendable {
     /// Returns the claims about the user that an ID token contains.
     ///
     /// These are the individually requested claims (OpenID Connect Core §5.5) that the scope of this token request or
-    /// `Grant.claimScope` covers. If the policy of the client says so, the claims of the scopes `profile` and
+    /// ``IssuingFacts/claimScope`` covers. If the policy of the client says so, the claims of the scopes `profile` and
     /// `email` are added (§5.4).
     private func userClaims(in facts: IssuingFacts) -> UserClaims {
         var names: Set<String> = []
         if !facts.grant.claims.idToken.isEmpty {
             names = facts.grant.claims.idToken.intersection(
-                UserClaims.names(for: facts.scope.union(facts.grant.claimScope)))
+                UserClaims.names(for: facts.scope.union(facts.claimScope)))
         }
         if facts.client.policy.putsUserClaimsInIDToken {
             names.formUnion(UserClaims.names(for: facts.scope.intersection(Scope([.profile, .email]))))

@@ -108,17 +108,18 @@ enum LogoutValidation {
         return ValidatedLogout(
             client: client, hint: genuine,
             destination: destination(of: request, client: client, settings: settings),
-            redirectURI: request.postLogoutRedirectURI)
+            redirectURI: client.suspension == nil ? request.postLogoutRedirectURI : nil)
     }
 
     /// Returns the redirect after the logout, if the client has registered the URI for this purpose (OpenID
     /// Connect RP-Initiated Logout §3).
     ///
     /// Post-logout redirect URIs are compared like redirect URIs, and development ones can be switched off like them.
+    /// A suspended client has none, because the URI can be the reason.
     private static func destination(
         of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
     ) -> ValidatedLogout.Destination? {
-        guard let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
+        guard client.suspension == nil, let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
             settings.allowsDevelopmentRedirectURIs || !uri.isForDevelopment(of: client.type),
             client.postLogoutRedirectURIs.contains(where: {
                 RedirectURIMatching.matches(registered: $0, requested: uri, of: client.type)

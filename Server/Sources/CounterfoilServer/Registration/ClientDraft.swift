@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 package import CounterfoilStore
 import CounterfoilTokens
 
@@ -52,18 +52,23 @@ package struct ClientDraft: Sendable, Hashable {
     package init() {}
 
     /// Creates the draft with which the form of a new client starts.
-    package init(startingFor type: ClientType) { _ = useStandardScopes(for: type) }
+    package init(startingFor type: ClientType, without reserved: Scope = Scope()) {
+        _ = useStandardScopes(for: type, without: reserved)
+    }
 
     /// Selects the standard scopes if no scope is selected: `openid`, `profile` and `email`.
     ///
     /// Every request of a client without scopes ends in `invalid_scope`. A service acts without a user, so these
     /// scopes mean nothing to it.
     ///
+    /// - Parameters:
+    ///   - type: The type of the client.
+    ///   - reserved: The scopes that the developer cannot select.
     /// - Returns: Whether the draft had no scope and got the standard ones.
-    package mutating func useStandardScopes(for type: ClientType) -> Bool {
+    package mutating func useStandardScopes(for type: ClientType, without reserved: Scope = Scope()) -> Bool {
         guard scopes.isEmpty, type != .service else { return false }
-        scopes = [Scope.Token.openID, .profile, .email].map(\.rawValue)
-        return true
+        scopes = Scope([.openID, .profile, .email]).subtracting(reserved).tokens.map(\.rawValue)
+        return !scopes.isEmpty
     }
 
     /// Creates a draft from a registered client, to edit it.

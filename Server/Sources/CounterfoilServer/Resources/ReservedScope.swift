@@ -12,3 +12,20 @@ extension RegisteredClient {
         }
     }
 }
+
+extension RegistryReader {
+    /// Returns the part of a granted scope that a client may have now.
+    ///
+    /// A registered client without an approval loses the scopes that have become reserved. An unregistered client has
+    /// only what its policy allows.
+    func permitted(
+        _ scope: Scope, to client: RegisteredClient, _ settings: ServerSettings
+    ) async throws(StoreFault) -> Scope {
+        guard client.isUnregistered else {
+            guard !client.isApproved else { return scope }
+            return scope.subtracting(Scope(try await scopes().filter(\.isReserved).map(\.token)))
+        }
+        let policy = try await effectiveUnregisteredClientPolicy(settings)
+        return scope.intersection(policy.requestableScope(of: try await scopes()))
+    }
+}

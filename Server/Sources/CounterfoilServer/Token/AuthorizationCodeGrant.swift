@@ -46,7 +46,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         let response = try context.issuer.issue(
             IssuingFacts(
                 grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
-                target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
+                claimScope: try await context.permittedClaims(of: grant, to: approval.client), target: target,
+                nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
         try await context.proofs.use(exchange.proof, of: .user(grant.userID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {

@@ -86,7 +86,8 @@ struct RefreshTokenGrant: TokenGrant {
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
                 grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
-                target: target, nonce: nil, provenKey: exchange.provenKey),
+                claimScope: try await context.permittedClaims(of: grant, to: approval.client), target: target,
+                nonce: nil, provenKey: exchange.provenKey),
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })

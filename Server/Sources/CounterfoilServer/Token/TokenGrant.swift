@@ -109,14 +109,15 @@ struct GrantContext: Sendable {
     /// Since the grant, the policy for unregistered clients may have changed, a scope may have become reserved, and the
     /// client may have lost its approval.
     func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
-        guard client.isUnregistered else {
-            let permitted = scope.subtracting(client.withheldScope)
-            if permitted.isEmpty { try client.checkReserved(scope) }
-            return permitted
-        }
-        let registry = try await registry.atArrival()
-        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
-        return scope.intersection(policy.requestableScope(of: try await registry.scopes()))
+        let permitted = try await registry.atArrival().permitted(scope, to: client, settings)
+        if permitted.isEmpty { try client.checkReserved(scope) }
+        return permitted
+    }
+
+    /// Returns the part of `Grant.claimScope` that a client may still have, like ``permitted(_:to:)``.
+    func permittedClaims(of grant: Grant, to client: RegisteredClient) async throws -> Scope {
+        guard !grant.claimScope.isEmpty else { return grant.claimScope }
+        return try await registry.atArrival().permitted(grant.claimScope, to: client, settings)
     }
 
     /// Creates the token family that starts with a code, and the first refresh token of the family.

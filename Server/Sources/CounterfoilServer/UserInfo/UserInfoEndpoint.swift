@@ -7,6 +7,7 @@ import HTTPTypes
 /// The UserInfo endpoint `/oauth2/userinfo` (OpenID Connect Core §5.3), for GET or POST with an access token.
 struct UserInfoEndpoint: Sendable {
     let settings: ServerSettings
+    let registry: CachedRegistry
     let store: any GrantStore
     let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
@@ -72,10 +73,19 @@ struct UserInfoEndpoint: Sendable {
         }
         // OpenID Connect Core §5.4 and §5.5: the user allowed `claimScope` only for claims that the client requested
         // individually. Of all claims that `claimScope` covers, the client gets only these.
-        let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
+        let byName = facts.grant.claims.userInfo.intersection(
+            UserClaims.names(for: try await claimScope(of: facts.grant)))
         let claims = UserClaims(of: facts.user).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
         return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.userID)
+    }
+
+    /// Returns the part of `Grant.claimScope` that the client may still have.
+    private func claimScope(of grant: Grant) async throws(StoreFault) -> Scope {
+        guard !grant.claimScope.isEmpty else { return grant.claimScope }
+        let registry = try await registry.fresh()
+        guard let client = try await registry.client(grant.clientID) else { return Scope() }
+        return try await registry.permitted(grant.claimScope, to: client, settings)
     }
 
     private func verified(

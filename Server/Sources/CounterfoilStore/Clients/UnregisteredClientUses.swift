@@ -24,6 +24,11 @@ public struct UnregisteredClientUse: Sendable, Hashable {
     }
 }
 
+extension UnregisteredClientUse {
+    /// Whether the client is not deleted: it is suspended, and a request would store it again without the suspension.
+    package var isKept: Bool { client.suspension != nil && client.documentHost != nil }
+}
+
 /// A set of unregistered clients that administrators see together.
 public enum UnregisteredClientFamily: Sendable, Hashable {
     /// The clients whose documents are at a host, whose name is in lower case.
@@ -109,9 +114,10 @@ public protocol UnregisteredClientUseStore: Sendable {
     ) async throws(StoreFault) -> [UnregisteredClientUse]
     /// Reads one client; nil if there is none, or if a person registered it.
     func unregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> UnregisteredClientUse?
-    /// Deletes a client with everything that belongs to it (``ClientRemoval``); returns false if there is none, or if a
-    /// person registered it.
+    /// Deletes a client with everything that belongs to it (``ClientRemoval``); returns false if there is none, if a
+    /// person registered it, or if it is a suspended client with a document.
     ///
+    /// The deletion of a suspended client with a document would end its suspension (``UnregisteredClientUse/isKept``).
     /// The store does not remember the identifier, so that a user can allow a client with a document something again.
     @discardableResult
     func removeUnregisteredClient(
@@ -121,7 +127,7 @@ public protocol UnregisteredClientUseStore: Sendable {
     ///
     /// If it deletes any, the store appends the events that `events` returns for their number.
     ///
-    /// - Returns: The number of deleted clients, at most `limit`; 0 if none is left.
+    /// - Returns: The number of deleted clients, at most `limit`; 0 if no client is left that it deletes.
     func removeUnregisteredClients(
         of family: UnregisteredClientFamily, atMost limit: Int,
         recording events: @escaping @Sendable (Int) -> [AuditEvent]

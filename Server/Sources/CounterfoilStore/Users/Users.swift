@@ -210,6 +210,8 @@ public protocol UserStore: Sendable {
     func user(named username: Username) async throws(StoreFault) -> User?
     /// Reads the identifier of the user with a username, and no other value of the record.
     func userID(named username: Username) async throws(StoreFault) -> UserIdentifier?
+    /// Reads the usernames of those of the users that exist, even if disabled, and no other value of their records.
+    func usernames(of users: Set<UserIdentifier>) async throws(StoreFault) -> [UserIdentifier: String]
     /// Reads the user with an email address, even if disabled.
     func user(withEmail email: EmailAddress) async throws(StoreFault) -> User?
     /// Reads whether an administrator exists, even if disabled.

@@ -56,7 +56,7 @@ struct AuditExport: AsyncParsableCommand {
             query.before = settled
             query.limit = 1000
             var (last, count) = (AuditPosition?.none, 0)
-            var names: [UserIdentifier: String] = [:]
+            var names: [UserIdentifier: String?] = [:]
             if format == .csv { try file.write(Data(AuditDocument.header.utf8)) }
             while true {
                 let search = try await installation.store.searchAudit(query)

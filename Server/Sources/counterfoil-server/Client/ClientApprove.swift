@@ -8,15 +8,22 @@ struct ClientApprove: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Approve an app, as it is registered now.",
         discussion: """
-            Every user can then sign in to the app, and it gets the reserved scopes for which it is registered. A \
-            change by its developer ends the approval. Look at the app before, with: app show CLIENT_ID.
+            Every user can then sign in to the app, and it gets the reserved scopes for which it is registered. The \
+            policy for unregistered apps still decides about an app that registered itself. A change by its \
+            developer ends the approval. Look at the app before, with: app show CLIENT_ID --json. With the revision \
+            that it prints, the approval is for nothing else.
 
             Example:
-              counterfoil-server app approve CLIENT_ID --data-dir ./data
+              counterfoil-server app approve CLIENT_ID --revision 3 --data-dir ./data
             """
     )
 
     @OptionGroup var argument: ClientArgument
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The revision of the app that you have looked at. (default: the current one)"))
+    var revision: Int?
 
     @OptionGroup var options: AdministrationOptions
 
@@ -24,9 +31,24 @@ struct ClientApprove: AsyncParsableCommand {
         try await options.withInstallation(creating: false) { installation in
             guard let id = ClientIdentifier(argument.clientID), let client = try await installation.store.client(id)
             else { throw CommandFailure.noClient(argument.clientID) }
+            guard client.documentHost == nil else {
+                throw CommandFailure.refused("the policy for unregistered apps decides about an app with a document")
+            }
+            if let revision, revision != client.revision {
+                throw CommandFailure.refused(
+                    "the app \(id) has the revision \(client.revision) now; look at it again with app show \(id)")
+            }
             try await installation.decide(
                 .approve(revision: client.revision), on: argument, recording: "approved", json: options.json,
                 done: "Approved", otherwise: "is approved already")
+            guard !options.json else { return }
+            // The lines are those of the approved revision, even if the app is changed again already.
+            var approved = client
+            approved.approval = .approved
+            Output.line(ClientDocument(approved).words)
+            let scopes = try await installation.store.scopes()
+            let reserved = scopes.filter { $0.isReserved && client.scope.contains($0.token) }.map(\.token.rawValue)
+            if !reserved.isEmpty { Output.line("  reserved: \(reserved.joined(separator: " "))") }
         }
     }
 }

@@ -34,7 +34,7 @@ struct ClientSuspend: AsyncParsableCommand {
         guard let reason = ClientSuspension.reason(reason) else { return }
         try await options.withInstallation(creating: false) { installation in
             try await installation.decide(
-                .suspend(reason: reason), on: argument, recording: "suspended", json: options.json,
+                .suspend(reason: reason), on: argument, recording: "suspended: \(reason)", json: options.json,
                 done: "Suspended", otherwise: "is suspended already")
         }
     }

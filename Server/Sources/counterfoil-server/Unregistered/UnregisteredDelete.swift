@@ -10,7 +10,8 @@ struct UnregisteredDelete: AsyncParsableCommand {
         abstract: "Delete an unregistered app, with all consent that users gave to it.",
         discussion: """
             There is no confirmation, and the deletion cannot be undone. All consent and every token of the app end at \
-            once. Users can allow an app with a document something again, unless the policy refuses it.
+            once. Users can allow an app with a document something again, unless the policy refuses it. A suspended \
+            app with a document is not deleted, because that would end its suspension.
 
             Example:
               counterfoil-server unregistered delete https://app.example.com/client.json \\
@@ -31,7 +32,12 @@ struct UnregisteredDelete: AsyncParsableCommand {
                 try await installation.store.unregisteredClient(id)
             }
             let event = installation.event(.client, client: id, detail: "deleted, unregistered")
-            guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else { throw absent }
+            guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else {
+                let left = try await installation.store.unregisteredClient(id)
+                guard left?.isKept == true else { throw absent }
+                throw CommandFailure.refused(
+                    "the app \(id) is suspended, and its deletion would end the suspension; first run app resume \(id)")
+            }
             try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: use?.client.displayName) }
             guard let use else { return try Output.json(DeletedClientDocument(id)) }

@@ -9,7 +9,7 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
         abstract: "Delete every unregistered app whose document is at a host.",
         discussion: """
             There is no confirmation, and the deletion cannot be undone. With --refuse, the policy also refuses the \
-            host from now on.
+            host from now on. Suspended apps are kept, so that they stay suspended.
 
             Example:
               counterfoil-server unregistered delete-host app.example.com --refuse \\

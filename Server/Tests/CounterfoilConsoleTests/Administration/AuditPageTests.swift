@@ -17,6 +17,9 @@ struct AuditPageTests {
         administrator = try await Developer("ada", of: test, isAdministrator: true)
     }
 
+    /// A time at which no event is added any more, so that an export has those of it.
+    private var settled: Date { test.clock.now.addingTimeInterval(-AuditPosition.settlingTime - 1) }
+
     private mutating func page(_ query: String = "", status: HTTPResponse.Status = .ok) async throws -> AuditPage {
         let reply = try await administrator.browser.open("/admin/audit" + query)
         #expect(reply.status == status)
@@ -203,7 +206,7 @@ struct AuditPageTests {
         _ = try await Attempt(test).authorize()
         for number in 0..<3 {
             try await test.store.appendAudit(
-                AuditEvent(at: test.clock.now, .setting, userID: test.alice.id, detail: "\(number)"))
+                AuditEvent(at: settled, .setting, userID: test.alice.id, detail: "\(number)"))
         }
         let csv = try await export("kind=setting&person=alice", as: "csv")
         let lines = try text(csv, type: "text/csv; charset=utf-8").components(separatedBy: "\r\n")
@@ -229,10 +232,10 @@ struct AuditPageTests {
     @Test mutating func `no cell of an export begins a formula`() async throws {
         for start in ["=", "+", "-", "@", "\t=", "\r=", "\u{FF1D}", "\"=", " ="] {
             try await test.store.appendAudit(
-                AuditEvent(at: test.clock.now, .setting, detail: start + "cmd|' /C calc'!A0,\"1\"\n2"))
+                AuditEvent(at: settled, .setting, detail: start + "cmd|' /C calc'!A0,\"1\"\n2"))
         }
         try await test.store.appendAudit(
-            AuditEvent(at: test.clock.now, .setting, clientID: ClientIdentifier("=1+1"), requestID: "-1+1"))
+            AuditEvent(at: settled, .setting, clientID: ClientIdentifier("=1+1"), requestID: "-1+1"))
         let csv = try text(try await export("kind=setting", as: "csv"), type: "text/csv; charset=utf-8")
         for start in ["=", "+", "-", "@", "\t=", "\r=", "\u{FF1D}"] {
             #expect(csv.contains("\"'\(start)cmd|' /C calc'!A0,\"\"1\"\"\n2\"\r\n"), "\(start)")
@@ -240,6 +243,36 @@ struct AuditPageTests {
         #expect(csv.contains("\"\"\"=cmd") && csv.contains("\" =cmd"))
         #expect(csv.contains("\"'=1+1\"") && csv.contains("\"'-1+1\""))
         for cell in ["\"=", "\"+", "\"-", "\"@", "\"\t", "\"\r\""] { #expect(!csv.contains("," + cell), "\(cell)") }
+    }
+
+    // An event whose position is not settled can get another one before it.
+    @Test mutating func `an export leaves out the events of the last 10 minutes, and the page says so`() async throws {
+        try await test.store.appendAudit(AuditEvent(at: settled, .setting, detail: "old"))
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "new"))
+        #expect(try await page().export?.about.contains("last 10 minutes") == true)
+        let csv = try text(try await export("kind=setting", as: "csv"), type: "text/csv; charset=utf-8")
+        #expect(csv.contains("\"old\"") && !csv.contains("\"new\""))
+    }
+
+    // The quote and the character after it are one Character.
+    @Test mutating func `a quote before a combining character is doubled`() async throws {
+        let detail = "a\"\u{301},=1+1"
+        try await test.store.appendAudit(AuditEvent(at: settled, .setting, detail: detail))
+        let csv = try text(try await export("kind=setting", as: "csv"), type: "text/csv; charset=utf-8")
+        #expect(csv.range(of: "a\"\"\u{301},=1+1", options: .literal) != nil)
+    }
+
+    // The script loads such a page again, which would drop the answer to a POST.
+    @Test mutating func `only a page of a GET request without a time zone asks for that of the browser`() async throws {
+        #expect(try await page().asksForZone)
+        #expect(try await administrator.browser.open("/admin/audit").html().contains("data-zone"))
+        #expect(try await !page("?zone=UTC").asksForZone)
+        let ticket = try #require(try await page().export).ticket
+        let refused = try await administrator.browser.submit(
+            FormParameters(["ticket": ticket, "filter": "kind=nothing", "format": "csv"]), to: "/admin/audit")
+        #expect(refused.status == .badRequest)
+        #expect(try !refused.auditPage.asksForZone)
+        #expect(try !refused.html().contains("data-zone"))
     }
 
     @Test mutating func `an export without its form, its event or a filter that is understood sends no event`()

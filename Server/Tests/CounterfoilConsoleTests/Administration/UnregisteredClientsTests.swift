@@ -126,6 +126,31 @@ struct UnregisteredClientsTests {
         #expect((again.status == .ok) != refuses)
     }
 
+    // The next request would store it again, without the suspension.
+    @Test mutating func `a suspended app with a document is not deleted`() async throws {
+        _ = try await allow()
+        _ = try await allow("https://app.example.com/other")
+        let id = try #require(ClientIdentifier(Self.url))
+        let decision = ClientDecision.suspend(reason: "Spam")
+        #expect(try await test.store.decide(decision, on: id, at: test.clock.now, recording: []) == .decided)
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        let end = FormParameters(["ticket": page.ticket, "decision": "end"])
+        let refused = try await administrator.browser.submit(end, to: page.action)
+        #expect(refused.status == .conflict)
+        #expect(try refused.unregisteredClientPage.problems.count == 1)
+        let family = try await administrator.browser.open("/admin/unregistered/clients?host=app.example.com")
+            .unregisteredFamilyPage
+        let endAll = FormParameters(["ticket": family.ticket, "host": try #require(family.host)])
+        _ = try await administrator.browser.submit(endAll, to: family.action).unregisteredClientsPage
+        #expect(try await test.store.unregisteredClientCount(of: .host("app.example.com")).clients == 1)
+        let again = try await Attempt(test, by: try test.documentClient(Self.url), for: "openid").firstReply()
+        #expect(again.status == .badRequest)
+        #expect(try await test.store.client(id)?.suspension != nil)
+        #expect(try await test.store.decide(.resume, on: id, at: test.clock.now, recording: []) == .decided)
+        _ = try await administrator.browser.submit(end, to: page.action).unregisteredClientsPage
+        #expect(try await test.store.client(id) == nil)
+    }
+
     // With more hosts, the form of the policy could not be saved any more.
     @Test mutating func `a host is not refused beyond the limit of the policy, and the page says so`() async throws {
         _ = try await allow()

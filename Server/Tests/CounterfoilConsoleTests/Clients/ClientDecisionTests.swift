@@ -14,6 +14,13 @@ struct ClientDecisionTests {
         ])
     }
 
+    private static func reserve(_ name: String, on test: TestServer) async throws {
+        let former = try #require(try await test.store.scopes().first { $0.token.rawValue == name })
+        var scope = former
+        scope.isReserved = true
+        #expect(try await test.store.updateScope(scope, from: former) == .updated)
+    }
+
     @Test func `an administrator suspends and resumes a client, and its developer reads the reason`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
@@ -40,7 +47,7 @@ struct ClientDecisionTests {
         page = try await administrator.browser.submit(Self.form(page, "resume"), to: page.action).decisionPage
         #expect(page.suspension == nil)
         let events = try await test.store.audit(AuditQuery(kind: .client, clientID: client.id)).map(\.event)
-        #expect(events.map(\.detail) == ["resumed", "suspended", "registered"])
+        #expect(events.map(\.detail) == ["resumed", "suspended: \(reason)", "registered"])
         #expect(events.prefix(2).allSatisfy { $0.userID != client.owner })
     }
 
@@ -54,6 +61,68 @@ struct ClientDecisionTests {
         #expect(reply.status == .badRequest)
         #expect(try reply.decisionPage.reason.problem != nil)
         #expect(try await test.store.client(test.lightbox.id)?.suspension == nil)
+    }
+
+    @Test func `the page of an approval shows what it is for, and marks the reserved scopes`() async throws {
+        let test = try await TestServer { $0.newClients = .pending }
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered(Developer.form(scopes: ["openid", "photos.write"]))
+        try await Self.reserve("photos.write", on: test)
+        try await test.change(client) { $0.presentation.publisher = "Example Inc." }
+        let reply = try await administrator.browser.open("/apps/\(client.id)/approval")
+        let shown = try #require(try reply.decisionPage.approvable)
+        #expect(shown.publisher?.description == "Example Inc.")
+        #expect(shown.redirectURIs == client.redirectURIs.map(\.rawValue) && !shown.redirectURIs.isEmpty)
+        #expect(shown.permissions.map(\.scope) == ["openid", "photos.write"])
+        #expect(shown.permissions.map(\.isReserved) == [false, true])
+        let html = try reply.html()
+        for text in ["Example Inc.", "photos.write", ">reserved<"] { #expect(html.contains(text), "\(text)") }
+    }
+
+    // The policy for unregistered clients alone decides about it.
+    @Test func `a client with a document is not approved`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let client = try test.documentClient("https://app.example.com/oauth/client.json")
+        #expect(try await test.store.addClient(client) == .added)
+        let path = "/apps/~\(Base64URL.encode(Array(client.id.rawValue.utf8)))/approval"
+        let page = try await administrator.browser.open(path).decisionPage
+        #expect(page.approval == nil && page.approvable == nil)
+        let reply = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(try await test.store.client(client.id)?.approval == .open)
+    }
+
+    @Test(arguments: [NewClientApproval.open, .pending])
+    func `the forms of a developer say that a change loses reserved scopes`(setting: NewClientApproval) async throws {
+        let test = try await TestServer { $0.newClients = setting }
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered(Developer.form(scopes: ["openid", "photos.write"]))
+        try await test.change(client) { $0.approval = .approved }
+        #expect(try await !owner.browser.open("/apps/\(client.id)/edit").clientFormPage.losesReserved)
+        try await Self.reserve("photos.write", on: test)
+        let edit = try await owner.browser.open("/apps/\(client.id)/edit")
+        #expect(try edit.clientFormPage.losesReserved)
+        #expect(try edit.clientFormPage.endsApproval == (setting != .open))
+        let logo = try await owner.browser.open("/apps/\(client.id)/logo")
+        #expect(try logo.logoPage.losesReserved)
+        #expect(try logo.logoPage.endsApproval == (setting != .open))
+        for html in [try edit.html(), try logo.html()] { #expect(html.contains("loses its reserved permissions")) }
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        #expect(try await !administrator.browser.open("/apps/\(client.id)/logo").logoPage.losesReserved)
+    }
+
+    @Test func `the form of a new client leaves out a standard scope that is reserved`() async throws {
+        let test = try await TestServer()
+        try await Self.reserve("email", on: test)
+        var owner = try await Developer("dora", of: test)
+        let page = try await owner.browser.open("/apps/new?type=native").clientFormPage
+        #expect(page.scopes.filter(\.isAssigned).map(\.name) == ["openid", "profile"])
+        let client = try await owner.registered(Developer.form(scopes: []))
+        #expect(client.scope == Scope([.openID, .profile]))
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        #expect(try await administrator.registered(Developer.form(scopes: [])).scope.contains(.email))
     }
 
     @Test func `a developer decides about no client, also not about an own one`() async throws {
@@ -86,7 +155,7 @@ struct ClientDecisionTests {
         page = try refused.decisionPage
         #expect(try await test.store.client(client.id)?.isPending == true)
         page = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action).decisionPage
-        #expect(!page.canBeApproved)
+        #expect(page.approvable == nil)
         #expect(try await test.store.client(client.id)?.isApproved == true)
         #expect(try await administrator.browser.open("/admin").administrationPage.waiting == [])
     }
@@ -154,10 +223,7 @@ struct ClientDecisionTests {
 
     @Test func `a developer cannot add a reserved scope, an administrator can`() async throws {
         let test = try await TestServer()
-        let former = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
-        var scope = former
-        scope.isReserved = true
-        #expect(try await test.store.updateScope(scope, from: former) == .updated)
+        try await Self.reserve("photos.write", on: test)
         var owner = try await Developer("dora", of: test)
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let refused = try await owner.register(Developer.form(scopes: ["openid", "photos.write"]))
@@ -194,6 +260,9 @@ struct ClientDecisionTests {
         let path = try shown.unregisteredClientPage.decisionPath
         var page = try await administrator.browser.open(path).decisionPage
         #expect(page.paths == nil)
+        #expect(page.approval == "The app is not approved. It gets no reserved permission.")
+        page = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action).decisionPage
+        #expect(page.notice == "The app is approved." && page.approvable == nil)
         page = try await administrator.browser.submit(
             Self.form(page, "suspend", reason: "Spam"), to: page.action
         ).decisionPage

@@ -51,6 +51,18 @@ struct LogoutRedirectTests {
         #expect(!html.contains("http-equiv=\"refresh\""))
     }
 
+    @Test func `no user is redirected to a suspended client`() async throws {
+        let hint = try await hint(isVouchedFor: true)
+        let client = try #require(try await test.store.clients().first { $0.presentation.name == "Mallory" })
+        let decision = ClientDecision.suspend(reason: "Spam")
+        #expect(try await test.store.decide(decision, on: client.id, at: test.clock.now, recording: []) == .decided)
+        var browser = test.browser()
+        let reply = try await browser.open(Self.url + hint.encoded)
+        #expect(reply.status == .ok && reply.location == nil)
+        #expect(try reply.signedOutPage.destination == nil)
+        #expect(try !reply.html().contains("href=\"\(Self.evil)"))
+    }
+
     // The confirmation is about the session, and not about the redirect.
     @Test func `after confirming another session no user is redirected to an unverified https URI`() async throws {
         let hint = try await hint()

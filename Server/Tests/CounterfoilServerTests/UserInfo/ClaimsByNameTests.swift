@@ -45,6 +45,22 @@ struct ClaimsByNameTests {
         #expect(try party.claims(try answer.tokenResponse)["email"] as? String == "alice@example.com")
     }
 
+    @Test func `a claim by name of a scope that becomes reserved is not returned any more`() async throws {
+        let party = try await RelyingParty()
+        let tokens = try await party.tokens(for: "openid offline_access", with: ["claims": Self.email])
+        try await party.test.change(party.client) { $0.approval = .open }
+        let former = try #require(try await party.test.store.scopes().first { $0.token == .email })
+        var scope = former
+        scope.isReserved = true
+        #expect(try await party.test.store.updateScope(scope, from: former) == .updated)
+        #expect(Set(try await party.user(tokens.accessToken).keys) == ["sub"])
+        let refresh = try #require(tokens.refreshToken)
+        let answer = await party.test.redeem(
+            FormParameters(["grant_type": "refresh_token", "refresh_token": refresh.exposed]),
+            fields: [.authorization: party.basic])
+        #expect(try party.claims(try answer.tokenResponse)["email"] == nil)
+    }
+
     @Test func `a claim of an unregistered scope is left out of consent and response`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid").with("claims", Self.email)

@@ -122,6 +122,26 @@ struct UnregisteredUseContractTests {
         }
     }
 
+    // SEC: the next request would store a client with a document again, without its suspension.
+    @Test(arguments: StoreKind.allCases)
+    func `a suspended client with a document is not deleted, one that registered itself is`(_ kind: StoreKind)
+        async throws
+    {
+        try await kind.withWorld { world async throws in
+            let clients = [try Self.document("https://a.example/c"), try Self.registration("app_self")]
+            for client in clients {
+                #expect(try await world.store.addClient(client) == .added)
+                let outcome = try await world.store.decide(
+                    .suspend(reason: "Spam"), on: client.id, at: World.now, recording: [])
+                #expect(outcome == .decided)
+            }
+            #expect(try await world.store.removeUnregisteredClient(clients[0].id) == false)
+            #expect(try await world.store.removeUnregisteredClients(of: .host("a.example"), atMost: 9) == 0)
+            #expect(try await world.store.client(clients[0].id)?.suspension != nil)
+            #expect(try await world.store.removeUnregisteredClient(clients[1].id))
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `the clients of a host are deleted in batches, and no others`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

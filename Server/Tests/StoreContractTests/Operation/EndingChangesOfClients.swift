@@ -207,6 +207,20 @@ extension EndingChange {
                 isLeft: { try await $0.store.client(client.id)?.scope == Scope([.openID]) },
                 report: report)
         },
+        EndingChange("a reserved scope", [.scopeReserved]) { world async throws in
+            let scope = ScopeDefinition(token: try #require(Scope.Token("photos.write")), description: "Edit photos")
+            var reserved = scope
+            reserved.isReserved = true
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addScope(scope, recording: []) == .added)
+                },
+                end: { [reserved] world async throws in
+                    #expect(try await world.store.updateScope(reserved, from: scope, recording: []) == .updated)
+                },
+                isValid: { try await $0.store.scopes().contains(scope) },
+                isLeft: { [reserved] in try await $0.store.scopes().contains(reserved) })
+        },
         EndingChange("a deleted registration token", [.registrationToken]) { world async throws in
             let token = InitialAccessToken(
                 digest: ArtefactDigest(of: InitialAccessTokenText()), name: "Partners", createdAt: World.now,

@@ -23,6 +23,20 @@ struct UserContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `the user names of any number of users are read at once`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let users = try (0..<203).map { try User.named("user\($0)") }
+            for user in users { #expect(try await store.addUser(user) == .added) }
+            let unknown = UserIdentifier()
+            let names = try await store.usernames(of: Set(users.map(\.id) + [unknown]))
+            #expect(names.count == 203 && names[unknown] == nil)
+            #expect(users.allSatisfy { names[$0.id] == $0.username.rawValue })
+            #expect(try await store.usernames(of: [users[7].id]) == [users[7].id: "user7"])
+            #expect(try await store.usernames(of: []).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `user names and email addresses are unique whatever their case`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addUser(.named("ada", email: "ada@example.com")) == .added)

@@ -158,10 +158,11 @@ struct UnregisteredClients: Sendable {
         let use = try await client(exchange)
         switch Decision(rawValue: try form.value("decision")) {
         case .end:
+            guard !use.isKept else { return suspended(use, exchange) }
             let event = console.event(
                 .client, by: exchange, client: use.client.id, detail: "deleted, unregistered")
             guard try await console.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
-                throw NotFoundError()
+                return suspended(try await client(exchange), exchange)
             }
             console.auditor.countRecorded(event)
             console.logger.notice(
@@ -194,6 +195,12 @@ struct UnregisteredClients: Sendable {
             let use = try await console.store.unregisteredClient(id)
         else { throw NotFoundError() }
         return use
+    }
+
+    private func suspended(_ use: UnregisteredClientUse, _ exchange: Console.Exchange) -> Reply {
+        page(
+            use, exchange, problems: [FormProblem(exchange.words(UnregisteredMessage.clientSuspended))],
+            status: .conflict)
     }
 
     private func changed(_ use: UnregisteredClientUse, _ exchange: Console.Exchange) -> Reply {

@@ -30,6 +30,7 @@ enum UnregisteredMessage: String, LocalizationKey {
     case apiEvery = "unregistered.api-every"
     case apiChosen = "unregistered.api-chosen"
     case clientChanged = "unregistered.app-changed"
+    case clientSuspended = "unregistered.app-suspended"
     case refusedHostsFull = "unregistered.refused-hosts-full"
 }
 
