@@ -64,7 +64,7 @@ struct Console: Sendable {
         let offersSecondFactor: Bool
 
         var user: User { session.user }
-        /// The path of the request, to which the anti-CSRF tokens of forms (tickets) are bound.
+        /// The path of the request, without the query.
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
 
@@ -214,7 +214,7 @@ struct Console: Sendable {
         settings.issuer.path + endpoint.path(of: user)
     }
 
-    /// Issues the anti-CSRF token of a form.
+    /// Issues the anti-CSRF token (ticket) of a form, which is bound to the path and query that the form posts to.
     ///
     /// The token expires only when the idle session would expire too, so that a user who fills in the form slowly loses
     /// no typed value.
@@ -279,7 +279,7 @@ struct Console: Sendable {
     /// The sign-in page leads there at once if the user has signed in recently, and to the account page if the URL of
     /// the form has no page.
     private func address(of exchange: Exchange) -> String {
-        SignInNeeded(path: exchange.path).url(issuer: settings.issuer)
+        SignInNeeded(path: Self.target(of: exchange.request)).url(issuer: settings.issuer)
     }
 
     /// Checks the ticket of a form, and reports in `isLate` whether it has expired.
@@ -291,7 +291,8 @@ struct Console: Sendable {
     ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {
         do {
             let ticket = try tickets.check(
-                text, .console, of: exchange.session.holder, request: exchange.path, now: exchange.now)
+                text, .console, of: exchange.session.holder, request: exchange.request.head.path ?? "",
+                now: exchange.now)
             return (ticket, false)
         } catch {
             switch error {

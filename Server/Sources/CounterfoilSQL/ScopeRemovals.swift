@@ -37,6 +37,21 @@ extension SQLStore {
         try await read { database in try database.uses(of: token, atMost: Int64(limit)) }
     }
 
+    /// Finds clients that can request one of some scopes, in one pass over at most `rows` clients.
+    public func clients(
+        withAnyOf scope: Scope, atMost limit: Int, among rows: Int
+    ) async throws(StoreFault) -> (clients: [ClientIdentifier], isWhole: Bool) {
+        let examined = try await read { database in
+            try database.all("SELECT id, scope, optional_scope FROM clients LIMIT ?1", rows + 1) { columns in
+                (id: try columns.text(), scopes: [try columns.scope(), try columns.scope()])
+            }
+        }
+        let found = examined.prefix(rows).filter { client in
+            client.scopes.contains { $0.tokens.contains(where: scope.contains) }
+        }
+        return (Array(found.compactMap { ClientIdentifier($0.id) }.prefix(limit)), examined.count <= rows)
+    }
+
     /// Deletes a scope and removes it from grants and consents; a grant that has no scope left is revoked.
     ///
     /// If `takesFromUses` is true, the scope is also removed from clients and APIs. If it is false and a client or API

@@ -92,17 +92,28 @@ extension UserQuery {
     /// The number of records at the end of an extent of which one must have a valid username.
     fileprivate static let margin = 10
 
-    /// The condition by which an index finds the users, before the others are tested.
+    /// The condition by which an index finds the users, before the others are tested; its parameter is ``beginning``.
     private var indexed: String {
-        if search == nil, state == .disabled { return "people.disabled_at IS NOT NULL" }
-        if search == nil, role == .administrator { return "people.is_administrator = 1" }
-        return search == nil ? "1 = 1" : "people.username >= ?2 AND people.username < ?3"
+        let begins = "people.username \(beginsWithSearch ? ">=" : ">") ?1"
+        if search == nil, state == .disabled { return begins + " AND people.disabled_at IS NOT NULL" }
+        if search == nil, role == .administrator { return begins + " AND people.is_administrator = 1" }
+        return begins
     }
 
-    /// The first parameters: the username to begin after, and the range of the search.
-    private var beginning: [(any SQLValue)?] {
-        let range: [(any SQLValue)?] = search.map { [$0.text, $0.text + Self.end] } ?? []
-        return [after?.rawValue ?? ""] + range
+    /// The lower bound of the usernames that the condition finds.
+    ///
+    /// There is one such bound, and one upper one: SQLite finds rows by the first of several, and reads all others.
+    private var beginning: String { beginsWithSearch ? search?.text ?? "" : after?.rawValue ?? "" }
+
+    /// Whether the text of the search follows the username after which the users are.
+    private var beginsWithSearch: Bool {
+        guard let search else { return false }
+        return (after?.rawValue ?? "").utf8.lexicographicallyPrecedes(search.text.utf8)
+    }
+
+    /// The upper bound of the usernames in an extent.
+    private func ending(in extent: UserQueryExtent) -> String {
+        extent.last?.rawValue ?? (search?.text ?? "") + Self.end
     }
 
     /// The query for the last usernames that one call examines, and the one after them.
@@ -110,10 +121,11 @@ extension UserQuery {
         let examined = search == nil ? Self.examined : Self.candidates
         return SQLQuery(
             sql: """
-                SELECT people.username FROM people WHERE people.username > ?1 AND \(indexed)
+                SELECT people.username FROM people
+                WHERE \(indexed)\(search == nil ? "" : " AND people.username <= ?2")
                 ORDER BY people.username LIMIT \(Self.margin + 1) OFFSET \(examined - Self.margin)
                 """,
-            values: beginning)
+            values: search == nil ? [beginning] : [beginning, ending(in: UserQueryExtent())])
     }
 
     /// The query that tells whether too many email addresses and display names begin with the text of the search.
@@ -144,27 +156,29 @@ extension UserQuery {
     }
 
     private func selection(in extent: UserQueryExtent) -> SQLQuery {
-        var values = beginning
+        // Both ends are always given, so that a planner without statistics expects a short range, too.
+        var values: [(any SQLValue)?] = [beginning, ending(in: extent)]
         func parameter(_ value: any SQLValue) -> String {
             values.append(value)
             return "?\(values.count)"
         }
-        // Both ends are always given, so that a planner without statistics expects a short range, too.
-        let range = "people.username > ?1 AND people.username <= \(parameter(extent.last?.rawValue ?? Self.end))"
         var source = "people"
+        var conditions = ["\(indexed) AND people.username <= ?2"]
         if let search {
-            var found = ["SELECT number FROM people WHERE \(range) AND \(indexed)"]
-            if extent.hasEmails { found.append("SELECT number FROM people WHERE email >= ?2 AND email < ?3") }
-            if extent.hasNames {
-                found.append("SELECT number FROM people WHERE display_name_key >= ?2 AND display_name_key < ?3")
+            var found = ["SELECT number FROM people WHERE \(conditions[0])"]
+            let columns = (extent.hasEmails ? ["email"] : []) + (extent.hasNames ? ["display_name_key"] : [])
+            for column in columns {
+                let (first, last) = (parameter(search.text), parameter(search.text + Self.end))
+                found.append("SELECT number FROM people WHERE \(column) >= \(first) AND \(column) < \(last)")
             }
             if let id = search.identifier {
                 found.append("SELECT number FROM people WHERE id = \(parameter(id.rawValue))")
             }
             source = "(\(found.joined(separator: " UNION "))) AS found JOIN people ON people.number = found.number"
+            // Users who are found otherwise are on the page on which their usernames are.
+            conditions = ["people.username > \(parameter(after?.rawValue ?? ""))"]
+            if let last = extent.last { conditions.append("people.username <= \(parameter(last.rawValue))") }
         }
-        var conditions = [range]
-        if search == nil { conditions.append(indexed) }
         switch state {
         case .enabled: conditions.append("people.disabled_at IS NULL")
         case .disabled: conditions.append("people.disabled_at IS NOT NULL")

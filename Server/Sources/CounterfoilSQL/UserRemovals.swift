@@ -90,6 +90,8 @@ extension User {
         SELECT people.number, people.is_administrator = 1 AND NOT EXISTS (
             SELECT 1 FROM people AS others
             WHERE others.is_administrator = 1 AND others.id <> ?1 AND others.disabled_at IS NULL
+                AND (others.password_hash IS NOT NULL OR EXISTS (
+                    SELECT 1 FROM passkeys WHERE passkeys.person_id = others.id AND passkeys.is_security_key = 0))
         )
         FROM people WHERE people.id = ?1
         """

@@ -112,7 +112,7 @@ extension SQLStore {
 
     /// Changes the display name, email address and profile of a user.
     public func updateUser(
-        _ user: User, at time: Date, recording events: [AuditEvent]
+        _ user: User, from former: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome {
         try await commit(recording: events) { database in
             let facts = try database.answers(
@@ -125,8 +125,11 @@ extension SQLStore {
             )
             guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
             // A record with a value that this version does not know is not changed.
-            _ = try database.first(
+            let stored = try database.first(
                 "SELECT \(User.columns) FROM people WHERE people.id = ?", user.id.rawValue, read: User.init(_:))
+            guard let stored, stored.displayName == former.displayName, stored.email == former.email,
+                stored.profile == former.profile
+            else { return .changedMeanwhile }
             // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
             try database.send(
                 """
@@ -152,12 +155,10 @@ extension SQLStore {
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await commit(ending: .usually(.userDisabled, .session, .grant), recording: events) { database in
+            guard try !database.isSo("disabled_at IS NOT NULL", of: user) else { return .unchanged }
             if let obstacle = try database.obstacle(toLosing: user) { return obstacle }
             try database.send(
-                "UPDATE people SET disabled_at = coalesce(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
-                user.rawValue,
-                time.microseconds
-            )
+                "UPDATE people SET disabled_at = ?2, changed_at = ?2 WHERE id = ?1", user.rawValue, time.microseconds)
             _ = try database.endSessions(of: user, at: time)
             try database.deleteLinks(of: user)
             return .changed
@@ -169,6 +170,7 @@ extension SQLStore {
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await commit(recording: events) { database in
+            guard try !database.isSo("disabled_at IS NULL", of: user) else { return .unchanged }
             let enabled = try database.run(
                 "UPDATE people SET disabled_at = NULL, changed_at = ?2 WHERE id = ?1", user.rawValue, time.microseconds)
             return enabled == 1 ? .changed : .notFound
@@ -179,17 +181,17 @@ extension SQLStore {
     public func setAdministrator(
         _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await commit(ending: .usually(.session, .grant), recording: events) { database in
+        try await commit(ending: .usually(.userDemoted, .session, .grant), recording: events) { database in
+            guard try !database.isSo("is_administrator = \(isAdministrator ? 1 : 0)", of: user) else {
+                return .unchanged
+            }
             if !isAdministrator, let obstacle = try database.obstacle(toLosing: user) { return obstacle }
-            let wasAdministrator = try database.answers(
-                "SELECT is_administrator = 1 FROM people WHERE id = ?", user.rawValue
-            ).first
-            guard let wasAdministrator else { return .notFound }
-            try database.send(
+            let changed = try database.run(
                 "UPDATE people SET is_administrator = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue,
                 isAdministrator, time.microseconds)
+            guard changed == 1 else { return .notFound }
             // A sign-in as an administrator can need more than the one of the session.
-            if isAdministrator, !wasAdministrator { _ = try database.endSessions(of: user, at: time) }
+            if isAdministrator { _ = try database.endSessions(of: user, at: time) }
             return .changed
         }
     }
@@ -236,6 +238,11 @@ extension SQLConnection {
         )
         try deleteLinks(of: user)
         return true
+    }
+
+    /// Checks whether a user exists and fulfils a condition.
+    fileprivate func isSo(_ condition: String, of user: UserIdentifier) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND \(condition))", user.rawValue) == [true]
     }
 
     /// Returns the reason why a user must stay an administrator who can sign in; nil if there is none.

@@ -158,6 +158,22 @@ struct QueryPlanTests {
         #expect(try await plan(of: RemovalCounts.query).allSatisfy { !$0.hasPrefix("SCAN") || $0 == "SCAN counted" })
     }
 
+    // SQLite finds rows by the first of several bounds, whichever is nearer.
+    @Test(arguments: [nil, "ada", "zoe"])
+    func `a search has one bound at each end of the user names`(_ after: String?) throws {
+        var extent = UserQueryExtent()
+        extent.last = Username("zoey")
+        let query = UserQuery(search: UserSearch("zo"), after: after.flatMap { Username($0) })
+        let page = query.page(in: extent)
+        let search = try #require(page.sql.split(separator: "UNION").first)
+        for statement in [Substring(query.lastExamined.sql), search] {
+            #expect(statement.matches(of: /username >=? \?1/).count == 1, "\(statement)")
+            #expect(statement.matches(of: /username [<>]/).count == 2, "\(statement)")
+        }
+        #expect(page.values.first as? String == (after == "zoe" ? "zoe" : "zo"))
+        #expect(page.values.dropFirst().first as? String == "zoey")
+    }
+
     @Test(arguments: [DeviceAuthorization.countInNetwork, DeviceAuthorization.count])
     func `pending device authorizations are counted with an index`(_ statement: String) async throws {
         let steps = try await plan(of: statement)

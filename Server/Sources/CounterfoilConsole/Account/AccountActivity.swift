@@ -50,7 +50,9 @@ struct AccountActivity: Sendable {
             guard let text = ActivityText(event) else { return nil }
             return ActivityPage.Row(
                 what: exchange.words(text), client: event.clientID.flatMap { clients[$0] },
-                time: exchange.words.moment(event.at), source: event.source, isFromOperator: event.isFromCommand)
+                time: exchange.words.moment(event.at),
+                source: event.isFromAdministrator ? nil : event.source,
+                isFromOperator: event.isFromCommand || event.isFromAdministrator)
         }
     }
 }
@@ -107,9 +109,11 @@ enum ActivityText: String, LocalizationKey {
             return
         }
         let isDone = event.outcome == .done
-        let detail = event.detail.map { text in
-            event.isFromCommand ? String(text.dropFirst(AuditEvent.commandPrefix.count)) : text
-        }
+        var detail = event.detail
+        // The account of another user.
+        if detail?.hasPrefix(AuditEvent.otherAccountPrefix) == true { return nil }
+        if event.isFromCommand { detail?.removeFirst(AuditEvent.commandPrefix.count) }
+        if event.isFromAdministrator { detail?.removeFirst(AuditEvent.administratorPrefix.count) }
         switch event.kind {
         case .signIn where isDone: self = .signedIn
         case .signIn: self = event.reason == .secondFactor && event.explanation != nil ? .secondStep : .signInFailed

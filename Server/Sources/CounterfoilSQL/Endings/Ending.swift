@@ -6,7 +6,8 @@ package import CounterfoilStore
 package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
-        case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDeleted, invitation
+        case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDemoted, userDeleted,
+            invitation
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret
@@ -21,6 +22,7 @@ package struct Ending: Sendable, Hashable {
             case .secondFactor: "second-factor"
             case .recoveryCode: "recovery-code"
             case .userDisabled: "user-disabled"
+            case .userDemoted: "user-demoted"
             case .userDeleted: "user-deleted"
             case .invitation: "invitation"
             case .grant: "grant"

@@ -67,6 +67,10 @@ package struct EndingTrigger: Sendable {
             .userDisabled, "people",
             .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),
             subject: .text("number")),
+        EndingTrigger(
+            .userDemoted, "people",
+            .update(columns: "is_administrator", condition: "OLD.is_administrator = 1 AND NEW.is_administrator = 0"),
+            subject: .text("number")),
         EndingTrigger(.userDeleted, "people", .deletion, subject: .text("number")),
         EndingTrigger(
             .invitation, "invitations",

@@ -72,6 +72,9 @@ extension SQLConnection {
             try send(
                 "UPDATE people SET disabled_at = coalesce(disabled_at, ?3) WHERE \(Self.isUser)", repetition.user,
                 repetition.latestUser, time)
+        case .userDemoted:
+            try send(
+                "UPDATE people SET is_administrator = 0 WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
         case .clientSuspended:
             try send(
                 """

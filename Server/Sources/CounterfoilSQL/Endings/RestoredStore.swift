@@ -14,6 +14,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutWayIn: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
+    /// The users who lost the rights of an administrator after the copy, so that they have none now.
+    package var demoted: [String] = []
     /// The clients that were suspended after the copy, so that they are suspended now.
     package var suspendedClients: [String] = []
     /// The clients that were changed after the copy and have their former registration.
@@ -263,6 +265,7 @@ package struct RestoredStore: Sendable {
             report.withoutWayIn = users.filter { !report.withoutPassword.contains($0) }
         }
         report.disabled = try await usernames(distinct(.userDisabled))
+        report.demoted = try await usernames(distinct(.userDemoted))
         report.suspendedClients = try await clients(distinct(.clientSuspended))
         report.changedClients = try await clients(distinct(.clientChanged))
         let apis = distinct(.apiChanged).map(\.ending.subject)

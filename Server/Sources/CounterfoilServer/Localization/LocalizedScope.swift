@@ -1,6 +1,14 @@
 import CounterfoilProtocol
 package import CounterfoilStore
 
+extension ScopeDefinition {
+    /// Whether the catalogue has the texts of the scope: it is a standard one whose description the owner has not
+    /// changed.
+    package var isTranslated: Bool {
+        Self.standard.contains { $0.token == token && $0.description == description }
+    }
+}
+
 extension Localizer {
     /// Describes a scope to a user.
     ///
@@ -9,9 +17,6 @@ extension Localizer {
     /// in the standard language.
     package func callAsFunction(_ scope: ScopeDefinition) -> String {
         if let text = scope.texts[language] { return text }
-        let isOurs = ScopeDefinition.standard.contains { ours in
-            ours.token == scope.token && ours.description == scope.description
-        }
-        return isOurs ? self(LocalizedText(key: "scope.\(scope.token.rawValue)")) : scope.description
+        return scope.isTranslated ? self(LocalizedText(key: "scope.\(scope.token.rawValue)")) : scope.description
     }
 }

@@ -130,6 +130,9 @@ extension RegisteredResource {
     package var revision: String {
         RecordDigest([resource.rawValue, name, scope.description, tokenType.rawValue, "\(requiresBoundTokens)"]).text
     }
+
+    /// A digest of the digest of the secret, by which a form finds that the secret was replaced since it was shown.
+    package var secretRevision: String { RecordDigest([Base64URL.encode(secret.bytes)]).text }
 }
 
 /// The digest of a record that has no revision number.

@@ -62,6 +62,7 @@ package struct RegistryAdministration: Sendable {
         let events: @Sendable (ScopeUses) -> [AuditEvent] = { [event] uses in
             [event(.setting, nil, "deleted the scope \(token)")]
                 + uses.clients.map { event(.client, $0, "removed the scope \(token)") }
+                + uses.resources.map { event(.setting, nil, "removed the scope \(token) from the API \($0)") }
         }
         let outcome = try await store.removeScope(
             token, takingFromUses: takesFromUses, at: time, recording: events)
@@ -96,7 +97,8 @@ package struct RegistryAdministration: Sendable {
             event(
                 .setting, nil,
                 "changed the API \(api.resource), jwt_type \(api.tokenType.rawValue)"
-                    + (api.requiresBoundTokens ? ", bound tokens only" : ""))
+                    + (api.requiresBoundTokens ? ", bound tokens only" : "")
+                    + api.scope.difference(from: former.scope))
         ]
         switch try await store.updateResource(api, from: former, recording: events) {
         case .updated: count(events)
@@ -131,12 +133,30 @@ package struct RegistryAdministration: Sendable {
 }
 
 extension ScopeDefinition {
-    /// The languages of the changed texts, for the audit log.
+    /// The languages of the changed texts and the changed options, for the audit log.
     fileprivate func difference(from former: ScopeDefinition) -> String {
         let changed = Language.allCases.filter { language in
             language == .standard
                 ? description != former.description : texts[language] != former.texts[language]
         }
-        return changed.isEmpty ? "" : ", texts: " + changed.map(\.rawValue).joined(separator: " ")
+        let options = [
+            ("listed", isListed, former.isListed), ("ticked", startsTicked, former.startsTicked),
+            ("reserved", isReserved, former.isReserved),
+        ]
+        return (changed.isEmpty ? "" : ", texts: " + changed.map(\.rawValue).joined(separator: " "))
+            + options.filter { $0.1 != $0.2 }.map { ", \($0.1 ? "" : "not ")\($0.0)" }.joined()
+    }
+}
+
+extension Scope {
+    /// The scopes that an API has gained and lost, for the audit log.
+    fileprivate func difference(from former: Scope) -> String {
+        let (gained, lost) = (
+            tokens.filter { !former.contains($0) }, former.tokens.filter { !contains($0) }
+        )
+        func list(_ what: String, _ tokens: [Token]) -> String {
+            tokens.isEmpty ? "" : ", \(what): " + tokens.map(\.rawValue).joined(separator: " ")
+        }
+        return list("gained", gained) + list("lost", lost)
     }
 }

@@ -12,8 +12,9 @@ package enum AccountActor: Sendable {
     /// Creates the events of a change of an account, for the commit of the change.
     ///
     /// An event has one user. A change by an administrator is therefore two events with the same request: one of the
-    /// changed account, and one of the administrator. When one of the two users is deleted, the event of that user
-    /// loses the request, so that the other event does not lead back to the deleted user.
+    /// changed account, and one of the administrator. Only the latter has the source, because the user of the account
+    /// can read the former. When one of the two users is deleted, the event of that user loses the request, so that the
+    /// other event does not lead back to the deleted user.
     func events(
         _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant? = nil, detail: String, at time: Date
     ) -> [AuditEvent] {
@@ -25,20 +26,42 @@ package enum AccountActor: Sendable {
                     detail: AuditEvent.commandPrefix + detail)
             ]
         case .administrator(let administrator, let request):
-            [
-                event(
-                    kind, user: user, grant: grant, request,
-                    detail: administrator == user ? detail : AuditEvent.administratorPrefix + detail, at: time)
+            administrator == user
+                ? [
+                    AuditEvent(
+                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
+                        source: request.source, requestID: request.id, detail: detail)
+                ]
+                : [
+                    AuditEvent(
+                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
+                        requestID: request.id, detail: AuditEvent.administratorPrefix + detail),
+                    event(kind, ofOther: detail, by: administrator, request, at: time),
+                ]
+        }
+    }
+
+    /// Creates the events of the deletion of a user, of whom the log keeps the pseudonym alone.
+    func events(
+        ofDeletionOf user: UserIdentifier, as pseudonym: UserIdentifier, at time: Date
+    ) -> [AuditEvent] {
+        func deleted(_ detail: String) -> AuditEvent {
+            AuditEvent(at: time, .account, userID: pseudonym, detail: detail)
+        }
+        switch self {
+        case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
+        case .administrator(user, _): return [deleted("deleted")]
+        case .administrator(let administrator, let request):
+            return [
+                deleted(AuditEvent.administratorPrefix + "deleted"),
+                event(.account, ofOther: "deleted", by: administrator, request, at: time),
             ]
-                + (administrator == user
-                    ? []
-                    : [event(kind, user: administrator, request, detail: "another account: \(detail)", at: time)])
         }
     }
 
     /// Creates the events of the clients of a deleted user.
     func events(
-        ofClients clients: [ClientIdentifier], givenTo owner: UserIdentifier?, at time: Date
+        ofClients clients: [ClientIdentifier], of user: UserIdentifier, givenTo owner: UserIdentifier?, at time: Date
     ) -> [AuditEvent] {
         let detail = owner == nil ? "deleted with its owner" : "transferred from a deleted owner"
         return clients.map { client in
@@ -46,6 +69,7 @@ package enum AccountActor: Sendable {
             case .command:
                 AuditEvent(
                     at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
+            case .administrator(user, _): AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
             case .administrator(let administrator, let request):
                 AuditEvent(
                     at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
@@ -55,11 +79,11 @@ package enum AccountActor: Sendable {
     }
 
     private func event(
-        _ kind: AuditEvent.Kind, user: UserIdentifier, grant: Grant? = nil, _ request: IncomingRequest,
-        detail: String, at time: Date
+        _ kind: AuditEvent.Kind, ofOther detail: String, by administrator: UserIdentifier, _ request: IncomingRequest,
+        at time: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id, source: request.source,
-            requestID: request.id, detail: detail)
+            at: time, kind, userID: administrator, source: request.source, requestID: request.id,
+            detail: AuditEvent.otherAccountPrefix + detail)
     }
 }

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 package import CounterfoilStore
 package import Foundation
 
@@ -42,7 +42,7 @@ package struct UserAdministration: Sendable {
         }
     }
 
-    /// Changes the display name, the email address and the profile of an account.
+    /// Changes the display name, the email address and the profile of an account, if they still are as they were read.
     ///
     /// The notice of a changed address goes to the former one.
     package func update(_ user: User, from former: User) async throws -> UpdateUserOutcome {
@@ -50,7 +50,7 @@ package struct UserAdministration: Sendable {
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
         return try await change(.account, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
-            try await store.updateUser(user, at: time, recording: events)
+            try await store.updateUser(user, from: former, at: time, recording: events)
         }
     }
 
@@ -103,6 +103,25 @@ package struct UserAdministration: Sendable {
         return true
     }
 
+    /// Creates a link by which a user sets a new password; returns nil if the user does not exist or is disabled.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - hours: The hours until the link expires.
+    ///   - issuer: The issuer of the server that answers the link.
+    package func createLink(
+        for user: UserIdentifier, hours: Int, at issuer: Issuer
+    ) async throws(StoreFault) -> (url: String, expires: Date)? {
+        let secret = MailLinkSecret()
+        let expires = time.addingTimeInterval(TimeInterval(hours) * 3600)
+        let link = UserLink(
+            digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires)
+        let events = actor.events(.account, of: user, detail: "created a link for a new password", at: time)
+        guard try await store.addUserLink(link, sending: nil, recording: events) == .added else { return nil }
+        count(events)
+        return (issuer.endpoint(Endpoint.recovery.path) + "?token=" + secret.exposed, expires)
+    }
+
     /// Deletes one passkey of a user, unless it is the last way in.
     package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
         // A notice counts against its limit before the commit, so a passkey that stays must cause none.
@@ -136,8 +155,8 @@ package struct UserAdministration: Sendable {
         let terms = try RemovalTerms(of: user, with: serverKey, ownedClients: ownedClients)
         let owner: UserIdentifier? = if case .transfer(let owner) = ownedClients { owner } else { nil }
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { [actor, time] clients in
-            actor.events(.account, of: terms.pseudonym, detail: "deleted", at: time)
-                + actor.events(ofClients: clients, givenTo: owner, at: time)
+            actor.events(ofDeletionOf: user, as: terms.pseudonym, at: time)
+                + actor.events(ofClients: clients, of: user, givenTo: owner, at: time)
         }
         let outcome = try await store.beginRemoval(of: user, by: terms, recording: events, at: time)
         if case .begun(let clients) = outcome { count(events(clients)) }

@@ -20,6 +20,11 @@ extension User {
             passwordHash: passwordHash, isAdministrator: isAdministrator, profile: profile, createdAt: time)
     }
 
+    /// A digest of the name and the address, by which a form finds that they have changed since it was shown.
+    package var revision: String {
+        RecordDigest([displayName, email?.rawValue ?? "", "\(profile.isEmailVerified == true)"]).text
+    }
+
     /// Changes the email address; another address is unverified, unless it is stated to be verified.
     package mutating func changeEmail(to address: EmailAddress?, isVerified: Bool?) {
         if address != email { profile.isEmailVerified = nil }

@@ -99,6 +99,14 @@ extension UserStore {
         try await updateUser(user, at: time, recording: [])
     }
 
+    /// Updates a user, whatever was changed meanwhile.
+    package func updateUser(
+        _ user: User, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateUserOutcome {
+        let former = try await self.user(user.id)
+        return try await updateUser(user, from: former ?? user, at: time, recording: events)
+    }
+
     /// Reads at most `limit` users after a username.
     package func users(after username: Username?, limit: Int) async throws(StoreFault) -> [User] {
         try await users(matching: UserQuery(after: username, limit: limit)).users.map(\.user)

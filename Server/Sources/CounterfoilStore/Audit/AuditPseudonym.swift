@@ -21,6 +21,12 @@ extension AuditEvent {
     /// The beginning of the detail of each event that an administrator causes for the account of another user.
     package static let administratorPrefix = "by an administrator: "
 
+    /// The beginning of the detail of each event of an administrator who has changed the account of another user.
+    package static let otherAccountPrefix = "another account: "
+
+    /// Whether an administrator has caused the event for the account of another user.
+    package var isFromAdministrator: Bool { detail?.hasPrefix(Self.administratorPrefix) == true }
+
     /// Whether a command caused the event; false for a deleted user, whose events do not show it.
     package var isFromCommand: Bool { hasNoRequest && detail?.hasPrefix(Self.commandPrefix) == true }
 

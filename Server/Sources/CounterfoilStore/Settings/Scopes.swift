@@ -204,6 +204,16 @@ public protocol ScopeStore: Sendable {
     ///
     /// - Parameter limit: The maximum number of clients, and of APIs, in the result.
     func scopeUses(of token: Scope.Token, atMost limit: Int) async throws(StoreFault) -> ScopeUses
+    /// Finds clients that can request one of some scopes, in one pass.
+    ///
+    /// - Parameters:
+    ///   - scope: The scopes.
+    ///   - limit: The maximum number of clients to return.
+    ///   - rows: The maximum number of clients to examine.
+    /// - Returns: The clients, and whether every client was examined.
+    func clients(
+        withAnyOf scope: Scope, atMost limit: Int, among rows: Int
+    ) async throws(StoreFault) -> (clients: [ClientIdentifier], isWhole: Bool)
     /// Adds a scope, unless one with the same token exists.
     func addScope(_ scope: ScopeDefinition, recording events: [AuditEvent]) async throws(StoreFault) -> AddScopeOutcome
     /// Changes a scope if its stored definition still equals `former`.

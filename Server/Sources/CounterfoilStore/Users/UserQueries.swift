@@ -3,8 +3,8 @@ public import Foundation
 
 /// The beginning of a username, an email address or a display name, or a whole identifier, by which users are found.
 public struct UserSearch: Sendable, Hashable {
-    /// The maximum length of a typed text in bytes, which is that of an email address.
-    public static let limit = 254
+    /// The maximum length of a typed text in bytes: 250 characters, whatever they are.
+    public static let limit = 1000
 
     /// The text in the form in which the store compares it.
     public let text: String

@@ -116,7 +116,7 @@ public struct User: Sendable, Hashable {
     public var acceptedTerms: AcceptedTerms?
     /// The time when the account was created.
     public var createdAt: Date
-    /// The time of the last ``UserStore/updateUser(_:at:recording:)``, `updated_at`; initially ``createdAt``.
+    /// The time of the last ``UserStore/updateUser(_:from:at:recording:)``, `updated_at`; initially ``createdAt``.
     public var changedAt: Date
     /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
@@ -179,12 +179,14 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     case userNotActive
 }
 
-/// The outcome of ``UserStore/updateUser(_:at:recording:)``.
+/// The outcome of ``UserStore/updateUser(_:from:at:recording:)``.
 public enum UpdateUserOutcome: Sendable, Hashable {
     /// The account was changed, and ``User/changedAt`` was set.
     case updated
     /// There is no such user; nothing was written.
     case notFound
+    /// The name, the address or the profile has been changed since it was read; nothing was written.
+    case changedMeanwhile
     /// Another user has this email address; nothing was written.
     case emailTaken
 }
@@ -192,8 +194,10 @@ public enum UpdateUserOutcome: Sendable, Hashable {
 /// The outcome of ``UserStore/disableUser(_:at:recording:)``, ``UserStore/enableUser(_:at:recording:)`` and
 /// ``UserStore/setAdministrator(_:of:at:recording:)``.
 public enum ChangeStandingOutcome: Sendable, Hashable {
-    /// The account is as the caller asked.
+    /// The account was changed as the caller asked.
     case changed
+    /// The account is already as the caller asked; nothing was written.
+    case unchanged
     /// There is no such user; nothing was written.
     case notFound
     /// No other administrator could sign in; nothing was written.
@@ -225,16 +229,15 @@ public protocol UserStore: Sendable {
     func addFirstAdministrator(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome
-    /// Updates the display name, the email address and the profile of a user.
+    /// Updates the display name, the email address and the profile of a user, if they still are those of `former`.
     ///
     /// ``User/changedAt`` becomes `time`, and everything else is kept.
     ///
     /// The links in mails to another address end in the same transaction (``UserLinkStore``).
     func updateUser(
-        _ user: User, at time: Date, recording events: [AuditEvent]
+        _ user: User, from former: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome
-    /// Disables a user, unless no other administrator could sign in; a user who is disabled already keeps the former
-    /// time.
+    /// Disables a user, unless no other administrator could sign in.
     ///
     /// The sessions of the user end in the same transaction (see ``SessionStore``). The method reads no other value of
     /// the record. A value that this version does not know therefore does not keep an account enabled.

@@ -98,6 +98,10 @@ extension RestoreReport {
                 + "with \"user password\":")
         list(disabled, "These users were disabled after the copy:")
         list(
+            demoted,
+            "These users lost the rights of an administrator after the copy, and have none now. Give them back with "
+                + "\"user edit NAME --administrator\" if needed:")
+        list(
             keptAdministrators,
             "These users were deleted after the copy. As the last administrators they are only disabled:")
         list(suspendedClients, "These apps were suspended after the copy, and are so again. See \"app resume\":")

@@ -56,7 +56,7 @@ extension Installation {
     /// Fails the command unless an account was enabled, disabled, or got other rights.
     func require(_ outcome: ChangeStandingOutcome, of username: Username) throws {
         switch outcome {
-        case .changed: return
+        case .changed, .unchanged: return
         case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(username)")
         case .lastAdministrator: throw CommandFailure.lastAdministrator(username)
         }

@@ -52,6 +52,8 @@ struct UserEdit: AsyncParsableCommand {
                 case .updated: break
                 case .notFound:
                     throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
+                case .changedMeanwhile:
+                    throw CommandFailure.temporary("the user \(user.username) was changed at the same time")
                 case .emailTaken:
                     throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
                 }

@@ -46,16 +46,8 @@ struct UserLinkCommand: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "no server has run with this data, so its URL is not known; start the server once, then try again")
             }
-            let secret = MailLinkSecret()
-            let expires = installation.store.now().addingTimeInterval(TimeInterval(hours) * 3600)
-            let link = UserLink(
-                digest: ArtefactDigest(ofUserLink: secret), userID: user.id, origin: .operator, expires: expires)
-            let event = installation.event(.account, user: user.id, detail: "created a link for a new password")
-            switch try await installation.store.addUserLink(link, sending: nil, recording: [event]) {
-            case .added: break
-            case .userNotActive, .queueFull: throw CommandFailure.disabled(user)
-            }
-            let url = issuer.endpoint(Endpoint.recovery.path) + "?token=" + secret.exposed
+            let link = try await installation.users.createLink(for: user.id, hours: hours, at: issuer)
+            guard let (url, expires) = link else { throw CommandFailure.disabled(user) }
             if options.json { return try Output.json(Created(sub: user.id.rawValue, url: url, expires: expires)) }
             Output.line(url)
             Output.note(

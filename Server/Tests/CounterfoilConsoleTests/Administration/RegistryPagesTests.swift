@@ -149,7 +149,9 @@ struct RegistryPagesTests {
         let shown = try await administrator.browser.open(created.action).apiPage
         #expect(shown.newSecret == nil)
         let replaced = try await administrator.browser.submit(
-            FormParameters(["ticket": shown.ticket, "decision": "secret"]), to: shown.action
+            FormParameters([
+                "ticket": shown.ticket, "decision": "secret", "secret_revision": shown.secretRevision,
+            ]), to: shown.action
         ).apiPage
         #expect(replaced.newSecret != nil && replaced.newSecret != secret)
         let details = try await test.store.audit(AuditQuery(kind: .setting)).compactMap(\.event.detail)
@@ -213,6 +215,79 @@ struct RegistryPagesTests {
             #expect(try await administrator.browser.send(.get, to: path).status == .seeOther, "\(path)")
         }
         _ = try await administrator.browser.open("/admin/scopes").scopesPage
+    }
+
+    // SEC-799
+    @Test func `a ticket is for one scope or API, and the page of an error leads back to it`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addAPI()
+        var administrator = try await Self.administrator(of: test)
+        for (path, other) in [
+            ("/admin/scopes/edit?scope=photos.read", "/admin/scopes/edit?scope=photos.write"),
+            ("/admin/scopes/delete?scope=photos.read", "/admin/scopes/delete?scope=photos.write"),
+        ] {
+            let reply = try await administrator.browser.open(other)
+            let ticket = try (try? reply.scopeFormPage.ticket) ?? reply.deleteRecordPage.ticket
+            let form = FormParameters(["ticket": ticket, "remove_from_all": "on"])
+            let refused = try await administrator.browser.send(.post, to: path, form: form)
+            #expect(refused.status == .forbidden, "\(path)")
+            let query = FormParameters(["to": path]).encoded
+            #expect(try refused.html().contains(query.replacing("&", with: "&amp;")), "\(path)")
+        }
+        #expect(try await Self.scope(test) != nil)
+    }
+
+    @Test func `a form that is sent twice replaces the secret once`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addAPI()
+        var administrator = try await Self.administrator(of: test)
+        let page = try await administrator.browser.open("/admin/apis/api?api=https%3A%2F%2Fphotos.example.com").apiPage
+        let form = FormParameters([
+            "ticket": page.ticket, "secret_revision": page.secretRevision, "decision": "secret",
+        ])
+        #expect(try await administrator.browser.submit(form, to: page.action).apiPage.newSecret != nil)
+        let again = try await administrator.browser.submit(form, to: page.action)
+        #expect(try again.status == .conflict && again.apiPage.newSecret == nil && again.apiPage.problems.count == 1)
+    }
+
+    @Test func `the log says which options of a scope and which scopes of an API were changed`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addAPI()
+        var administrator = try await Self.administrator(of: test)
+        let scope = try await administrator.browser.open("/admin/scopes/edit?scope=photos.read").scopeFormPage
+        let former = try #require(try await Self.scope(test))
+        let text = try #require(scope.texts.first?.field.value)
+        var fields = ["text_en": text, "reserved": former.isReserved ? "" : "on"]
+        if former.isListed { fields["listed"] = "on" }
+        if former.startsTicked { fields["starts_ticked"] = "on" }
+        _ = try await administrator.browser.submit(Self.form(scope, fields), to: scope.action).scopesPage
+        let path = "/admin/apis/edit?api=https%3A%2F%2Fphotos.example.com"
+        let api = try await administrator.browser.open(path).apiFormPage
+        let values = ["name": "Photos", "scope": "photos.read", "jwt_type": "at+jwt"]
+        _ = try await administrator.browser.submit(Self.form(api, values), to: api.action).apisPage
+        let deletion = try await administrator.browser.open("/admin/scopes/delete?scope=photos.read").deleteRecordPage
+        _ = try await administrator.browser.submit(
+            FormParameters(["ticket": deletion.ticket, "remove_from_all": "on"]), to: deletion.action
+        ).scopesPage
+        let details = try await test.store.audit(AuditQuery(kind: .setting)).compactMap(\.event.detail)
+        #expect(details.contains { $0.hasPrefix("changed the scope photos.read, ") && $0.hasSuffix("reserved") })
+        #expect(details.contains { $0.hasSuffix(", lost: photos.write") })
+        #expect(details.contains("removed the scope photos.read from the API https://photos.example.com"))
+    }
+
+    @Test func `a standard scope has the translations of the server until its English text is changed`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Self.administrator(of: test)
+        for isChanged in [false, true] {
+            let page = try await administrator.browser.open("/admin/scopes/edit?scope=email").scopeFormPage
+            #expect(page.isTranslated == !isChanged)
+            let list = try await administrator.browser.open("/admin/scopes").scopesPage
+            let row = try #require(list.rows.first { $0.name == "email" })
+            #expect(row.languages == (isChanged ? "en" : "en, de, es, fr, nb"))
+            _ = try await administrator.browser.submit(
+                Self.form(page, ["text_en": "See where to write to you"]), to: page.action
+            ).scopesPage
+        }
     }
 
     @Test func `developers see the APIs with their scopes`() async throws {

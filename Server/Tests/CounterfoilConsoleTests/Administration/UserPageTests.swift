@@ -30,7 +30,7 @@ struct UserPageTests {
         _ decision: String, _ fields: [String: String] = [:], to user: User
     ) async throws -> Reply {
         let page = try await administrator.browser.open(path(user)).userAccountPage
-        var form = FormParameters(["ticket": page.ticket, "decision": decision])
+        var form = FormParameters(["ticket": page.ticket, "decision": decision, "revision": page.revision])
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
         return try await administrator.browser.submit(form, to: page.action)
     }
@@ -103,7 +103,7 @@ struct UserPageTests {
 
     // A filter that is not understood does not widen the answer.
     @Test(arguments: [
-        "search=%00", "search=" + String(repeating: "a", count: 300), "state=off", "role=owner", "signed_in=before",
+        "search=%00", "search=" + String(repeating: "a", count: 1001), "state=off", "role=owner", "signed_in=before",
         "signed_in=never&day=2027-01-31", "day=2027-01-31", "signed_in=since&day=soon", "no_passkey=yes",
         "after=1801387800123456,42", "after=%00", "after=a&after=b", "before=a", "search=a&search=b", "search=%ZZ",
     ])
@@ -138,12 +138,56 @@ struct UserPageTests {
         #expect(changed.kind == .account && changed.detail == "by an administrator: disabled")
         #expect(acted.kind == .account && acted.detail == "another account: disabled")
         #expect(changed.requestID != nil && changed.requestID == acted.requestID)
+        // The user of the account can read its event, but not from where the administrator works.
+        #expect(changed.source == nil && acted.source != nil)
         // A change of the own account is one event.
         let before = try await events(of: root).count
         let form = ["display_name": "Root", "email": "root@example.com"]
         #expect(try await send("edit", form, to: root).userAccountPage.notice == "The account is saved.")
         let own = try await events(of: root)
         #expect(own.count == before + 1 && own.first?.detail == "changed")
+    }
+
+    @Test mutating func `a user reads what an administrator did, and no address, and the administrator nothing`()
+        async throws
+    {
+        var alice = test.browser(source: "203.0.113.77")
+        try await alice.signInToConsole(username: "alice")
+        var other = test.browser(source: "203.0.113.78")
+        try await other.signInToConsole(username: "alice")
+        test.clock.advance(by: 1)
+        let page = try await administrator.browser.open(path(test.alice)).userAccountPage
+        let session = try #require(page.rows.last)
+        _ = try await send("end", ["session": session.id], to: test.alice)
+        _ = try await send("edit", ["display_name": "Alice B.", "email": "alice@example.com"], to: test.alice)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        let rows = try await browser.open("/account/activity").activityPage.rows.filter(\.isFromOperator)
+        #expect(rows.count == 2 && rows.allSatisfy { $0.source == nil })
+        #expect(rows.contains { $0.what == "Signed out elsewhere" })
+        let own = try await administrator.browser.open("/account/activity").activityPage.rows
+        #expect(!own.isEmpty && own.allSatisfy { $0.what == "Signed in" })
+    }
+
+    @Test mutating func `a change that changes nothing is not recorded`() async throws {
+        for _ in 1...2 { #expect(try await send("disable", to: test.alice).userAccountPage.isDisabled) }
+        for _ in 1...2 { #expect(try await !send("enable", to: test.alice).userAccountPage.isDisabled) }
+        let changes = try await events(of: test.alice).filter { $0.kind == .account }.map(\.detail)
+        #expect(changes == ["by an administrator: enabled", "by an administrator: disabled"])
+    }
+
+    @Test mutating func `administrators who delete their own accounts leave no address behind`() async throws {
+        _ = try await test.addUser("other", isAdministrator: true)
+        let page = try await administrator.browser.open(path(root, "/delete")).deleteUserPage
+        let form = FormParameters(["ticket": page.ticket, "username": "root"])
+        let reply = try await administrator.browser.send(.post, to: page.action, form: form)
+        #expect(reply.status == .seeOther)
+        #expect(try await test.store.user(root.id) == nil)
+        let log = try await test.store.audit(AuditQuery(kind: .account)).map(\.event)
+        let deleted = log.filter { $0.detail?.hasSuffix("deleted") == true }
+        #expect(deleted.count == 1 && deleted.first?.userID?.isPseudonym == true)
+        #expect(deleted.first?.detail == "deleted")
+        #expect(deleted.allSatisfy { $0.source == nil && $0.requestID == nil })
     }
 
     @Test mutating func `rights are given and taken, but not those of the last administrator`() async throws {
@@ -178,12 +222,15 @@ struct UserPageTests {
         #expect(refused.username.value == "a b" && refused.email.value == "@")
     }
 
-    @Test mutating func `another email address is not verified unless the administrator says so`() async throws {
-        for isVerified in [true, false] {
-            var form = ["display_name": "Alice A.", "email": isVerified ? "a1@example.com" : "a2@example.com"]
-            if isVerified { form["email_verified"] = "on" }
+    // The box was ticked for the former address.
+    @Test mutating func `another email address is not verified, whatever the box of the former one says`() async throws
+    {
+        for (address, isVerified) in [
+            ("a1@example.com", false), ("a1@example.com", true), ("a2@example.com", false),
+        ] {
+            let form = ["display_name": "Alice A.", "email": address, "email_verified": "on"]
             let page = try await send("edit", form, to: test.alice).userAccountPage
-            #expect(page.isEmailVerified == isVerified && page.name == "Alice A.")
+            #expect(page.isEmailVerified == isVerified && page.name == "Alice A." && page.address == address)
         }
         let taken = try await send("edit", ["display_name": "A", "email": "root@example.com"], to: test.alice)
         #expect(try taken.status == .conflict && taken.userAccountPage.problems.map(\.field) == ["email"])
@@ -191,6 +238,44 @@ struct UserPageTests {
         let empty = try await send("edit", ["display_name": " ", "email": "x"], to: test.alice).userAccountPage
         #expect(empty.problems.map(\.field) == ["display_name", "email"] && empty.isEditing)
         #expect(try await test.store.user(test.alice.id)?.displayName == "Alice A.")
+    }
+
+    @Test mutating func `a form with outdated values does not undo the change of another administrator`() async throws {
+        let page = try await administrator.browser.open(path(test.alice)).userAccountPage
+        _ = try await send("edit", ["display_name": "Alice Z.", "email": "z@example.com"], to: test.alice)
+        let form = FormParameters([
+            "ticket": page.ticket, "decision": "edit", "revision": page.revision, "display_name": "Alice O.",
+            "email": "alice@example.com",
+        ])
+        let reply = try await administrator.browser.submit(form, to: page.action)
+        let again = try reply.userAccountPage
+        #expect(reply.status == .conflict && again.problems.count == 1 && again.displayName.value == "Alice O.")
+        let stored = try #require(try await test.store.user(test.alice.id))
+        #expect(stored.displayName == "Alice Z." && stored.email?.rawValue == "z@example.com")
+        // The commit compares, too.
+        var old = test.alice
+        old.displayName = "Alice O."
+        #expect(
+            try await test.store.updateUser(old, from: test.alice, at: test.clock.now, recording: [])
+                == .changedMeanwhile)
+        #expect(try await test.store.user(test.alice.id) == stored)
+    }
+
+    @Test mutating func `a one-time link is shown once, and lets the user set a password`() async throws {
+        let reply = try await send("link", to: test.alice)
+        let link = try #require(try reply.userAccountPage.link)
+        #expect(link.hasPrefix(test.server.settings.issuer.endpoint(Endpoint.recovery.path) + "?token="))
+        #expect(try reply.html().contains(link))
+        #expect(try await administrator.browser.open(path(test.alice)).userAccountPage.link == nil)
+        let log = try await events(of: test.alice)
+        #expect(log.first?.detail == "by an administrator: created a link for a new password")
+        #expect(try await events(of: root).first?.detail == "another account: created a link for a new password")
+        var visitor = test.browser()
+        let target = link.replacing(test.server.settings.issuer.rawValue, with: "")
+        #expect(try await visitor.send(.get, to: target).status == .ok)
+        _ = try await send("disable", to: test.alice)
+        let refused = try await send("link", to: test.alice)
+        #expect(try refused.status == .conflict && refused.userAccountPage.link == nil)
     }
 
     @Test mutating func `an administrator ends sessions and sign-ins of apps of the user alone`() async throws {

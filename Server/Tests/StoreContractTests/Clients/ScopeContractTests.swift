@@ -96,6 +96,11 @@ struct ScopeContractTests {
             #expect(bounded.clients.reduce(0) { $0 + $1.count } == 1)
             #expect(try await store.scopeUses(of: Self.longer, atMost: 1).clients == [first.id])
             #expect(try await store.scopeUses(of: Self.longer, atMost: 9).clients.count == 2)
+            let whole = try await store.clients(withAnyOf: Scope([Self.longer]), atMost: 9, among: 100)
+            #expect(whole.clients.count == 2 && whole.isWhole)
+            let some = try await store.clients(withAnyOf: Scope([Self.longer]), atMost: 1, among: 1)
+            #expect(some.clients.count <= 1 && !some.isWhole)
+            #expect(try await store.clients(withAnyOf: Scope([]), atMost: 9, among: 100).clients.isEmpty)
         }
     }
 

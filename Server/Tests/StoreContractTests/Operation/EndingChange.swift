@@ -276,6 +276,25 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 report: report)
         },
+        EndingChange("the withdrawn rights of an administrator", [.userDemoted]) { world async throws in
+            var report = RestoreReport()
+            report.demoted = [world.user.username.rawValue]
+            return Steps(
+                prepare: { world async throws in
+                    var other = try User.named("root")
+                    other.isAdministrator = true
+                    #expect(try await world.store.addUser(other) == .added)
+                    _ = try await world.store.setAdministrator(
+                        true, of: world.user.id, at: World.now, recording: [])
+                },
+                end: { world async throws in
+                    _ = try await world.store.setAdministrator(
+                        false, of: world.user.id, at: World.now, recording: [])
+                },
+                isValid: { try await $0.store.user($0.user.id)?.isAdministrator == true },
+                isLeft: { try await $0.store.user($0.user.id)?.disabledAt == nil },
+                report: report)
+        },
         EndingChange("a deleted user", [.userDeleted, .session, .consent]) { world async throws in
             let grant = world.grant()
             return Steps(

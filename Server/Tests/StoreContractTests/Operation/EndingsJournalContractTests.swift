@@ -179,6 +179,9 @@ struct EndingsJournalContractTests {
                     ["UPDATE people SET password_hash = 'x'", "UPDATE people SET disabled_at = 1"],
                     [.password, .userDisabled]
                 ),
+                (["UPDATE people SET is_administrator = 1"], []),
+                (["UPDATE people SET is_administrator = 0"], [.userDemoted]),
+                (["UPDATE people SET is_administrator = 0"], []),
                 (["UPDATE people SET password_hash = 'x'"], []),
                 (["DELETE FROM scopes WHERE name <> 'openid'", "UPDATE people SET changed_at = 1"], [.scope]),
                 (["UPDATE people SET changed_at = 2"], []),

@@ -59,12 +59,18 @@ struct UserContractTests {
             #expect(try await store.user(user.id) == disabled)
             #expect(try await store.sessions(of: user.id).isEmpty)
             #expect(try await store.audit(AuditQuery(userID: user.id)).map(\.event) == [event])
-            // The time at which the account was disabled stays.
-            #expect(try await store.disableUser(user.id, at: World.now + 2, recording: []) == .changed)
-            disabled.changedAt = World.now + 2
+            // A change of nothing is none, and has no event.
+            #expect(try await store.disableUser(user.id, at: World.now + 2, recording: [event]) == .unchanged)
+            #expect(
+                try await store.setAdministrator(false, of: user.id, at: World.now + 2, recording: [event])
+                    == .unchanged)
             #expect(try await store.user(user.id) == disabled)
             let unknown = UserIdentifier()
             #expect(try await store.disableUser(unknown, at: World.now, recording: [event]) == .notFound)
+            #expect(try await store.audit(AuditQuery()).count == 1)
+            #expect(try await store.enableUser(user.id, at: World.now + 3, recording: []) == .changed)
+            #expect(try await store.enableUser(user.id, at: World.now + 4, recording: [event]) == .unchanged)
+            #expect(try await store.user(user.id)?.changedAt == World.now + 3)
             #expect(try await store.audit(AuditQuery()).count == 1)
         }
     }

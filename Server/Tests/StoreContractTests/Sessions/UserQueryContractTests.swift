@@ -63,7 +63,7 @@ struct UserQueryContractTests {
         }
     }
 
-    @Test(arguments: ["", "  ", "\u{200B}", "a\0", "a\nb", String(repeating: "a", count: 255)])
+    @Test(arguments: ["", "  ", "\u{200B}", "a\0", "a\nb", String(repeating: "a", count: 1001)])
     func `a text that no search can have is refused`(typed: String) {
         #expect(UserSearch(typed) == nil)
     }
@@ -215,13 +215,56 @@ struct UserQueryContractTests {
                 if isLeft { _ = try await store.beginSession(.example(of: root), proving: .example, replacing: nil) }
                 let changed = try await store.setAdministrator(
                     isAdministrator, of: root.id, at: World.now, recording: [])
-                #expect(changed == .changed)
+                #expect(changed == (isAdministrator && isLeft ? .unchanged : .changed))
                 #expect(try await store.sessions(of: root.id).isEmpty == !isLeft)
             }
             for isAdministrator in [true, false] {
                 let outcome = try await store.setAdministrator(
                     isAdministrator, of: UserIdentifier(), at: World.now, recording: [])
                 #expect(outcome == .notFound)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an administrator without a way to sign in is none who is left`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let root = try Self.user("root", isAdministrator: true)
+            var new = try Self.user("new", isAdministrator: true)
+            new.passwordHash = nil
+            for user in [root, new] { #expect(try await store.addUser(user) == .added) }
+            func outcomes() async throws -> [ChangeStandingOutcome] {
+                [
+                    try await store.disableUser(root.id, at: World.now, recording: []),
+                    try await store.setAdministrator(false, of: root.id, at: World.now, recording: []),
+                ]
+            }
+            #expect(try await outcomes() == [.lastAdministrator, .lastAdministrator])
+            let removal = try await store.beginRemoval(
+                of: root.id, by: World.terms(of: root), recording: { _ in [] }, at: World.now)
+            #expect(removal == .lastAdministrator)
+            let passkey = Passkey.example(1, of: new)
+            #expect(try await store.addPasskey(passkey, recording: []) == .added)
+            #expect(try await outcomes() == [.changed, .changed])
+            // The passkey of the one who is left is the last way in.
+            #expect(try await store.removePasskey(passkey.digest, of: new.id, recording: []) == .neededAsWayIn)
+        }
+    }
+
+    // The text of the search and the last user of a page are both lower bounds, and the larger one counts.
+    @Test(arguments: StoreKind.allCases)
+    func `a search continues before and after its text`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            for user in [
+                try Self.user("ann", email: "mia@example.com"), try Self.user("mia"), try Self.user("mia2"),
+                try Self.user("zoe", displayName: "Mia"),
+            ] { #expect(try await store.addUser(user) == .added) }
+            for (after, names) in [
+                (nil, ["ann", "mia", "mia2", "zoe"]), ("aaa", ["ann", "mia", "mia2", "zoe"]),
+                ("ann", ["mia", "mia2", "zoe"]), ("mia", ["mia2", "zoe"]), ("mia2", ["zoe"]), ("zoe", []),
+            ] as [(String?, [String])] {
+                let query = UserQuery(search: UserSearch("mia"), after: after.flatMap { Username($0) })
+                #expect(try await Self.names(store, query) == names)
             }
         }
     }

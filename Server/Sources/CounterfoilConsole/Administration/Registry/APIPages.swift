@@ -34,6 +34,7 @@ package struct APIPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
+    package var problems: [FormProblem] = []
     package var name: DisplayName
     package var uri: String
     package var clientID: String
@@ -47,6 +48,8 @@ package struct APIPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
+    /// A digest of the digest of the secret, which the form posts, so that one form replaces one secret.
+    package var secretRevision: String
     package var editPath: String
     package var deletePath: String
     package var listPath: String

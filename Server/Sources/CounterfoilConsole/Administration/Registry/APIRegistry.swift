@@ -30,13 +30,18 @@ struct APIRegistry: Sendable {
     func show(_ exchange: Console.Exchange) async throws -> Reply { page(exchange, of: try await api(exchange)) }
 
     func replaceSecret(_ exchange: Console.Exchange) async throws -> Reply {
-        let api = try await api(exchange)
+        var api = try await api(exchange)
         let (form, _) = try console.form(exchange)
         guard try form.value("decision") == "secret" else { throw PageProblem.noDecision }
+        // The form was sent a second time, and the first secret was shown already.
+        guard try form.value("secret_revision") == api.secretRevision else {
+            return page(exchange, of: api, problem: Problem(nil, .changedMeanwhile))
+        }
         let administration = console.administration(by: exchange)
         guard let secret = try await administration.replaceSecret(of: api.resource, random: console.random) else {
             throw NotFoundError()
         }
+        api.secret = ArtefactDigest(of: secret)
         return page(exchange, of: api, newSecret: secret)
     }
 
@@ -84,18 +89,15 @@ struct APIRegistry: Sendable {
     func askToDelete(_ exchange: Console.Exchange) async throws -> Reply {
         let api = try await api(exchange)
         let limit = ScopeRegistry.usesLimit
-        var clients: [ClientIdentifier] = []
-        for token in api.scope.withoutStandard.tokens where clients.count <= limit {
-            for client in try await console.store.scopeUses(of: token, atMost: limit + 1).clients
-            where !clients.contains(client) { clients.append(client) }
-        }
+        let (clients, isWhole) = try await console.store.clients(
+            withAnyOf: api.scope.withoutStandard, atMost: limit + 1, among: ScopeRegistry.countLimit)
         let registry = try await console.registry.fresh()
         var uses: [DeleteRecordPage.Use] = []
         for id in clients.prefix(limit) { uses.append(try await console.use(of: id, in: registry)) }
         let page = DeleteRecordPage(
             console: console.head(exchange, in: .administration), api: DisplayName(api.name), uses: uses,
-            hasMore: clients.count > limit, action: console.path(.deleteAPI, ofAPI: api.resource),
-            ticket: console.ticket(exchange, for: console.path(.deleteAPI)),
+            hasMore: clients.count > limit || !isWhole, action: console.path(.deleteAPI, ofAPI: api.resource),
+            ticket: console.ticket(exchange, for: console.path(.deleteAPI, ofAPI: api.resource)),
             cancelPath: console.path(.api, ofAPI: api.resource), listPath: console.path(.apis))
         return Reply(.ok, .page(page))
     }
@@ -108,7 +110,8 @@ struct APIRegistry: Sendable {
     }
 
     private func page(
-        _ exchange: Console.Exchange, of api: RegisteredResource, newSecret: ClientSecret? = nil
+        _ exchange: Console.Exchange, of api: RegisteredResource, newSecret: ClientSecret? = nil,
+        problem: Problem? = nil
     ) -> Reply {
         let words = exchange.words
         let connection = connection(of: api)
@@ -117,7 +120,8 @@ struct APIRegistry: Sendable {
         }
         let page = APIPage(
             console: console.head(exchange, in: .administration),
-            notice: exchange.notice(RegistryNotice.self), name: DisplayName(api.name), uri: api.resource.rawValue,
+            notice: exchange.notice(RegistryNotice.self), problems: problem.map { [FormProblem(words($0.text))] } ?? [],
+            name: DisplayName(api.name), uri: api.resource.rawValue,
             clientID: api.clientID.rawValue, registered: words.moment(api.createdAt), newSecret: newSecret?.exposed,
             values: [
                 value(LocalizedText("connect.issuer"), connection.issuer.rawValue),
@@ -135,10 +139,11 @@ struct APIRegistry: Sendable {
                     product: $0.product, file: $0.file, text: $0.text.trimmingCharacters(in: .newlines))
             },
             action: console.path(.api, ofAPI: api.resource),
-            ticket: console.ticket(exchange, for: console.path(.api)),
+            ticket: console.ticket(exchange, for: console.path(.api, ofAPI: api.resource)),
+            secretRevision: api.secretRevision,
             editPath: console.path(.editAPI, ofAPI: api.resource),
             deletePath: console.path(.deleteAPI, ofAPI: api.resource), listPath: console.path(.apis))
-        return Reply(.ok, .page(page))
+        return Reply(problem == nil ? .ok : .conflict, .page(page))
     }
 
     private func form(
@@ -153,7 +158,7 @@ struct APIRegistry: Sendable {
         func field(_ field: APIDraft.Field, _ value: String) -> FormField {
             FormField(field.rawValue, value, problem: problem(field))
         }
-        let endpoint: Endpoint = api == nil ? .newAPI : .editAPI
+        let action = api.map { console.path(.editAPI, ofAPI: $0.resource) } ?? console.path(.newAPI)
         let scopes = try await console.registry.fresh().scopes()
         // The standard scopes concern the user and not an API; one that an API has stays selectable.
         let offered = scopes.filter { !$0.token.isStandard || draft.scopes.contains($0.token.rawValue) }
@@ -183,8 +188,8 @@ struct APIRegistry: Sendable {
             requiresBoundTokens: FormCheck(
                 APIDraft.Field.requiresBoundTokens.rawValue, isOn: draft.requiresBoundTokens,
                 problem: problem(.requiresBoundTokens)),
-            action: api.map { console.path(endpoint, ofAPI: $0.resource) } ?? console.path(endpoint),
-            ticket: console.ticket(exchange, for: console.path(endpoint)),
+            action: action,
+            ticket: console.ticket(exchange, for: action),
             revision: api?.revision ?? "",
             cancelPath: api.map { console.path(.api, ofAPI: $0.resource) } ?? console.path(.apis),
             newScopePath: console.path(.newScope))

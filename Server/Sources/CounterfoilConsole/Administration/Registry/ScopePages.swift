@@ -64,6 +64,8 @@ package struct ScopeFormPage: ConsolePage, Hashable {
     /// The field `name` of a new scope; nil for one that exists.
     package var name: FormField?
     package var texts: [Text]
+    /// Whether users read the texts of the catalogue in a language without a text.
+    package var isTranslated: Bool
     /// The field `listed`; nil for a standard scope, which is always listed.
     package var listed: FormCheck?
     package var startsTicked: FormCheck

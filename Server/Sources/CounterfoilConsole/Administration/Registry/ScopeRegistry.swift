@@ -23,7 +23,9 @@ struct ScopeRegistry: Sendable {
         let words = exchange.words
         let rows = try await registry.scopes().map { scope in
             let optional = usage.clients(withOptional: scope.token)
-            let languages = scope.texts.keys.map(\.rawValue).sorted()
+            let languages =
+                (scope.isTranslated ? Language.allCases.filter { $0 != .standard } : Array(scope.texts.keys))
+                .map(\.rawValue).sorted()
             return ScopesPage.Row(
                 name: scope.token.rawValue, text: words(scope),
                 languages: ([Language.standard.rawValue] + languages).joined(separator: ", "),
@@ -125,7 +127,7 @@ struct ScopeRegistry: Sendable {
             hasMore: max(uses.clients.count, uses.resources.count) > Self.usesLimit,
             removesFromAll: uses.isEmpty ? nil : FormCheck("remove_from_all", problem: said),
             action: path(.deleteScope, of: token),
-            ticket: console.ticket(exchange, for: console.path(.deleteScope)),
+            ticket: console.ticket(exchange, for: path(.deleteScope, of: token)),
             cancelPath: path(.editScope, of: token), listPath: console.path(.scopes))
         return Reply(status, .page(page))
     }
@@ -143,7 +145,7 @@ struct ScopeRegistry: Sendable {
             FormCheck(field.name, isOn: isOn, problem: problem(field))
         }
         let isStandard = scope?.token.isStandard == true
-        let endpoint: Endpoint = scope == nil ? .newScope : .editScope
+        let action = scope.map { path(.editScope, of: $0.token) } ?? console.path(.newScope)
         let page = ScopeFormPage(
             console: console.head(exchange, in: .administration),
             problems: problems.map { FormProblem(words($0.text), field: $0.field?.name) },
@@ -155,11 +157,12 @@ struct ScopeRegistry: Sendable {
                 return ScopeFormPage.Text(
                     language, field: FormField(field.name, draft.texts[language] ?? "", problem: problem(field)))
             },
+            isTranslated: scope?.isTranslated == true,
             listed: isStandard ? nil : check(.isListed, draft.isListed),
             startsTicked: check(.startsTicked, draft.startsTicked),
             reserved: check(.isReserved, draft.isReserved),
-            action: scope.map { path(endpoint, of: $0.token) } ?? console.path(endpoint),
-            ticket: console.ticket(exchange, for: console.path(endpoint)),
+            action: action,
+            ticket: console.ticket(exchange, for: action),
             revision: scope?.revision ?? "",
             listPath: console.path(.scopes),
             deletePath: isStandard ? nil : scope.map { path(.deleteScope, of: $0.token) })

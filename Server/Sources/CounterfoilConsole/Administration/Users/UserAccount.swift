@@ -8,11 +8,14 @@ import HTTPTypes
 struct UserAccount: Sendable {
     let console: Console
 
+    /// The hours for which a link works.
+    private static let linkHours = 24
     /// The number of consents on the page.
     private static let consentLimit = 50
 
     /// The values of the form field `decision`.
     private enum Decision: String {
+        case link
         case edit, disable, enable, promote, demote
         case end
         case endApp = "end-app"
@@ -27,6 +30,8 @@ struct UserAccount: Sendable {
         var status = HTTPResponse.Status.ok
         /// The values as they were typed; nil for those of the account.
         var typed: Typed?
+        /// A new link by which the user sets a password; nil for none.
+        var link: String?
     }
 
     /// The name and the email address of the form.
@@ -58,6 +63,15 @@ struct UserAccount: Sendable {
             _ = try await overview(exchange)
             try await changes.signOutEverywhere(user)
             return done(.signedOut, user)
+        case .link:
+            let overview = try await overview(exchange)
+            let link = try await changes.createLink(
+                for: user, hours: Self.linkHours, at: console.settings.issuer)
+            guard let link else {
+                let problem = FormProblem(exchange.words(UserMessage.linkOfDisabled))
+                return try await page(overview, exchange, Answer(problems: [problem], status: .conflict))
+            }
+            return try await page(overview, exchange, Answer(link: link.url))
         case .end:
             guard let digest = try digest(in: "session", of: form) else { return done(.gone, user) }
             return done(try await changes.endSession(digest, of: user) ? .sessionEnded : .gone, user)
@@ -94,7 +108,7 @@ struct UserAccount: Sendable {
         _ outcome: ChangeStandingOutcome, _ notice: UserNotice, _ exchange: Console.Exchange
     ) async throws -> Reply {
         switch outcome {
-        case .changed:
+        case .changed, .unchanged:
             guard let user = exchange.request.parameters.userID, user != exchange.user.id else {
                 // An administrator without rights, or disabled, has no such page any more.
                 return .seeOther(console.path(.account))
@@ -120,6 +134,9 @@ struct UserAccount: Sendable {
         func problem(_ message: UserMessage, _ field: String) -> FormProblem {
             FormProblem(exchange.words(message), field: field)
         }
+        guard try form.value("revision") == overview.user.revision else {
+            return try await again([FormProblem(exchange.words(UserMessage.changedMeanwhile))], .conflict)
+        }
         if let delay { return try await again([FormProblem(exchange.words(delay))]) }
         let displayName = typed.displayName.trimmingWhitespace()
         let address = EmailAddress(typed.email)
@@ -129,10 +146,13 @@ struct UserAccount: Sendable {
         guard problems.isEmpty else { return try await again(problems) }
         var user = overview.user
         user.displayName = displayName
-        user.changeEmail(to: address, isVerified: typed.isEmailVerified)
+        // The box is about the address that the page has shown, which is ticked if it is verified.
+        user.changeEmail(to: address, isVerified: address == user.email ? typed.isEmailVerified : nil)
         let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
         switch try await changes.update(user, from: overview.user) {
         case .updated: return done(.saved, user.id)
+        case .changedMeanwhile:
+            return try await again([FormProblem(exchange.words(UserMessage.changedMeanwhile))], .conflict)
         case .emailTaken: return try await again([problem(.emailTaken, "email")], .conflict)
         case .notFound: throw NotFoundError()
         }
@@ -192,10 +212,13 @@ struct UserAccount: Sendable {
             consentExcess: consents.count > Self.consentLimit
                 ? words(LocalizedText(UserMessage.consentExcess, ["count": .number(Self.consentLimit)])) : nil,
             clients: clients.map { console.summary($0, exchange) },
-            auditPath: console.path(.audit) + "?" + FormParameters(["person": user.username.rawValue]).encoded,
+            auditPath: console.path(.audit) + "?"
+                + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded,
             deletePath: console.path(.deleteUser, of: user.id),
             action: action,
             ticket: console.ticket(exchange, for: action),
+            revision: user.revision,
+            link: answer.link,
             isEditing: answer.typed != nil)
         return Reply(answer.status, .page(page))
     }

@@ -65,6 +65,10 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the forms.
     package var ticket: String
+    /// A digest of the name and the email address, which the form for them posts as `revision`.
+    package var revision: String
+    /// A new link by which the user sets a password, which is shown once; nil for none.
+    package var link: String?
     /// Whether the form for name and email address is open, because it has a problem.
     package var isEditing: Bool = false
 }

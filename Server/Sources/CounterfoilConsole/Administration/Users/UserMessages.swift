@@ -50,6 +50,8 @@ enum UserMessage: String, LocalizationKey {
     case usernameTaken = "setup.username-taken"
     case emailTaken = "setup.email-taken"
     case badDisplayName = "users.bad-display-name"
+    case changedMeanwhile = "users.changed-meanwhile"
+    case linkOfDisabled = "users.link.disabled"
     case lastWayIn = "users.last-way-in"
     case lastAdministrator = "users.last-administrator"
     case wrongName = "users.delete.wrong-name"
