@@ -12,7 +12,7 @@ struct PublicTypesTests {
         "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "NewClientApproval", "OutboundFailure",
         "OutboundNetworks", "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",
-        "SessionPersistence", "SignInLimits",
+        "SessionPersistence", "SignInLimits", "SignUpPolicy", "Terms",
     ]
 
     @Test func `only the server, its settings, requests and hooks are public`() throws {

@@ -38,7 +38,7 @@ struct AccountActivityTests {
         let rows = try reply.activityPage.rows
         #expect(rows.map(\.what) == ["Signed out elsewhere", "Added a passkey", "Signed in", "A sign-in failed"])
         #expect(rows.map(\.source) == ["198.51.100.7", "198.51.100.7", "198.51.100.7", "203.0.113.9"])
-        #expect(try reply.html().contains(", from 198.51.100.7"))
+        #expect(try reply.html().contains("198.51.100.7"))
         #expect(try reply.activityPage.older == nil)
         for page in ["/account", "/account/sessions"] {
             #expect(try await browser.open(page).html().contains("href=\"/account/activity\""))

@@ -120,6 +120,7 @@ struct RefusalReasonTests {
             var page = try reply.signInPage
             (page.username, page.ticket, page.request) = ("", "", "")
             page.passkeys?.options = ""
+            page.recovery?.destination = ""
             pages.append(page)
         }
         #expect(Set(pages).count == 1)

@@ -30,7 +30,7 @@ struct MailPageTests {
         #expect(page.plainText.contains("Fjord & Fjell") && page.plainText.contains("https://id.example.com"))
         #expect(html.contains("Fjord &amp; Fjell") && html.contains("<html lang=\"\(language.rawValue)\">"))
         #expect(!html.contains("{{") && !html.contains("[[") && !html.contains("<script"))
-        let hasLink = [.verification, .newAddress, .signUp, .accountExists, .invitation].contains(kind)
+        let hasLink = [.verification, .recovery, .newAddress, .signUp, .accountExists, .invitation].contains(kind)
         #expect(page.plainText.contains("token=abc") == hasLink)
         #expect(html.contains("href=\"https://id.example.com/account/email?token=abc\"") == hasLink)
     }

@@ -254,7 +254,7 @@ struct RecoveryLinkTests {
         #expect(try await !scene.signsIn(with: Self.newPassword))
     }
 
-    @Test(arguments: ["", "x", String(repeating: "a", count: 4000), "%00", "../../etc", "а"])
+    @Test(arguments: ["x", String(repeating: "a", count: 4000), "%00", "../../etc", "а"])
     func `a malformed token opens nothing`(token: String) async throws {
         let scene = try await Scene()
         var browser = scene.browser

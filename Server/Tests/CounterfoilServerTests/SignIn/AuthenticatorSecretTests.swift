@@ -87,11 +87,11 @@ struct AuthenticatorSecretTests {
         }
     }
 
-    // 160 and 50 bits: each letter of base32 has five.
+    // 160 and 75 bits: each letter of base32 has five.
     @Test func `secrets and recovery codes are made of random bytes alone`() {
         let random = RandomBytes { count in (0..<count).map { UInt8($0 * 37 % 256) } }
         #expect(AuthenticatorSecret(random: random).bytes == random.bytes(20))
-        #expect(RecoveryCode(random: random).exposed == "aasuu-34uxh")
+        #expect(RecoveryCode(random: random).exposed == "aasuu-34uxh-pagkc")
         #expect(AuthenticatorSecret().bytes != AuthenticatorSecret().bytes)
         #expect(RecoveryCode(random: RandomBytes()).exposed != RecoveryCode(random: RandomBytes()).exposed)
     }

@@ -180,12 +180,13 @@ struct TermsTests {
         let test = try await Self.server()
         _ = try await test.store.acceptTerms(
             AcceptedTerms(version: "1", acceptedAt: test.clock.now), by: test.alice.id, recording: [])
-        let attempt = Attempt(test)
-        let tokens = try await attempt.tokens()
+        let client = try await test.register(
+            "Stay", redirectURIs: ["http://127.0.0.1:51004/callback"], scope: "openid offline_access")
+        let tokens = try await Attempt(test, by: client, for: "openid offline_access").tokens()
         Self.change(test, to: "2")
         let refreshed = await test.redeem(
             FormParameters([
-                "grant_type": "refresh_token", "client_id": test.lightbox.id.rawValue,
+                "grant_type": "refresh_token", "client_id": client.id.rawValue,
                 "refresh_token": try #require(tokens.refreshToken).exposed,
             ]))
         #expect(refreshed.status == .ok)
