@@ -33,7 +33,7 @@ struct ClientDecisionCommandTests {
             #expect(try await site.administer(["app", "resume", id]).status == 3)
             let audit = try await site.administer(["audit", "list", "--kind", "application", "--json"]).output
             for detail in ["suspended: It sends mail.", "resumed"] {
-                #expect(audit.contains("\"\(detail)\""), "\(audit)")
+                #expect(audit.contains("at the command line: \(detail)\""), "\(audit)")
             }
         }
     }

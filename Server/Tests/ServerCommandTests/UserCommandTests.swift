@@ -337,7 +337,7 @@ struct UserCommandTests {
             #expect(
                 made.output == #"""
                     {"description":"See your photos and albums","listed":false,"reserved":false,"scope":"photos.read",\#
-                    "standard":false,"starts_ticked":false}
+                    "standard":false,"starts_ticked":false,"texts":{}}
 
                     """#)
             let again = try await site.administer(command)

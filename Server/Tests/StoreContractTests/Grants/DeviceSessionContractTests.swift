@@ -37,7 +37,7 @@ struct DeviceSessionContractTests {
                 of: user.id, from: .example, to: .other, keeping: kept, at: now + 1)
             #expect(outcome == .changed)
         case .disabled:
-            #expect(try await store.disableUser(user.id, at: now, recording: []) == .changed)
+            #expect(try await store.disableUser(user.id, at: now + 1, recording: []) == .changed)
         case .expiry: break
         }
     }

@@ -162,8 +162,8 @@ struct UserLinkContractTests {
             case .noAddress: try await update { $0.email = nil }
             case .disabled: try await world.store.disableUser(user.id, at: World.now, recording: [])
             case .disabledAndEnabled:
-                try await update { $0.disabledAt = World.now }
-                try await update { $0.disabledAt = nil }
+                try await world.store.disableUser(user.id, at: World.now, recording: [])
+                #expect(try await world.store.enableUser(user.id, at: World.now, recording: []) == .changed)
             }
         }
     }
