@@ -293,6 +293,7 @@ extension RecoveryEndpoint {
             page.name = String(((try? submission.form.value("name")) ?? "").prefix(256))
             page.decision = decision
             page.problem = submission.request.words(problem)
+            page.isPasswordWrong = problem is Password.Refusal
             page.retryAfterSeconds = retryAfter
         }
     }

@@ -31,6 +31,8 @@ package struct RecoveryPage: Page, Hashable {
     /// The error, in one sentence, when the page is shown again.
     package var problem: String?
     package var retryAfterSeconds: Int?
+    /// Whether the error is about the new password.
+    package var isPasswordWrong = false
 
     package init(
         action: String, request: String, ticket: String, name: String = "", offersMail: Bool, offersCodes: Bool
@@ -46,6 +48,8 @@ package struct RecoveryPage: Page, Hashable {
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         [
             "isCodeOpen": decision == .code || !offersMail,
+            "isCodeWrong": decision == .code && problem != nil && !isPasswordWrong,
+            "isPasswordWrong": isPasswordWrong,
             "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
         ]
     }
