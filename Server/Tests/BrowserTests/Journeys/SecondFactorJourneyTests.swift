@@ -76,6 +76,8 @@ extension EveryPageTests {
                             _ = try await browser.developerTools("Network.clearBrowserCookies")
                             try await stage.open("/account")
                             try await stage.signIn(as: .alice)
+                            // The sign-in page has such a button, too.
+                            _ = try await browser.waitForElement("input[name=code]")
                             try await browser.waitForElement("form[data-passkey=get] button[data-ask]").click()
                             try await stage.read("Alice Andersen")
                         }
