@@ -134,7 +134,7 @@ struct LoginResultTests {
             // The check of the client runs beside the browser and asks for no page; it may be recorded last.
             let sent = server.requests(to: .authorization).compactMap { $0.query["prompt"] }
             #expect(sent.map { Set($0.split(separator: " ")) } == [["login", "select_account"]])
-            for arguments in [["none", "--prompt", "login"], ["create"], ["login", "--device"]] {
+            for arguments in [["none", "--prompt", "login"], ["sign-up"], ["login", "--device"]] {
                 let refused = try await CommandLineTool.login(
                     [server.issuer.rawValue, "--prompt"] + arguments, home: home)
                 #expect(refused.status == 64)
