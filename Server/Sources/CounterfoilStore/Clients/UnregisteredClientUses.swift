@@ -117,7 +117,7 @@ public protocol UnregisteredClientUseStore: Sendable {
     /// Deletes a client with everything that belongs to it (``ClientRemoval``); returns false if there is none, if a
     /// person registered it, or if it is a suspended client with a document.
     ///
-    /// The deletion of a suspended client with a document would end its suspension (``UnregisteredClientUse/isKept``).
+    /// The deletion of a suspended client with a document would end its suspension, so the record stays.
     /// The store does not remember the identifier, so that a user can allow a client with a document something again.
     @discardableResult
     func removeUnregisteredClient(

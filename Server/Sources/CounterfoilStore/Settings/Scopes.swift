@@ -202,7 +202,9 @@ public protocol ScopeStore: Sendable {
     func scopeUsage(atMost rows: Int) async throws(StoreFault) -> ScopeUsage
     /// Reads the clients and APIs to which a scope is assigned.
     ///
-    /// - Parameter limit: The maximum number of clients, and of APIs, in the result.
+    /// - Parameters:
+    ///   - token: The scope.
+    ///   - limit: The maximum number of clients, and of APIs, in the result.
     func scopeUses(of token: Scope.Token, atMost limit: Int) async throws(StoreFault) -> ScopeUses
     /// Finds clients that can request one of some scopes, in one pass.
     ///
