@@ -39,10 +39,13 @@ package struct AccountHolder: Sendable, Hashable {
     package var verificationPath: String?
     /// The path of the page that changes the address; nil if ``verificationPath`` leads there, or if no mail is set up.
     package var emailPath: String?
+    /// The name of the role, and what it allows; nil for a user without one.
+    package var role: String?
+    package var roleMeaning: String?
 
     package init(
         name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil,
-        emailPath: String? = nil
+        emailPath: String? = nil, role: String? = nil, roleMeaning: String? = nil
     ) {
         self.name = name
         initials = name.initials
@@ -50,6 +53,8 @@ package struct AccountHolder: Sendable, Hashable {
         self.email = email
         self.verificationPath = verificationPath
         self.emailPath = verificationPath == nil ? emailPath : nil
+        self.role = role
+        self.roleMeaning = roleMeaning
     }
 }
 

@@ -26,7 +26,9 @@ struct ConnectedClients: Sendable {
             user: AccountHolder(
                 name: DisplayName(of: user),
                 username: user.username.rawValue, email: user.email?.rawValue,
-                verificationPath: console.verificationPath(for: user), emailPath: console.emailPath
+                verificationPath: console.verificationPath(for: user), emailPath: console.emailPath,
+                role: user.role.map { exchange.words($0.label) },
+                roleMeaning: user.role.map { exchange.words($0.meaning) }
             ),
             paths: console.accountPaths(at: .clients, exchange),
             clients: clients,

@@ -69,7 +69,8 @@ package struct EndingTrigger: Sendable {
             subject: .text("number")),
         EndingTrigger(
             .userDemoted, "people",
-            .update(columns: "is_administrator", condition: "OLD.is_administrator = 1 AND NEW.is_administrator = 0"),
+            .update(
+                columns: "role", condition: "OLD.role IS NOT NULL AND coalesce(NEW.role, '') <> OLD.role"),
             subject: .text("number")),
         EndingTrigger(.userDeleted, "people", .deletion, subject: .text("number")),
         EndingTrigger(

@@ -74,7 +74,7 @@ extension SQLConnection {
                 repetition.latestUser, time)
         case .userDemoted:
             try send(
-                "UPDATE people SET is_administrator = 0 WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
+                "UPDATE people SET role = NULL WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
         case .clientSuspended:
             try send(
                 """

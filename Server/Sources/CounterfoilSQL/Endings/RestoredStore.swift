@@ -14,7 +14,7 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutWayIn: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
-    /// The users who lost the rights of an administrator after the copy, so that they have none now.
+    /// The users who lost a role or got another one after the copy, so that they have none now.
     package var demoted: [String] = []
     /// The clients that were suspended after the copy, so that they are suspended now.
     package var suspendedClients: [String] = []
@@ -24,8 +24,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var changedAPIs: [String] = []
     /// Whether the policy for unregistered clients was changed after the copy.
     package var hasFormerPolicy = false
-    /// The users who were deleted after the copy, but are the last administrator in it, and were disabled instead.
-    package var keptAdministrators: [String] = []
+    /// The users who were deleted after the copy, but are the last owner in it, and were disabled instead.
+    package var keptOwners: [String] = []
 
     package init() {}
 }
@@ -225,13 +225,13 @@ package struct RestoredStore: Sendable {
             throw .damaged("cannot compute the pseudonym of a deleted user")
         }
         let outcome = try await store.beginRemoval(of: user, by: terms, recording: { _ in [] }, at: now)
-        guard case .lastAdministrator = outcome else { return }
+        guard case .lastOwner = outcome else { return }
         try await store.commit(ending: .any) { connection in
             try connection.send(
                 "UPDATE people SET password_hash = NULL, disabled_at = coalesce(disabled_at, ?2) WHERE id = ?1", id,
                 time)
         }
-        report.keptAdministrators += try await usernames([repetition])
+        report.keptOwners += try await usernames([repetition])
     }
 
     private func describe(_ repetitions: [Repetition], in report: inout RestoreReport) async throws(StoreFault) {

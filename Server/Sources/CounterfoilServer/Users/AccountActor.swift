@@ -6,8 +6,23 @@ import Foundation
 package enum AccountActor: Sendable {
     /// A command on the machine of the server.
     case command
-    /// An administrator on a page, with the request that submitted the form.
-    case administrator(UserIdentifier, IncomingRequest)
+    /// A user with rights of the administration, as the store has the user at the request, and the request.
+    case administrator(User, IncomingRequest)
+
+    /// The power by which a change is judged.
+    enum Authority: Sendable {
+        /// Everything that the store allows.
+        case machine
+        /// The rights of a role; nil for none.
+        case role(UserRole?)
+    }
+
+    var authority: Authority {
+        switch self {
+        case .command: .machine
+        case .administrator(let administrator, _): .role(administrator.role)
+        }
+    }
 
     /// Creates the events of a change of an account, for the commit of the change.
     ///
@@ -26,7 +41,7 @@ package enum AccountActor: Sendable {
                     detail: AuditEvent.commandPrefix + detail)
             ]
         case .administrator(let administrator, let request):
-            administrator == user
+            administrator.id == user
                 ? [
                     AuditEvent(
                         at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
@@ -36,7 +51,7 @@ package enum AccountActor: Sendable {
                     AuditEvent(
                         at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
                         requestID: request.id, detail: AuditEvent.administratorPrefix + detail),
-                    event(kind, ofOther: detail, by: administrator, request, at: time),
+                    event(kind, ofOther: detail, by: administrator.id, request, at: time),
                 ]
         }
     }
@@ -50,11 +65,11 @@ package enum AccountActor: Sendable {
         }
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
-        case .administrator(user, _): return [deleted("deleted")]
+        case .administrator(let administrator, _) where administrator.id == user: return [deleted("deleted")]
         case .administrator(let administrator, let request):
             return [
                 deleted(AuditEvent.administratorPrefix + "deleted"),
-                event(.account, ofOther: "deleted", by: administrator, request, at: time),
+                event(.account, ofOther: "deleted", by: administrator.id, request, at: time),
             ]
         }
     }
@@ -69,10 +84,11 @@ package enum AccountActor: Sendable {
             case .command:
                 AuditEvent(
                     at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
-            case .administrator(user, _): AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+            case .administrator(let administrator, _) where administrator.id == user:
+                AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
             case .administrator(let administrator, let request):
                 AuditEvent(
-                    at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
+                    at: time, .client, userID: owner ?? administrator.id, clientID: client, source: request.source,
                     requestID: request.id, detail: detail)
             }
         }

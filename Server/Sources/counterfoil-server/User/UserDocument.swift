@@ -15,7 +15,7 @@ struct UserDocument: Encodable {
     init(_ overview: UserOverview) { (user, self.overview) = (overview.user, overview) }
 
     private enum CodingKeys: String, CodingKey {
-        case sub, username, name, email, administrator, disabled, profile
+        case sub, username, name, email, role, disabled, profile
         case mustChangePassword = "must_change_password"
         case termsVersion = "terms_version"
         case termsAcceptedAt = "terms_accepted_at"
@@ -33,7 +33,7 @@ struct UserDocument: Encodable {
         try values.encode(user.username.rawValue, forKey: .username)
         try values.encode(user.displayName, forKey: .name)
         try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
-        try values.encode(user.isAdministrator, forKey: .administrator)
+        try values.encodeIfPresent(user.role?.rawValue, forKey: .role)
         try values.encode(user.disabledAt != nil, forKey: .disabled)
         if user.mustChangePassword { try values.encode(true, forKey: .mustChangePassword) }
         try values.encode(user.passwordHash != nil, forKey: .hasPassword)
@@ -55,7 +55,7 @@ struct UserDocument: Encodable {
     var line: String {
         var words = "\(user.username)"
         if let email = user.email { words += " <\(email)>" }
-        if user.isAdministrator { words += ", administrator" }
+        if let role = user.role { words += ", \(role.rawValue)" }
         if user.disabledAt != nil { words += ", disabled" }
         if user.mustChangePassword { words += ", must change the password" }
         if user.passwordHash == nil { words += ", no password" }

@@ -7,25 +7,23 @@ import Foundation
 struct UserEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the claims or the rights of a user.",
+        abstract: "Change the claims or the role of a user.",
         discussion: """
             Only the given options change, and an empty value clears: --nickname "". Clients get the new values with \
-            their next request. The rights of an administrator are changed by a command of their own, and one \
-            administrator who can sign in is always left.
+            their next request. The role is changed by a command of its own. It gives the user rights at the pages for \
+            administrators, and one owner who can sign in is always left.
 
             Examples:
               counterfoil-server user edit alice --given-name Alice \\
                 --zoneinfo Europe/Oslo --email-verified true --data-dir ./data
-              counterfoil-server user edit alice --administrator --data-dir ./data
+              counterfoil-server user edit alice --role support --data-dir ./data
             """
     )
 
     @OptionGroup var argument: UserArgument
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Give the user the rights of an administrator of this server, or take them away.")
-    var administrator: Bool?
+    @Option(name: .long, help: "The role of the user in the administration of this server.")
+    var role: UserQuery.Role?
 
     @OptionGroup(title: "Claims") var claims: UserOptions
 
@@ -33,19 +31,19 @@ struct UserEdit: AsyncParsableCommand {
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
-        guard claims.hasChanges || administrator != nil else {
+        guard claims.hasChanges || role != nil else {
             throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
         }
-        guard !claims.hasChanges || administrator == nil else {
+        guard !claims.hasChanges || role == nil else {
             throw ValidationError(
-                "--administrator and --no-administrator cannot be combined with claims. Run the command twice.")
+                "--role cannot be combined with claims. Run the command twice.")
         }
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.user(argument.name)
             var user = former
-            if let administrator {
+            if let role {
                 try installation.require(
-                    try await installation.users.setAdministrator(administrator, of: user.id), of: user.username)
+                    try await installation.users.setRole(role.role, of: user.id), of: user.username)
             } else {
                 claims.write(into: &user)
                 switch try await installation.users.update(user, from: former) {

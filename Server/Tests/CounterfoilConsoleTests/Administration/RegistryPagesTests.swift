@@ -12,7 +12,7 @@ struct RegistryPagesTests {
     private static let token = Scope.Token("photos.read") ?? .openID
 
     private static func administrator(of test: TestServer) async throws -> Developer {
-        try await Developer("ada", of: test, isAdministrator: true)
+        try await Developer("ada", of: test, role: .administrator)
     }
 
     private static func scope(_ test: TestServer) async throws -> ScopeDefinition? {

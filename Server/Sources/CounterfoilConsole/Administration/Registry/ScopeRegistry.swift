@@ -39,7 +39,8 @@ struct ScopeRegistry: Sendable {
                 startsTicked: scope.startsTicked, isReserved: scope.isReserved, path: path(.editScope, of: scope.token))
         }
         let page = ScopesPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .scopes),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .scopes),
             notice: exchange.notice(RegistryNotice.self), newPath: console.path(.newScope), rows: rows)
         return Reply(.ok, .page(page))
     }
