@@ -132,6 +132,7 @@ enum ActivityText: String, LocalizationKey {
     private init?(account detail: String) {
         switch detail {
         case "changed": self = .changed
+        case _ where detail.hasPrefix("changed the groups and attributes"): self = .changed
         case "disabled": self = .disabled
         case "enabled": self = .enabled
         case "verified the email address": self = .emailVerified
