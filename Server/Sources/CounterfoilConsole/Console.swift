@@ -24,6 +24,8 @@ struct Console: Sendable {
     let clock: @Sendable () -> Date
     /// Returns the changes of accounts that an administrator makes in one request.
     let administration: @Sendable (User, IncomingRequest, Date) -> UserAdministration
+    /// The claims that clients get about users.
+    let claimPreviews: ClaimPreviews
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -41,6 +43,7 @@ struct Console: Sendable {
         auditor = components.auditor
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
+        claimPreviews = components.claimPreviews
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 

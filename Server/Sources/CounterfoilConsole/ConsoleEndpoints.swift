@@ -93,6 +93,10 @@ extension Endpoint {
     /// The account of one user, and the forms that change it.
     package static let user = form("user", "/admin/users/{user_id}").administration(.readUsers, changing: .writeUsers)
         .recent
+    /// The groups and attributes of a user with the form that changes them, and a preview of the claims of an app.
+    package static let userClaims = form("userClaims", "/admin/users/{user_id}/claims").administration(
+        .readUsers, changing: .writeUsers
+    ).recent
     /// The page that asks for confirmation and then deletes a user.
     package static let deleteUser = form("deleteUser", "/admin/users/{user_id}/delete").administration(.writeUsers)
         .recent
@@ -141,7 +145,7 @@ extension ServerPages {
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .users, .newUser, .user, .userClaims, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
             .deleteAPI, .availableAPIs,

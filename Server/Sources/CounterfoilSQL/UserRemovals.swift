@@ -13,7 +13,8 @@ extension SQLStore {
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await commit(
             ending: .usually(
-                .userDeleted, .session, .passkey, .recoveryCode, .consent, .client, .clientSecret, .clientChanged)
+                .userDeleted, .session, .passkey, .recoveryCode, .userGroup, .userAttribute, .consent, .client,
+                .clientSecret, .clientChanged)
         ) { database in
             let facts = try database.first(User.removalFacts, user.rawValue) { columns in
                 (number: try columns.integer(), isLastOwner: try columns.flag())
@@ -47,7 +48,7 @@ extension SQLStore {
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 user.rawValue, Data(terms.sealedUserID))
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
-            for table in ["passkeys", "recovery_codes", "second_factors"] {
+            for table in ["passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes"] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)
             }
             try database.send("DELETE FROM consents WHERE person_id = ?", user.rawValue)

@@ -134,6 +134,7 @@ enum ActivityText: String, LocalizationKey {
         switch detail {
         case "changed": self = .changed
         case _ where detail.hasPrefix(AuditEvent.rolePrefix): self = .roleChanged
+        case _ where detail.hasPrefix("changed the groups and attributes"): self = .changed
         case "disabled": self = .disabled
         case "enabled": self = .enabled
         case "verified the email address": self = .emailVerified

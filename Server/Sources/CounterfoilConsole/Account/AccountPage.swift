@@ -11,6 +11,8 @@ package struct AccountPage: ConsolePage, Hashable {
     package var paths: AccountPaths = AccountPaths(at: .clients)
     /// The apps, most recently allowed first.
     package var clients: [ConnectedClient]
+    /// The groups and attributes that the owner of the server has given to the user; nil for none.
+    package var attributes: AttributeList?
     /// The offer of a first passkey to a user who has just signed in with a password; nil for another user.
     package var offer: PasskeyOffer?
 

@@ -32,6 +32,7 @@ struct ConnectedClients: Sendable {
             ),
             paths: console.accountPaths(at: .clients, exchange),
             clients: clients,
+            attributes: AttributeList(try await console.store.attributes(of: user.id)),
             offer: try await PasskeySettings(console: console).upgrade(exchange)
         )
         return Reply(.ok, .page(page))

@@ -20,6 +20,7 @@ struct AdministrationEndpoints: Sendable {
         let policy = UnregisteredPolicyForm(console: console)
         let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
+        let attributes = UserAttributesForm(console: console)
         let deletion = UserDeletion(console: console)
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
@@ -29,6 +30,7 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.users, show: UserList(console: console).show),
             console.handler(.newUser, show: newUser.show, change: newUser.add),
             console.handler(.user, show: account.show, change: account.change),
+            console.handler(.userClaims, show: attributes.show, change: attributes.change),
             console.handler(.deleteUser, show: deletion.ask, change: deletion.delete),
             console.handler(.scopes, show: scopes.list),
             console.handler(.newScope, show: scopes.showNew, change: scopes.add),

@@ -16,6 +16,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var disabled: [String] = []
     /// The users who lost a role or got another one after the copy, so that they have none now.
     package var demoted: [String] = []
+    /// The users who lost a group or the value of an attribute after the copy, so that they do not have it now.
+    package var withoutAttributes: [String] = []
     /// The clients that were suspended after the copy, so that they are suspended now.
     package var suspendedClients: [String] = []
     /// The clients that were changed after the copy and have their former registration.
@@ -266,6 +268,11 @@ package struct RestoredStore: Sendable {
         }
         report.disabled = try await usernames(distinct(.userDisabled))
         report.demoted = try await usernames(distinct(.userDemoted))
+        let attributes = repetitions.filter {
+            [Ending.Kind.userGroup.name, Ending.Kind.userAttribute.name].contains($0.ending.kind)
+        }
+        var users: Set<String> = []
+        report.withoutAttributes = try await usernames(attributes.filter { users.insert($0.ending.subject).inserted })
         report.suspendedClients = try await clients(distinct(.clientSuspended))
         report.changedClients = try await clients(distinct(.clientChanged))
         let apis = distinct(.apiChanged).map(\.ending.subject)

@@ -103,6 +103,21 @@ extension StoreSchema {
             person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX recovery_codes_person ON recovery_codes (person_id);
+
+        -- The groups of users, by name.
+        CREATE TABLE user_groups (
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            name TEXT COLLATE BINARY NOT NULL,
+            PRIMARY KEY (person_id, name)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The attributes of users that the owner has defined, as JSON.
+        CREATE TABLE user_attributes (
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            name TEXT COLLATE BINARY NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (person_id, name)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Consents, grants, codes and refresh tokens.

@@ -90,6 +90,16 @@ package struct UserAdministration: Sendable {
         }
     }
 
+    /// Changes the groups and attributes of an account, if they still are as they were read.
+    package func changeAttributes(
+        of user: UserIdentifier, from former: UserAttributes, to attributes: UserAttributes
+    ) async throws -> UpdateUserOutcome {
+        try await check(actingOn: user)
+        return try await change(.account, of: user, attributes.difference(from: former)) { events throws(StoreFault) in
+            try await store.replaceAttributes(of: user, from: former, by: attributes, at: time, recording: events)
+        }
+    }
+
     /// Disables an account, which ends its sessions, unless no other owner could sign in.
     package func disable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
         try await check(actingOn: user)

@@ -21,6 +21,7 @@ struct ReplayedEndings: Sendable {
             } + report.withoutWayIn.map { ($0, "the account has neither a password nor a passkey now") }
             + report.disabled.map { ($0, "the account had been disabled, and is so again") }
             + report.demoted.map { ($0, "the role had been changed, and is withdrawn") }
+            + report.withoutAttributes.map { ($0, "groups or attributes had been changed, and are missing now") }
             + report.keptOwners.map { ($0, "the last owner had been deleted, and is disabled now") }
     }
 

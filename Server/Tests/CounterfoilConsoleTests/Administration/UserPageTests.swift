@@ -39,7 +39,7 @@ struct UserPageTests {
         try await test.store.audit(AuditQuery(userID: user.id)).map(\.event)
     }
 
-    @Test(arguments: ["", "/new", "/USER", "/USER/delete"])
+    @Test(arguments: ["", "/new", "/USER", "/USER/claims", "/USER/delete"])
     mutating func `no other user sees that the pages exist, and no page changes anything by GET`(
         rest: String
     ) async throws {

@@ -80,6 +80,14 @@ struct AuditedCommitContractTests {
                 return outcome.isCommitted
             }
         },
+        Step("change the groups and attributes of a user") { world async throws in
+            let attributes = try UserAttributesContractTests.attributes(["staff"], ["floor": .integer(3)])
+            return { events in
+                try await world.store.replaceAttributes(
+                    of: world.user.id, from: UserAttributes(), by: attributes, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
         Step("change a password") { world async throws in
             { events in
                 try await world.store.changePassword(

@@ -295,6 +295,34 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 isLeft: { try await $0.store.user($0.user.id)?.disabledAt == nil },
                 report: report)
         },
+        EndingChange("a lost group and another value of an attribute", [.userGroup, .userAttribute]) {
+            world async throws in
+            var report = RestoreReport()
+            report.withoutAttributes = [world.user.username.rawValue]
+            let former = try UserAttributesContractTests.attributes(
+                ["staff", "editors"], ["floor": .integer(3), "team": .text("Blue")])
+            return Steps(
+                prepare: { world async throws in
+                    let outcome = try await world.store.replaceAttributes(
+                        of: world.user.id, from: UserAttributes(), by: former, at: World.now, recording: [])
+                    #expect(outcome == .updated)
+                },
+                end: { world async throws in
+                    let changed = try UserAttributesContractTests.attributes(
+                        ["staff"], ["floor": .integer(4), "team": .text("Blue")])
+                    _ = try await world.store.replaceAttributes(
+                        of: world.user.id, from: former, by: changed, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let stored = try await world.store.attributes(of: world.user.id)
+                    return stored.groups.count == 2 || stored.json.contains("\"floor\":3")
+                },
+                isLeft: { world async throws in
+                    let stored = try await world.store.attributes(of: world.user.id)
+                    return stored.groups.map(\.rawValue) == ["staff"] && stored.json.contains("\"team\":\"Blue\"")
+                },
+                report: report)
+        },
         EndingChange("a deleted user", [.userDeleted, .session, .consent]) { world async throws in
             let grant = world.grant()
             return Steps(

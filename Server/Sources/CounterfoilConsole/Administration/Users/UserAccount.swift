@@ -200,6 +200,8 @@ struct UserAccount: Sendable {
             email: FormField("email", answer.typed?.email ?? user.email?.rawValue ?? "", problem: problem("email")),
             emailVerified: FormCheck(
                 "email_verified", isOn: answer.typed?.isEmailVerified ?? (user.profile.isEmailVerified == true)),
+            attributes: AttributeList(try await console.store.attributes(of: user.id)),
+            attributesPath: console.path(.userClaims, of: user.id),
             hasPassword: user.passwordHash != nil,
             passkeys: try await console.store.passkeys(of: user.id).map { passkey in
                 UserAccountPage.PasskeyRow(

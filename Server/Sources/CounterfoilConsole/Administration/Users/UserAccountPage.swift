@@ -51,6 +51,10 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var displayName: FormField
     package var email: FormField
     package var emailVerified: FormCheck
+    /// The groups and attributes; nil if there are none.
+    package var attributes: AttributeList?
+    /// The path of the form for groups and attributes.
+    package var attributesPath: String
     package var hasPassword: Bool
     package var passkeys: [PasskeyRow]
     /// The second factor in words; nil if there is none.
