@@ -148,9 +148,14 @@ extension ServerComponents {
     }
 
     private var userInfo: UserInfoEndpoint {
-        UserInfoEndpoint(
-            settings: settings, registry: registry, store: store, accessTokens: knownAccessTokens, keys: keys,
-            proofs: proofs, throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
+        UserInfoEndpoint(settings: settings, registry: registry, store: store, tokens: accessTokenCheck)
+    }
+
+    /// The verification of access tokens at protected endpoints of this server.
+    var accessTokenCheck: AccessTokenCheck {
+        AccessTokenCheck(
+            issuer: settings.issuer, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
+            throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
     }
 
     private func logout(_ pages: LinkedPages) -> LogoutEndpoint {

@@ -38,7 +38,7 @@ struct IntrospectionEndpoint: Sendable {
     private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> IntrospectionResponse {
         guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
             let view = View(of: issued.claims, for: caller),
-            let standing = try await standing(of: issued.claims)
+            let standing = try await TokenStanding(of: issued.claims, in: store, registry)
         else { return .inactive }
         let claims = issued.claims
         return .active(
@@ -77,32 +77,6 @@ struct IntrospectionEndpoint: Sendable {
                 scope = claims.scope
             }
         }
-    }
-
-    /// The part of the authorization that is still valid.
-    private struct Standing {
-        /// The scope that is still allowed; the user can have withdrawn a part.
-        let scope: Scope
-        let username: String?
-    }
-
-    /// Reads the part of a token's authorization that is still valid, in one query; nil if nothing is valid.
-    private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
-        guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
-            // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
-            guard claims.subject == claims.clientID.rawValue,
-                let client = try await registry.fresh().client(claims.clientID), client.suspension == nil,
-                !client.approvedMachineScope.isEmpty
-            else { return nil }
-            return Standing(scope: client.approvedMachineScope, username: nil)
-        }
-        // The store deletes the grants of a deleted client, so one query checks the grant and the client.
-        guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
-        else { return nil }
-        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
-        // a pairwise `sub` therefore has no `username`.
-        let isPublic = claims.subject == facts.user.id.rawValue
-        return Standing(scope: facts.grant.scope, username: isPublic ? facts.user.username.rawValue : nil)
     }
 
     /// Returns the response as a signed JWT.
