@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 package import CounterfoilStore
 import Foundation
 
@@ -8,6 +8,8 @@ package enum AccountActor: Sendable {
     case command
     /// An administrator on a page, with the request that submitted the form.
     case administrator(UserIdentifier, IncomingRequest)
+    /// A client with a token for the administration API, for a user or without one.
+    case token(user: UserIdentifier?, client: ClientIdentifier, IncomingRequest)
 
     /// Creates the events of a change of an account, for the commit of the change.
     ///
@@ -25,20 +27,34 @@ package enum AccountActor: Sendable {
                     at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
                     detail: AuditEvent.commandPrefix + detail)
             ]
-        case .administrator(let administrator, let request):
+        case .administrator(let administrator, let request), .token(let administrator?, _, let request):
             administrator == user
                 ? [
                     AuditEvent(
-                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
+                        at: time, kind, userID: user, clientID: grant?.clientID ?? client, grantID: grant?.id,
                         source: request.source, requestID: request.id, detail: detail)
                 ]
-                : [
-                    AuditEvent(
-                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                        requestID: request.id, detail: AuditEvent.administratorPrefix + detail),
-                    event(kind, ofOther: detail, by: administrator, request, at: time),
-                ]
+                : eventsOfOther(kind, of: user, grant: grant, detail: detail, by: administrator, request, at: time)
+        case .token(nil, _, let request):
+            eventsOfOther(kind, of: user, grant: grant, detail: detail, by: nil, request, at: time)
         }
+    }
+
+    /// The client that makes the change; nil for a command and a page.
+    private var client: ClientIdentifier? {
+        if case .token(_, let client, _) = self { client } else { nil }
+    }
+
+    private func eventsOfOther(
+        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant?, detail: String,
+        by administrator: UserIdentifier?, _ request: IncomingRequest, at time: Date
+    ) -> [AuditEvent] {
+        [
+            AuditEvent(
+                at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id, requestID: request.id,
+                detail: AuditEvent.administratorPrefix + detail),
+            event(kind, ofOther: detail, by: administrator, request, at: time),
+        ]
     }
 
     /// Creates the events of the deletion of a user, of whom the log keeps the pseudonym alone.
@@ -50,8 +66,13 @@ package enum AccountActor: Sendable {
         }
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
-        case .administrator(user, _): return [deleted("deleted")]
+        case .administrator(user, _), .token(user?, _, _): return [deleted("deleted")]
         case .administrator(let administrator, let request):
+            return [
+                deleted(AuditEvent.administratorPrefix + "deleted"),
+                event(.account, ofOther: "deleted", by: administrator, request, at: time),
+            ]
+        case .token(let administrator, _, let request):
             return [
                 deleted(AuditEvent.administratorPrefix + "deleted"),
                 event(.account, ofOther: "deleted", by: administrator, request, at: time),
@@ -69,7 +90,12 @@ package enum AccountActor: Sendable {
             case .command:
                 AuditEvent(
                     at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
-            case .administrator(user, _): AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+            case .administrator(user, _), .token(user?, _, _):
+                AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+            case .token(let administrator, _, let request):
+                AuditEvent(
+                    at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
+                    requestID: request.id, detail: detail)
             case .administrator(let administrator, let request):
                 AuditEvent(
                     at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
@@ -79,11 +105,11 @@ package enum AccountActor: Sendable {
     }
 
     private func event(
-        _ kind: AuditEvent.Kind, ofOther detail: String, by administrator: UserIdentifier, _ request: IncomingRequest,
+        _ kind: AuditEvent.Kind, ofOther detail: String, by administrator: UserIdentifier?, _ request: IncomingRequest,
         at time: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: time, kind, userID: administrator, source: request.source, requestID: request.id,
+            at: time, kind, userID: administrator, clientID: client, source: request.source, requestID: request.id,
             detail: AuditEvent.otherAccountPrefix + detail)
     }
 }

@@ -69,8 +69,3 @@ struct NewUserForm: Sendable {
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
     }
 }
-
-extension String {
-    /// Whether the text, without white space around it, can be the display name of a user.
-    var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
-}
