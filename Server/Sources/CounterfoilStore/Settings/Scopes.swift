@@ -22,6 +22,8 @@ public struct ScopeDefinition: Sendable, Hashable {
 
     /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, and it is not
     /// reserved.
+    ///
+    /// A scope of the administration API is always reserved.
     public init(
         token: Scope.Token, description: String, texts: [Language: String] = [:], isListed: Bool = false,
         startsTicked: Bool = false, isReserved: Bool = false
@@ -31,7 +33,7 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.texts = texts
         self.isListed = isListed
         self.startsTicked = startsTicked
-        self.isReserved = isReserved
+        self.isReserved = isReserved || token.isOfAdministration
     }
 
     /// The valid lengths of a description, in characters.
@@ -57,6 +59,12 @@ public struct ScopeDefinition: Sendable, Hashable {
 extension Scope.Token {
     /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
     public var isStandard: Bool { ScopeDefinition.ofUsers.contains(self) }
+
+    /// The beginning of the scopes of the administration API, before the name of the right.
+    package static let administrationPrefix = "counterfoil.admin."
+
+    /// Whether the scope is one of the administration API, which only approved clients get.
+    package var isOfAdministration: Bool { rawValue.hasPrefix(Self.administrationPrefix) }
 }
 
 extension Scope {
