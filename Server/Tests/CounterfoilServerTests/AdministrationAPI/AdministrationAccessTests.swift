@@ -78,7 +78,7 @@ struct AdministrationAccessTests {
             _ = try await store.revokeGrant(grant.id, because: .user, at: now)
         case .user: _ = try await store.disableUser(test.alice.id, at: now, recording: [])
         case .suspension:
-            try await test.change(desk.client) { $0.suspension = ClientSuspension(reason: "Audit", since: now) }
+            _ = try await store.decide(.suspend(reason: "Audit"), on: desk.client.id, at: now, recording: [])
         case .approval: try await test.change(desk.client) { $0.approval = .open }
         case .expiry: test.clock.advance(by: 3600 + 31)
         }
