@@ -14,11 +14,17 @@ extension SQLStore {
             if let known = try database.keptAnswer(to: request) { return known }
             let (count, first) = try database.keptAnswers(of: request, at: now)
             guard count < limit else { return .tooMany(until: first ?? request.expiresAt) }
-            try database.send(
-                "INSERT INTO kept_answers (digest, content, client_id, expires_at) VALUES (?, ?, ?, ?)",
-                Data(request.digest.bytes), Data(request.content.bytes), request.clientID.rawValue,
-                request.expiresAt.microseconds)
-            return .begun
+            let added = try database.run(
+                """
+                INSERT INTO kept_answers (digest, content, client_id, expires_at) VALUES (?, ?, ?, ?)
+                ON CONFLICT (digest) DO NOTHING
+                """,
+                Data(request.digest.bytes),
+                Data(request.content.bytes),
+                request.clientID.rawValue,
+                request.expiresAt.microseconds
+            )
+            return added == 1 ? .begun : .pending
         }
     }
 

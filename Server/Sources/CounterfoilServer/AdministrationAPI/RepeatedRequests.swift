@@ -1,5 +1,6 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilStore
+import Crypto
 import Foundation
 import HTTPTypes
 
@@ -76,11 +77,14 @@ struct RepeatedRequests: Sendable {
 
     private func request(with key: String) -> RepeatableRequest {
         let caller = [call.caller.clientID.rawValue, call.caller.user?.id.rawValue ?? ""]
-        let content = RecordDigest([call.request.head.path ?? "", Base64URL.encode(call.request.body)])
+        // The body can contain a password, so nothing that is stored may serve to guess it.
+        var code = HMAC<SHA256>(key: call.components.serverKey.repeatedContents)
+        code.update(data: Array((call.request.head.path ?? "").utf8) + [0])
+        code.update(data: call.request.body)
         return RepeatableRequest(
             digest: ArtefactDigest(ofRepeatableRequest: RecordDigest(caller + [operation.id, key]).text),
-            content: ArtefactDigest(ofRepeatableContent: content.text), clientID: call.caller.clientID,
-            expiresAt: call.now + Self.retention)
+            content: ArtefactDigest(ofRepeatableContent: Base64URL.encode(Array(code.finalize()))),
+            clientID: call.caller.clientID, expiresAt: call.now + Self.retention)
     }
 
     /// A kept answer, before it is encrypted.
