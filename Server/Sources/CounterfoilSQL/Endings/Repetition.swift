@@ -36,6 +36,7 @@ extension SQLConnection {
         try send("DELETE FROM device_authorizations")
         try send("DELETE FROM user_links")
         try send("DELETE FROM sign_ups")
+        try send("DELETE FROM kept_answers")
     }
 
     /// Ends again what one transaction can end with others.

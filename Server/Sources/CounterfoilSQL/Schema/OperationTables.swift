@@ -101,6 +101,23 @@ extension StoreSchema {
         CREATE INDEX sign_ups_expires ON sign_ups (expires_at);
         """
 
+    /// The answers to requests that clients of the administration API can repeat.
+    static let keptAnswers = """
+        CREATE TABLE kept_answers (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            content BLOB NOT NULL CHECK (length(content) = 32),
+            client_id TEXT COLLATE BINARY NOT NULL,
+            -- Encrypted with the server key; NULL while the request is carried out, and if its outcome is not known.
+            answer BLOB,
+            -- The user whom the answer is about.
+            person_id TEXT COLLATE BINARY REFERENCES people (id) ON DELETE CASCADE,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX kept_answers_client ON kept_answers (client_id, expires_at);
+        CREATE INDEX kept_answers_person ON kept_answers (person_id);
+        CREATE INDEX kept_answers_expiry ON kept_answers (expires_at);
+        """
+
     /// The heartbeat of the server with its clock, and the earlier outages of the store.
     static let operation = """
         CREATE TABLE outages (

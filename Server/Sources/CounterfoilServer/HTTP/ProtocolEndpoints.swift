@@ -2,7 +2,9 @@ import HTTPTypes
 
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
-    package static let protocolEndpoints = [
+    package static let protocolEndpoints = ofProtocol + administrationAPI
+
+    private static let ofProtocol = [
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,

@@ -55,7 +55,7 @@ struct IntrospectionEndpoint: Sendable {
     private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> Answer {
         guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
             let view = View(of: issued.claims, for: caller),
-            let standing = try await standing(of: issued.claims)
+            let standing = try await TokenStanding(of: issued.claims, in: store, registry)
         else { return Answer(response: .inactive) }
         let claims = issued.claims
         let scope = view.scope.intersection(standing.scope)
@@ -75,12 +75,12 @@ struct IntrospectionEndpoint: Sendable {
                 authenticationMethods: claims.authenticationMethods,
                 keyThumbprint: claims.keyThumbprint
             ))
-        guard let user = standing.user else { return Answer(response: response) }
+        guard case .user(let facts) = standing.subject else { return Answer(response: response) }
         let release = ClaimRelease(
             scopes: try await registry.atArrival().scopeClaims(), requested: RequestedClaims(), scope: scope,
             accessScope: scope, claimScope: Scope())
         return Answer(
-            response: response, user: try await store.claims(in: .accessToken, about: user, by: release))
+            response: response, user: try await store.claims(in: .accessToken, about: facts.user, by: release))
     }
 
     /// The part of a token that a caller may see.
@@ -101,35 +101,6 @@ struct IntrospectionEndpoint: Sendable {
                 scope = claims.scope
             }
         }
-    }
-
-    /// The part of the authorization that is still valid.
-    private struct Standing {
-        /// The scope that is still allowed; the user can have withdrawn a part.
-        let scope: Scope
-        let username: String?
-        /// The user; nil for a token without one.
-        let user: User?
-    }
-
-    /// Reads the part of a token's authorization that is still valid, in one query; nil if nothing is valid.
-    private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
-        guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
-            // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
-            guard claims.subject == claims.clientID.rawValue,
-                let client = try await registry.fresh().client(claims.clientID), client.suspension == nil,
-                !client.approvedMachineScope.isEmpty
-            else { return nil }
-            return Standing(scope: client.approvedMachineScope, username: nil, user: nil)
-        }
-        // The store deletes the grants of a deleted client, so one query checks the grant and the client.
-        guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
-        else { return nil }
-        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
-        // a pairwise `sub` therefore has no `username`.
-        let isPublic = claims.subject == facts.user.id.rawValue
-        return Standing(
-            scope: facts.grant.scope, username: isPublic ? facts.user.username.rawValue : nil, user: facts.user)
     }
 
     /// Returns the response as a signed JWT.

@@ -109,6 +109,9 @@ public struct ServerSettings: Sendable, Hashable {
     /// The header fields that scripts of other origins may send in addition to the CORS-safelisted ones (Fetch §3.2.2).
     public var crossOriginFields: [String] = Self.standardCrossOriginFields
 
+    /// Whether the server has the administration API at `/api/v1`.
+    public var offersAdministrationAPI = false
+
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.

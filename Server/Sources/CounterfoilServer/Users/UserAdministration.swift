@@ -7,6 +7,9 @@ package import Foundation
 /// Each change is one commit with its events. The rules of roles are here, and the others in the store, so a page and a
 /// command cannot differ. A command needs no role.
 package struct UserAdministration: Sendable {
+    /// The numbers of hours for which a link for a new password can work.
+    package static let linkHours = 1...168
+
     private let store: any UncachedStore
     private let serverKey: ServerKey
     private let actor: AccountActor
@@ -184,6 +187,16 @@ package struct UserAdministration: Sendable {
         return (issuer.endpoint(Endpoint.recovery.path) + "?token=" + secret.exposed, expires)
     }
 
+    /// Sets a password, which ends every session; a temporary one must be changed at the next sign-in.
+    package func setPassword(
+        _ hash: PasswordHash, isTemporary: Bool, of user: User
+    ) async throws -> ResetPasswordOutcome {
+        let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
+        return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
+            events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)
+        }
+    }
+
     /// Deletes one passkey of a user, unless it is the last way in.
     package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
         try check(actingOnAccountWith: user.role)
@@ -258,8 +271,13 @@ extension ServerComponents {
     package func administration(
         by administrator: User, in request: IncomingRequest, now: Date
     ) -> UserAdministration {
+        administration(by: .administrator(administrator, request), now: now)
+    }
+
+    /// Returns the changes of accounts that a party makes in one request.
+    func administration(by actor: AccountActor, now: Date) -> UserAdministration {
         UserAdministration(
-            store, serverKey: serverKey, by: .administrator(administrator, request), notifying: auditor.notices,
+            store, serverKey: serverKey, by: actor, notifying: auditor.notices,
             at: now, counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

@@ -2,6 +2,11 @@
 package import CounterfoilStore
 package import Foundation
 
+extension String {
+    /// Whether the text, without white space around it, can be the display name of a user.
+    package var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
+}
+
 extension User {
     /// Creates the account that an administrator adds.
     ///

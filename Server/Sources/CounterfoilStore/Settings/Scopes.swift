@@ -24,6 +24,8 @@ public struct ScopeDefinition: Sendable, Hashable {
 
     /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, it is not
     /// reserved, and it releases no claims.
+    ///
+    /// A scope of the administration API is always reserved.
     public init(
         token: Scope.Token, description: String, texts: [Language: String] = [:], isListed: Bool = false,
         startsTicked: Bool = false, isReserved: Bool = false, claims: ReleasedClaims = ReleasedClaims()
@@ -33,7 +35,7 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.texts = texts
         self.isListed = isListed
         self.startsTicked = startsTicked
-        self.isReserved = isReserved
+        self.isReserved = isReserved || token.isOfAdministration
         self.claims = claims
     }
 
@@ -60,6 +62,12 @@ public struct ScopeDefinition: Sendable, Hashable {
 extension Scope.Token {
     /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
     public var isStandard: Bool { ScopeDefinition.ofUsers.contains(self) }
+
+    /// The beginning of the scopes of the administration API, before the name of the right.
+    package static let administrationPrefix = "counterfoil.admin."
+
+    /// Whether the scope is one of the administration API, which only approved clients get.
+    package var isOfAdministration: Bool { rawValue.hasPrefix(Self.administrationPrefix) }
 }
 
 extension Scope {

@@ -91,6 +91,15 @@ public struct ServerKey: Sendable {
         try secondFactors.open(sealed, authenticating: Array(user.rawValue.utf8)).bytes
     }
 
+    /// The keys that encrypt the positions in lists of the administration API.
+    package var listCursors: DerivedKeys { derived("counterfoil list cursors") }
+
+    /// The keys that encrypt the answers that are kept for repeated requests to the administration API.
+    package var keptAnswers: DerivedKeys { derived("counterfoil kept answers") }
+
+    /// The HMAC key of the digests by which requests to the administration API are compared.
+    package var repeatedContents: SymmetricKey { derived("counterfoil repeated contents").current }
+
     /// The HMAC keys of refresh tokens.
     package var refreshTokens: DerivedKeys { derived("counterfoil refresh tokens") }
 

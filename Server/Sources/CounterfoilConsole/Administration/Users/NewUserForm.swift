@@ -85,8 +85,3 @@ extension Console.Exchange {
         return FormChoices("role", [none] + choices, problem: problem)
     }
 }
-
-extension String {
-    /// Whether the text, without white space around it, can be the display name of a user.
-    var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
-}
