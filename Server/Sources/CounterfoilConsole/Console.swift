@@ -118,6 +118,17 @@ struct Console: Sendable {
         try await auditor.event(of: change, to: exchange.user, by: exchange.request, now: exchange.now)
     }
 
+    /// Returns the changes of clients that a user makes in one request.
+    func clients(by exchange: Exchange) -> ClientAdministration {
+        ClientAdministration(
+            store, at: exchange.now,
+            recording: { kind, user, client, detail in
+                auditor.event(
+                    kind, by: exchange.request, user: user ?? exchange.user.id, client: client, detail: detail,
+                    now: exchange.now)
+            }, counting: { auditor.countRecorded($0) })
+    }
+
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
     /// requests without a user.
     func events(

@@ -32,7 +32,7 @@ extension ServerComponents {
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
-            { AdministrationAPI(components: $0).handlers },
+            { AdministrationAPI(components: $0, pages: pages.endpoints).handlers },
         ]
     }
 

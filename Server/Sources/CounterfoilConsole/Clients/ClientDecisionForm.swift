@@ -31,28 +31,26 @@ struct ClientDecisionForm: Sendable {
         }
         if let delay { return try await again(delay, .badRequest) }
         let decision: ClientDecision
-        let (notice, detail): (ClientNotice, String)
+        let notice: ClientNotice
         switch submitted {
         case .approve:
             guard client.canBeApproved, let revision = Int(try form.value("revision")) else {
                 throw PageProblem.noDecision
             }
             decision = .approve(revision: revision)
-            (notice, detail) = (client.letsEveryoneIn ? .approved : .approvedAlone, "approved")
+            notice = client.letsEveryoneIn ? .approved : .approvedAlone
         case .suspend:
             guard let text = ClientSuspension.reason(reason.value) else {
                 return try await again(DecisionMessage.reasonWrong, field: reason.name, .badRequest)
             }
             decision = .suspend(reason: text)
-            (notice, detail) = (.suspended, "suspended: \(text)")
+            notice = .suspended
         case .resume:
             decision = .resume
-            (notice, detail) = (.resumed, "resumed")
+            notice = .resumed
         }
-        let event = console.event(.client, by: exchange, client: client.id, detail: detail)
-        switch try await console.store.decide(decision, on: client.id, at: exchange.now, recording: [event]) {
+        switch try await console.clients(by: exchange).decide(decision, on: client.id) {
         case .decided:
-            console.auditor.countRecorded(event)
             console.logger.notice(
                 "decided about a client",
                 metadata: [

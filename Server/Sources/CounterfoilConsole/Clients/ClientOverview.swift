@@ -89,9 +89,7 @@ struct ClientOverview: Sendable {
     func delete(_ exchange: Console.Exchange) async throws -> Reply {
         let client = try await console.clientToDelete(exchange)
         _ = try console.form(exchange)
-        let event = console.event(.client, by: exchange, client: client.id, detail: "deleted")
-        let isDeleted = try await console.store.removeClient(client.id, recording: [event])
-        if isDeleted { console.auditor.countRecorded(event) }
+        _ = try await console.clients(by: exchange).delete(client.id)
         console.logger.notice(
             "deleted a client",
             metadata: [

@@ -21,14 +21,10 @@ struct ClientSecrets: Sendable {
         case "add" where client.keys != nil:
             return try await page(exchange, client: client)
         case "add":
-            let secret = ClientSecret(random: console.random)
-            let record = ClientSecretRecord(
-                digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: exchange.now)
-            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "created")
-            switch try await console.store.addClientSecret(record, recording: [event]) {
-            case .added:
-                console.auditor.countRecorded(event)
-                return try await page(exchange, client: client, newSecret: secret)
+            let changes = console.clients(by: exchange)
+            let (outcome, secret, _) = try await changes.addSecret(to: client.id, random: console.random)
+            switch outcome {
+            case .added: return try await page(exchange, client: client, newSecret: secret)
             case .tooMany: return try await page(exchange, client: client)
             case .clientDeleted: throw NotFoundError()
             }
@@ -37,12 +33,7 @@ struct ClientSecrets: Sendable {
             let secrets = try await console.registry.fresh().clientSecrets(of: client.id)
             let secret = secrets.first { $0.shortID == chosen }
             // A form that is sent twice finds no secret, because the first one has deleted it.
-            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "deleted")
-            if let secret,
-                try await console.store.removeClientSecret(secret.digest, of: client.id, recording: [event])
-            {
-                console.auditor.countRecorded(event)
-            }
+            if let secret { _ = try await console.clients(by: exchange).remove(secret) }
             return .done(ClientNotice.secretRemoved, at: console.path(.clientSecrets, of: client.id))
         default:
             throw PageProblem.noDecision

@@ -27,6 +27,8 @@ struct AdministrationAPI: Sendable {
     }()
 
     let components: ServerComponents
+    /// The endpoints of the pages of the server.
+    let pages: [Endpoint]
 
     private var settings: ServerSettings { components.settings }
 
@@ -56,7 +58,7 @@ struct AdministrationAPI: Sendable {
             of: request, at: path.endpoint, for: operation.right, now: now, client: &client)
         let call = AdministrationCall(
             request: request, caller: caller, components: components, now: now,
-            query: try QueryValues(request.query, allowing: operation.query))
+            query: try QueryValues(request.query, allowing: operation.query), pages: pages)
         if operation.isConditional { _ = try call.expectedTag() }
         do {
             let answer =

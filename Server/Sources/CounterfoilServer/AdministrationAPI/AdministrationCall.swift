@@ -11,6 +11,8 @@ struct AdministrationCall: Sendable {
     let components: ServerComponents
     let now: Date
     let query: QueryValues
+    /// The endpoints of the pages of the server.
+    let pages: [Endpoint]
 
     var store: any UncachedStore { components.store }
     var settings: ServerSettings { components.settings }
@@ -22,10 +24,11 @@ struct AdministrationCall: Sendable {
 
     /// Creates the event of a change that is not about an account.
     func event(
-        _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String
+        _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String, at time: Date? = nil
     ) -> AuditEvent {
         components.auditor.event(
-            kind, by: request, user: caller.user?.id, client: client ?? caller.clientID, detail: detail, now: now)
+            kind, by: request, user: caller.user?.id, client: client ?? caller.clientID, detail: detail,
+            now: time ?? now)
     }
 
     /// Returns the URL of a path of the API.
@@ -34,6 +37,13 @@ struct AdministrationCall: Sendable {
     /// Returns a page of a list that the store returns as a whole.
     func page<Item: AdministrationDocument>(
         of items: [Item], list: String, id: (Item) -> String
+    ) throws -> AdministrationAnswer {
+        try page(of: items, list: list, id: id, as: { $0 })
+    }
+
+    /// Returns a page of a list that the store returns as a whole, with the documents of its items.
+    func page<Item, Document: AdministrationDocument>(
+        of items: [Item], list: String, id: (Item) -> String, as document: (Item) -> Document
     ) throws -> AdministrationAnswer {
         let cursor = ListCursor(self, list: list)
         let (position, limit) = (try cursor.position(in: query), try query.limit())
@@ -46,7 +56,7 @@ struct AdministrationCall: Sendable {
         let shown = Array(items.dropFirst(begin).prefix(limit))
         let end = begin + shown.count
         return try AdministrationAnswer(
-            list: shown,
+            list: shown.map(document),
             next: end < items.count ? try shown.last.map { try cursor.text(after: "\(end) \(id($0))") } : nil)
     }
 

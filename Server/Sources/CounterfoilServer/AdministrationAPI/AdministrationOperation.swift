@@ -12,7 +12,8 @@ package struct AdministrationOperation: Sendable {
     static let prefix = "/api/v1"
 
     /// Every operation, in the order of the documentation.
-    package static let all: [AdministrationOperation] = users
+    package static let all: [AdministrationOperation] =
+        users + clients + scopes + apis + audit + keys + registrationTokens + branding + unregisteredClients
 
     /// The result of the function of an operation.
     typealias Perform = @Sendable (AdministrationCall) async throws -> AdministrationAnswer
@@ -50,7 +51,8 @@ package struct AdministrationOperation: Sendable {
     /// Creates an operation without a body in the request.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ right: AdministrationRight,
-        query: [String] = [], answer: Document = .none, status: HTTPResponse.Status = .ok, _ perform: @escaping Perform
+        query: [String] = [], answer: Document = .none, status: HTTPResponse.Status = .ok, isConditional: Bool = false,
+        _ perform: @escaping Perform
     ) {
         self.id = id
         self.method = method
@@ -60,7 +62,7 @@ package struct AdministrationOperation: Sendable {
         body = nil
         document = answer
         self.status = answer == .none && status == .ok ? .noContent : status
-        isConditional = false
+        self.isConditional = isConditional
         self.perform = perform
     }
 

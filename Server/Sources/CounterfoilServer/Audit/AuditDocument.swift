@@ -23,7 +23,7 @@ package struct AuditDocument: Encodable, Sendable {
     /// Whether a command or the server itself caused the event, in words for lines; nil for a request.
     package let origin: String?
 
-    private enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case number, position, at, kind, outcome, reason, sub, username
         case clientID = "client_id"
         case grantID = "grant_id"

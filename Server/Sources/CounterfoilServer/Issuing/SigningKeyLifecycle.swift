@@ -106,6 +106,23 @@ package struct KeyRotation: Sendable {
         return try await succeed(former, beginning, recording: events, now: now)
     }
 
+    /// Returns the algorithms whose keys a rotation replaces: the given one, or all that the server keeps.
+    package func algorithms(_ chosen: SigningAlgorithm?) async throws(StoreFault) -> [SigningAlgorithm] {
+        if let chosen { return [chosen] }
+        let known = Set(try await store.signingKeys().map(\.algorithm))
+        return KeyRing.algorithms.filter { KeyRing.algorithmsFromStart.contains($0) || known.contains($0) }
+    }
+
+    /// Rotates the key of an algorithm for an administrator; returns nil if another process has rotated it first.
+    ///
+    /// - Parameter event: Creates the event with a detail.
+    package func rotate(
+        _ algorithm: SigningAlgorithm, _ beginning: Beginning, now: Date, recording event: (String) -> AuditEvent
+    ) async throws -> SealedSigningKey? {
+        try await rotate(
+            algorithm, beginning, recording: { [event("\(algorithm) rotated; the new key is \($0.id)")] }, now: now)
+    }
+
     /// Creates the first key of an algorithm, which signs at once, and records it in the audit log.
     ///
     /// Nothing happens if another process creates the key first.

@@ -1,40 +1,7 @@
-import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 
-/// The branding in the output of commands.
-struct BrandingDocument: Encodable {
-    private let branding: Branding
-
-    init(_ branding: Branding) { self.branding = branding }
-
-    private struct Statement: Encodable {
-        let text: String?
-        let privacyURI: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case text
-            case privacyURI = "privacy_uri"
-        }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case accent, statements
-        case siteName = "site_name"
-        case supportURI = "support_uri"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(branding.siteName, forKey: .siteName)
-        try values.encodeIfPresent(branding.accent?.rawValue, forKey: .accent)
-        try values.encodeIfPresent(branding.supportURI?.rawValue, forKey: .supportURI)
-        let statements = branding.statements.map { language, statement in
-            (language.rawValue, Statement(text: statement.text, privacyURI: statement.privacyURI?.rawValue))
-        }
-        try values.encode(Dictionary(statements, uniquingKeysWith: { first, _ in first }), forKey: .statements)
-    }
-
+extension BrandingDocument {
     /// The branding as text.
     ///
     /// Values that are not set are omitted.

@@ -39,8 +39,8 @@ struct ClientApprove: AsyncParsableCommand {
                     "the app \(id) has the revision \(client.revision) now; look at it again with app show \(id)")
             }
             try await installation.decide(
-                .approve(revision: client.revision), on: argument, recording: "approved", json: options.json,
-                done: "Approved", otherwise: "is approved already")
+                .approve(revision: client.revision), on: argument, json: options.json, done: "Approved",
+                otherwise: "is approved already")
             guard !options.json else { return }
             // The lines are those of the approved revision, even if the app is changed again already.
             var approved = client
@@ -59,18 +59,15 @@ extension Installation {
     /// - Parameters:
     ///   - decision: The decision.
     ///   - argument: The client, which can be unregistered.
-    ///   - detail: The detail of the audit event.
     ///   - json: Whether to print the client as JSON.
     ///   - done: The verb of the line that is printed.
     ///   - isDecided: The predicate of the failure if the decision changes nothing.
     func decide(
-        _ decision: ClientDecision, on argument: ClientArgument, recording detail: String, json: Bool, done: String,
-        otherwise isDecided: String
+        _ decision: ClientDecision, on argument: ClientArgument, json: Bool, done: String, otherwise isDecided: String
     ) async throws {
         let absent = CommandFailure.noClient(argument.clientID)
         guard let id = ClientIdentifier(argument.clientID) else { throw absent }
-        let event = event(.client, client: id, detail: detail)
-        switch try await store.decide(decision, on: id, at: store.now(), recording: [event]) {
+        switch try await clients.decide(decision, on: id) {
         case .decided: break
         case .alreadyDecided: throw CommandFailure.refused("the app \(id) \(isDecided)")
         case .changedMeanwhile: throw CommandFailure.temporary("the app was changed at the same time; try again")

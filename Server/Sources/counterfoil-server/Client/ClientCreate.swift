@@ -76,13 +76,7 @@ struct ClientCreate: AsyncParsableCommand {
         draft.name = name
         try registration.write(into: &draft)
         let getsStandardScopes = draft.useStandardScopes(for: type)
-        var policyDraft = PolicyDraft(.standard(for: type))
-        // Only the operator runs this command, so the publisher of the app counts as verified.
-        policyDraft.isVouchedFor = true
-        // For the same reason, a service may request all its scopes with the client credentials grant, which has no
-        // user. The option `--machine-scope` can limit these scopes.
-        policyDraft.machineScopes =
-            registration.policy.machineScopes.isEmpty ? registration.requests.scopesWithoutUser(for: type) : []
+        var policyDraft = PolicyDraft(registering: type, for: draft.scopes)
         registration.write(into: &policyDraft)
         let logo = try registration.presentation.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
@@ -96,15 +90,7 @@ struct ClientCreate: AsyncParsableCommand {
             let client = RegisteredClient(
                 id: id, type: type, owner: developer?.id, checked.client,
                 policy: checked.policy ?? .standard(for: type), approval: .approved, logo: logo?.id, now: now)
-            let secret = type.isConfidential && client.keys == nil ? ClientSecret() : nil
-            let record = secret.map {
-                ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)
-            }
-            let events =
-                installation.events(ofChange: "registered", from: nil, to: client)
-                + installation.events(ofOwner: client.owner, after: nil, of: id)
-            let outcome = try await installation.store.addClient(
-                client, logo: logo, secret: record, ownerLimit: .max, recording: events)
+            let (outcome, secret, record) = try await installation.clients.register(client, logo: logo)
             switch outcome {
             case .added:
                 review.warn(of: draft, policy: client.policy)

@@ -1,13 +1,8 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+import CounterfoilServer
 import CounterfoilStore
-import CounterfoilTokens
-import Foundation
 
-/// A client in the output of commands.
-///
-/// JSON members have the same names as the fields of the registration form. If RFC 7591 §2 defines a name for a field,
-/// that name is used.
+/// A client in the output of commands: as JSON, a `ClientRecord` with the way in which the client connects.
 struct ClientDocument: Encodable {
     private let client: RegisteredClient
     /// The name of the user who owns the client; nil if no user does, or if the document omits it.
@@ -47,124 +42,17 @@ struct ClientDocument: Encodable {
         self.connection = connection
     }
 
-    /// The JSON members that are not fields of the registration form.
-    private enum CodingKeys: String, CodingKey {
-        case clientID = "client_id"
-        case clientSecret = "client_secret"
-        case applicationType = "application_type"
-        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-        case owner
-        case developer
-        case clientName = "client_name"
-        case pendingMachineScope = "pending_machine_scope"
-        case approval
-        case suspension
-        case pkceExceptionUse = "pkce_exception_use"
-        case clientSecrets = "client_secrets"
-        case connection
-        case clientIDIssuedAt = "client_id_issued_at"
-        case changedAt = "changed_at"
-        case revision
-    }
-
-    private struct Keys: Encodable {
-        let keys: [JSONWebKey]
-    }
-
-    private struct Suspension: Encodable {
-        let at: Int
-        let reason: String
-    }
-
-    private struct Secret: Encodable {
-        let id: String
-        let created_at: Int
-    }
-
-    private struct ExceptionUse: Encodable {
-        let count: Int
-        let last_at: Int
-    }
+    private enum CodingKeys: String, CodingKey { case connection }
 
     func encode(to encoder: any Encoder) throws {
+        let record = ClientRecord(
+            client, developer: developer, secrets: secrets, newSecret: newSecret, exceptionUse: exceptionUse)
+        try record.encode(to: encoder)
+        guard case .known(let connection) = connection else { return }
         var values = encoder.container(keyedBy: CodingKeys.self)
-        var fields = encoder.container(keyedBy: ClientField.self)
-        try values.encode(client.id, forKey: .clientID)
-        try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
-        try values.encode(client.type.rawValue, forKey: .applicationType)
-        try values.encode(client.authenticationMethods[0], forKey: .tokenEndpointAuthMethod)
-        try fields.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
-        try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
-        try values.encodeIfPresent(developer?.rawValue, forKey: .developer)
-        try values.encode(client.presentation.name, forKey: .clientName)
-        try encodePresentation(into: &fields)
-        try fields.encode(client.redirectURIs, forKey: .redirectURIs)
-        try fields.encode(client.scope, forKey: .scopes)
-        try fields.encode(client.optionalScope, forKey: .optionalScopes)
-        if client.type == .service {
-            try fields.encode(client.approvedMachineScope, forKey: .machineScopes)
-            try values.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
-        }
-        try values.encode(client.approval.rawValue, forKey: .approval)
-        if !client.testers.isEmpty { try fields.encode(client.testers.map(\.rawValue), forKey: .testers) }
-        try values.encodeIfPresent(
-            client.suspension.map { Suspension(at: Self.seconds($0.at), reason: $0.reason) }, forKey: .suspension)
-        try fields.encode(client.origins.map(\.rawValue), forKey: .origins)
-        try fields.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
-        try fields.encode(client.androidApps.map(\.description), forKey: .androidApps)
-        try fields.encode(client.postLogoutRedirectURIs, forKey: .postLogoutRedirectURIs)
-        try fields.encodeIfPresent(client.backchannelLogoutURI?.rawValue, forKey: .backchannelLogoutURI)
-        try encodePolicy(into: &fields)
-        if let exceptionUse {
-            let use = ExceptionUse(count: exceptionUse.count, last_at: Self.seconds(exceptionUse.lastAt))
-            try values.encode(use, forKey: .pkceExceptionUse)
-        }
-        if !secrets.isEmpty {
-            let shown = secrets.map { Secret(id: $0.shortID, created_at: Self.seconds($0.createdAt)) }
-            try values.encode(shown, forKey: .clientSecrets)
-        }
-        try values.encode(Self.seconds(client.createdAt), forKey: .clientIDIssuedAt)
-        try values.encode(Self.seconds(client.changedAt), forKey: .changedAt)
-        try values.encode(client.revision, forKey: .revision)
-        if case .known(let connection) = connection { try values.encode(connection, forKey: .connection) }
+        try values.encode(connection, forKey: .connection)
     }
-
-    private func encodePresentation(into fields: inout KeyedEncodingContainer<ClientField>) throws {
-        let presentation = client.presentation
-        try fields.encodeIfPresent(presentation.publisher, forKey: .publisher)
-        try fields.encodeIfPresent(presentation.consentText, forKey: .consentText)
-        try fields.encodeIfPresent(presentation.privacyURI?.rawValue, forKey: .privacyURI)
-        try fields.encodeIfPresent(presentation.termsURI?.rawValue, forKey: .termsURI)
-        try fields.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
-    }
-
-    private func encodePolicy(into fields: inout KeyedEncodingContainer<ClientField>) throws {
-        let policy = client.policy
-        try fields.encode(policy.isFirstParty, forKey: .firstParty)
-        try fields.encode(policy.isVouchedFor, forKey: .vouchedFor)
-        try fields.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
-        try fields.encode(policy.pkce.description, forKey: .pkce)
-        try fields.encode(policy.requiresState, forKey: .requireState)
-        try fields.encode(policy.requiresPushedRequests, forKey: .requirePushedRequests)
-        try fields.encode(policy.requiresBoundTokens, forKey: .requireBoundTokens)
-        try fields.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
-        try fields.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
-        try fields.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
-        try fields.encodeIfPresent(policy.refreshTokenLife.idleLifetime, forKey: .refreshIdleLifetime)
-        try fields.encodeIfPresent(policy.refreshTokenLife.lifetime, forKey: .refreshLifetime)
-        try fields.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
-        try fields.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
-        try fields.encode(policy.webViews.rawValue, forKey: .webViews)
-        try fields.encode(policy.minimumAuthentication.rawValue, forKey: .minimumAuthentication)
-        try fields.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenAlgorithm)
-        try fields.encode(policy.putsUserClaimsInIDToken, forKey: .userClaimsInIDToken)
-        try fields.encode(policy.subjectType.rawValue, forKey: .subjectType)
-    }
-
-    private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
 }
-
-extension ClientField: CodingKey {}
 
 // MARK: - Text output
 

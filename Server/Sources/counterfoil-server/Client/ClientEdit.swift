@@ -78,10 +78,7 @@ struct ClientEdit: AsyncParsableCommand {
             var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: now)
             if let policy = checked.policy { client.policy = policy }
             client.owner = owner
-            let events =
-                installation.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
-                + installation.events(ofOwner: owner, after: former.owner, of: client.id)
-            switch try await installation.store.updateClient(client, logo: image, recording: events) {
+            switch try await installation.clients.change(former, to: client, logo: image) {
             case .updated:
                 review.warn(of: draft, policy: client.policy)
                 let changed = try await installation.client(argument.clientID)

@@ -93,12 +93,4 @@ struct ClientRequestOptions: ParsableArguments {
         replace(&draft.postLogoutRedirectURIs, by: postLogoutRedirectURIs)
         if let backchannelLogoutURI { draft.backchannelLogoutURI = backchannelLogoutURI }
     }
-
-    /// Returns the scopes of `--scope` that a client can request without a user: for a service all but the standard
-    /// scopes, for other types none.
-    func scopesWithoutUser(for type: ClientType) -> [String] {
-        guard type == .service else { return [] }
-        let standard = ScopeDefinition.standard.map(\.token)
-        return scopes.names.filter { name in Scope.Token(name).map { !standard.contains($0) } ?? false }
-    }
 }

@@ -20,8 +20,7 @@ struct ClientResume: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             try await installation.decide(
-                .resume, on: argument, recording: "resumed", json: options.json, done: "Resumed",
-                otherwise: "is not suspended")
+                .resume, on: argument, json: options.json, done: "Resumed", otherwise: "is not suspended")
         }
     }
 }

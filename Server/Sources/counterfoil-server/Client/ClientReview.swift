@@ -37,25 +37,11 @@ struct ClientReview {
     func check(
         _ draft: ClientDraft, policy policyDraft: PolicyDraft, checksPolicy: Bool = true, now: Date
     ) throws -> (client: CheckedClient, policy: ClientPolicy?) {
-        var problems: [ClientProblem] = []
-        var client: CheckedClient?
-        var policy: ClientPolicy?
         do {
-            client = try rules.check(
-                draft, type: type, id: id, isFirstParty: policyDraft.isFirstParty, schemesInUse: schemesInUse)
-        } catch { problems += error.problems }
-        if checksPolicy {
-            let redirectURIs = client?.redirectURIs ?? draft.redirectURIs.compactMap { try? RedirectURI($0) }
-            let scope = client?.scope ?? Scope(draft.scopes.compactMap { Scope.Token($0) })
-            do {
-                // The rules of the registration have already judged the post-logout redirect URIs by the same policy.
-                policy = try rules.check(
-                    policyDraft, of: type, redirectURIs: redirectURIs,
-                    postLogoutRedirectURIs: client?.postLogoutRedirectURIs ?? [], scope: scope, now: now)
-            } catch { problems += error.problems }
-        }
-        guard problems.isEmpty, let client else { throw CommandFailure.refused(problems) }
-        return (client, policy)
+            return try rules.check(
+                draft, policy: policyDraft, of: type, id: id, checksPolicy: checksPolicy, schemesInUse: schemesInUse,
+                now: now)
+        } catch { throw CommandFailure.refused(error.problems) }
     }
 
     /// Prints the warnings and notes about accepted redirect URIs on standard error.
@@ -93,28 +79,11 @@ extension CommandFailure {
 }
 
 extension Installation {
-    /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
-    /// requests without a user.
-    func events(
-        ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient
-    ) -> [AuditEvent] {
-        let change = event(.client, client: client.id, detail: detail)
-        guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
-        return [change, event(.machineAccess, client: client.id, detail: access.detail)]
-    }
-}
-
-extension Installation {
-    /// Creates the event of a change of the developer who owns a client; none if the owner stays.
-    func events(
-        ofOwner owner: UserIdentifier?, after former: UserIdentifier?, of client: ClientIdentifier
-    ) -> [AuditEvent] {
-        guard owner != former else { return [] }
-        return [
-            event(
-                .client, user: owner ?? former, client: client,
-                detail: owner == nil ? "taken from its developer" : "given to a developer")
-        ]
+    /// The changes of clients that a command makes.
+    var clients: ClientAdministration {
+        ClientAdministration(
+            store, at: store.now(),
+            recording: { kind, user, client, detail in event(kind, user: user, client: client, detail: detail) })
     }
 
     /// Returns the name of the user who owns a client; nil if no user does.

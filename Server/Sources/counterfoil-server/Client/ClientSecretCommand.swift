@@ -58,11 +58,8 @@ struct ClientSecretCommand: AsyncParsableCommand {
     }
 
     private func add(to client: RegisteredClient, in installation: Installation) async throws {
-        let secret = ClientSecret()
-        let record = ClientSecretRecord(
-            digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: installation.store.now())
-        let event = installation.event(.clientSecret, client: client.id, detail: "created")
-        switch try await installation.store.addClientSecret(record, recording: [event]) {
+        let (outcome, secret, _) = try await installation.clients.addSecret(to: client.id)
+        switch outcome {
         case .added:
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
@@ -92,8 +89,7 @@ struct ClientSecretCommand: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "more than one secret has an id that starts with \(which); give more digits")
         }
-        let event = installation.event(.clientSecret, client: client.id, detail: "deleted")
-        guard try await installation.store.removeClientSecret(secret.digest, of: client.id, recording: [event]) else {
+        guard try await installation.clients.remove(secret) else {
             throw CommandFailure.temporary(
                 "another command has just deleted this secret; see: counterfoil-server app show")
         }

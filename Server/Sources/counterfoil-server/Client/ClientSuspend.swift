@@ -34,8 +34,8 @@ struct ClientSuspend: AsyncParsableCommand {
         guard let reason = ClientSuspension.reason(reason) else { return }
         try await options.withInstallation(creating: false) { installation in
             try await installation.decide(
-                .suspend(reason: reason), on: argument, recording: "suspended: \(reason)", json: options.json,
-                done: "Suspended", otherwise: "is suspended already")
+                .suspend(reason: reason), on: argument, json: options.json, done: "Suspended",
+                otherwise: "is suspended already")
         }
     }
 }

@@ -43,19 +43,14 @@ struct KeyRotate: AsyncParsableCommand {
             let rotation = KeyRotation(installation.store, serverKey: installation.serverKey)
             var made: [KeyDocument] = []
             let known = try await installation.store.signingKeys()
-            let kept = KeyRing.algorithms.filter { algorithm in
-                KeyRing.algorithmsFromStart.contains(algorithm) || known.contains { $0.algorithm == algorithm }
-            }
-            for algorithm in algorithm.map({ [$0] }) ?? kept {
+            for algorithm in try await rotation.algorithms(algorithm) {
                 let former = known.filter { $0.algorithm == algorithm }
                 let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
                 let key: SealedSigningKey?
                 do {
-                    key = try await rotation.rotate(
-                        algorithm, beginning,
-                        recording: { key in
-                            [installation.event(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")]
-                        }, now: moment)
+                    key = try await rotation.rotate(algorithm, beginning, now: moment) {
+                        installation.event(.signingKey, detail: $0)
+                    }
                 } catch let refusal as KeyRing.Refusal {
                     throw CommandFailure.refused("\(refusal)")
                 }

@@ -38,7 +38,7 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
             guard chosen.count == 1 else {
                 throw CommandFailure.refused("more than one token has an id that starts with \(id); give more digits")
             }
-            let event = installation.event(.setting, detail: "removed the registration token \(token.shortID)")
+            let event = installation.event(.setting, detail: token.removalDetail)
             guard try await installation.store.removeInitialAccessToken(token.digest, recording: [event]) else {
                 throw CommandFailure.temporary("another command has just removed this token")
             }

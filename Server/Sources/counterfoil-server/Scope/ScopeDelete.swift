@@ -26,25 +26,13 @@ struct ScopeDelete: AsyncParsableCommand {
 
     @OptionGroup var options: AdministrationOptions
 
-    /// A deleted scope, and the clients and APIs from which it was removed.
-    private struct Removal: Encodable {
-        let scope: String
-        let clients: [String]
-        let resources: [String]
-    }
-
     func run() async throws {
         let name = existing.name
         try await options.withInstallation(creating: false) { installation in
             let scope = try await installation.scope(name)
             switch try await installation.registry.delete(scope.token, takingFromUses: removeFromAll) {
             case .removed(let uses):
-                if options.json {
-                    return try Output.json(
-                        Removal(
-                            scope: name, clients: uses.clients.map(\.rawValue),
-                            resources: uses.resources.map(\.rawValue)))
-                }
+                if options.json { return try Output.json(RemovedScopeDocument(scope.token, uses)) }
                 Output.line(
                     uses.isEmpty ? "Deleted \(name)." : "Deleted \(name), and removed it from \(Self.names(uses)).")
             case .inUse(let uses):

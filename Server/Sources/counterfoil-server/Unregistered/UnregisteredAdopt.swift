@@ -30,10 +30,9 @@ struct UnregisteredAdopt: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
-            let event = installation.event(.client, client: client.id, detail: "adopted")
-            let policy = try await installation.store.unregisteredClientPolicy()
-            let adopted = client.adopted(under: policy, of: try await installation.store.scopes(), now: event.at)
-            let outcome = try await installation.store.updateClient(adopted, logo: .keep, recording: [event])
+            let outcome = try await installation.clients.adopt(
+                client, under: try await installation.store.unregisteredClientPolicy(),
+                of: try await installation.store.scopes())
             switch outcome {
             case .updated:
                 let document = ClientDocument(try await installation.client(argument.clientID))

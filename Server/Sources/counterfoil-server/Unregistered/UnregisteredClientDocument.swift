@@ -2,32 +2,8 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
 
-/// An unregistered client in the output of commands.
-struct UnregisteredClientDocument: Encodable {
-    private let use: UnregisteredClientUse
-
-    init(_ use: UnregisteredClientUse) { self.use = use }
-
-    private enum CodingKeys: String, CodingKey {
-        case users, scope
-        case clientID = "client_id"
-        case name = "client_name"
-        case firstSeen = "first_seen"
-        case lastUsed = "last_used"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(use.client.id.rawValue, forKey: .clientID)
-        try values.encode(use.client.presentation.name, forKey: .name)
-        try values.encode(Moment.text(use.client.createdAt), forKey: .firstSeen)
-        try values.encodeIfPresent(use.lastUsedAt.map(Moment.text), forKey: .lastUsed)
-        try values.encode(use.users, forKey: .users)
-        try values.encode(use.scope.description, forKey: .scope)
-    }
-
+extension UnregisteredClientDocument {
     /// The client as one line of text.
     var line: String {
         let used = use.lastUsedAt.map { "last used \(Moment.text($0))" } ?? "never used"

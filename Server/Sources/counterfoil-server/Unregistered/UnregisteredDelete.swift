@@ -31,8 +31,7 @@ struct UnregisteredDelete: AsyncParsableCommand {
             let use = try await StoreFault.readable { () async throws(StoreFault) in
                 try await installation.store.unregisteredClient(id)
             }
-            let event = installation.event(.client, client: id, detail: "deleted, unregistered")
-            guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else {
+            guard try await installation.clients.deleteUnregistered(id) else {
                 let left = try await installation.store.unregisteredClient(id)
                 guard left?.isKept == true else { throw absent }
                 throw CommandFailure.refused(

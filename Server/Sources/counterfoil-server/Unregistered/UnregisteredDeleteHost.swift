@@ -27,12 +27,6 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
 
     private static let batch = 50
 
-    private struct Removal: Encodable {
-        let host: String
-        let deleted: Int
-        let refused: Bool
-    }
-
     func validate() throws { _ = try name() }
 
     private func name() throws -> HostPattern {
@@ -66,7 +60,7 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
             }
             try await installation.finishRemovals()
             if options.json {
-                return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
+                return try Output.json(RemovedHostDocument(host: name.rawValue, deleted: deleted, refused: refuse))
             }
             Output.line("Deleted \(deleted) apps of \(name)." + (refuse ? " The host is refused from now on." : ""))
         }

@@ -59,32 +59,25 @@ struct UnregisteredList: AsyncParsableCommand {
             cursor = UnregisteredClientCursor(of: try await installation.unregisteredClient(after).client)
         }
         let uses = try await installation.store.unregisteredClients(of: family, after: cursor, limit: limit)
-        let documents = uses.map(UnregisteredClientDocument.init)
+        let documents = uses.map { UnregisteredClientDocument($0) }
         if options.json { return try Output.json(documents) }
         if documents.isEmpty { return Output.line("There are no such apps.") }
         for document in documents { Output.line(document.line) }
     }
 
-    /// A host in JSON; the clients that registered themselves have no host.
-    private struct Row: Encodable {
-        let host: String?
-        let apps: Int
-        let unused: Int
-    }
-
     private static let page = 500
 
     private func listHosts(in installation: Installation) async throws {
-        var rows: [Row] = []
+        var rows: [UnregisteredHostDocument] = []
         var last: String?
         while true {
             let hosts = try await installation.store.unregisteredClientHosts(after: last, limit: Self.page)
-            rows += hosts.map { Row(host: $0.name, apps: $0.count.clients, unused: $0.count.unused) }
+            rows += hosts.map { UnregisteredHostDocument($0.name, $0.count) }
             last = hosts.last?.name
             guard hosts.count == Self.page else { break }
         }
         let registered = try await installation.store.unregisteredClientCount(of: .registrations)
-        if registered.clients > 0 { rows.append(Row(host: nil, apps: registered.clients, unused: registered.unused)) }
+        if registered.clients > 0 { rows.append(UnregisteredHostDocument(nil, registered)) }
         if options.json { return try Output.json(rows) }
         if rows.isEmpty { return Output.line("There are no unregistered apps.") }
         for row in rows {

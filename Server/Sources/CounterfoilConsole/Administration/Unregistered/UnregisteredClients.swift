@@ -159,12 +159,9 @@ struct UnregisteredClients: Sendable {
         switch Decision(rawValue: try form.value("decision")) {
         case .end:
             guard !use.isKept else { return suspended(use, exchange) }
-            let event = console.event(
-                .client, by: exchange, client: use.client.id, detail: "deleted, unregistered")
-            guard try await console.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
+            guard try await console.clients(by: exchange).deleteUnregistered(use.client.id) else {
                 return suspended(try await client(exchange), exchange)
             }
-            console.auditor.countRecorded(event)
             console.logger.notice(
                 "deleted an unregistered client",
                 metadata: [
@@ -174,14 +171,12 @@ struct UnregisteredClients: Sendable {
         case .adopt:
             guard use.client.documentHost != nil else { throw NotFoundError() }
             guard Int(try form.value("revision")) == use.client.revision else { return changed(use, exchange) }
-            let event = console.event(.client, by: exchange, client: use.client.id, detail: "adopted")
             let registry = try await console.registry.atArrival()
-            let policy = try await registry.effectiveUnregisteredClientPolicy(console.settings)
-            let adopted = use.client.adopted(under: policy, of: try await registry.scopes(), now: exchange.now)
-            let outcome = try await console.store.updateClient(adopted, logo: .keep, recording: [event])
+            let outcome = try await console.clients(by: exchange).adopt(
+                use.client, under: try await registry.effectiveUnregisteredClientPolicy(console.settings),
+                of: try await registry.scopes())
             switch outcome {
             case .updated:
-                console.auditor.countRecorded(event)
                 return .done(ClientNotice.adopted, at: console.path(.client, of: use.client.id))
             case .changedMeanwhile, .unknownScopes: return changed(try await client(exchange), exchange)
             case .notFound: throw NotFoundError()
@@ -252,18 +247,5 @@ struct UnregisteredClients: Sendable {
         if let cursor { query.append("before", cursor) }
         let path = console.path(.unregisteredFamily)
         return query.pairs.isEmpty ? path : path + "?" + query.encoded
-    }
-}
-
-extension UnregisteredClientCursor {
-    /// The place as a query parameter: the time in microseconds, a period and the identifier.
-    fileprivate var parameter: String { "\(Int64((createdAt.timeIntervalSince1970 * 1_000_000).rounded())).\(id)" }
-
-    fileprivate init?(parameter: String) {
-        let parts = parameter.split(separator: ".", maxSplits: 1)
-        guard parts.count == 2, let time = Int64(parts[0]), let id = ClientIdentifier(String(parts[1])) else {
-            return nil
-        }
-        self.init(createdAt: Date(timeIntervalSince1970: TimeInterval(time) / 1_000_000), id: id)
     }
 }

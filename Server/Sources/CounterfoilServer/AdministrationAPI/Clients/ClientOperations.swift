@@ -1,0 +1,362 @@
+import CounterfoilProtocol
+import CounterfoilStore
+import Foundation
+import HTTPTypes
+
+extension AdministrationOperation {
+    /// The operations on clients that a person registered; the decisions are for all clients.
+    static let clients: [AdministrationOperation] = [
+        AdministrationOperation(
+            "listClients", .get, "/clients", .readClients, query: ["search", "state", "limit", "cursor"],
+            answer: .list(ClientRecord.self), Clients.list),
+        AdministrationOperation(
+            "createClient", .post, "/clients", .writeClients, body: NewClientBody.self,
+            answer: .object(ClientRecord.self), status: .created, Clients.create),
+        AdministrationOperation(
+            "getClient", .get, "/clients/{client}", .readClients, answer: .object(ClientRecord.self)
+        ) { call in try await AdministrationAnswer(client: try await call.client(), call) },
+        AdministrationOperation(
+            "changeClient", .patch, "/clients/{client}", .writeClients, body: ChangedClientBody.self,
+            answer: .object(ClientRecord.self), isConditional: true, Clients.change),
+        AdministrationOperation("deleteClient", .delete, "/clients/{client}", .writeClients, Clients.delete),
+        AdministrationOperation(
+            "addClientSecret", .post, "/clients/{client}/secrets", .writeClients, answer: .object(SecretDocument.self),
+            status: .created, Clients.addSecret),
+        AdministrationOperation(
+            "removeClientSecret", .delete, "/clients/{client}/secrets/{secret}", .writeClients, Clients.removeSecret),
+        AdministrationOperation(
+            "approveClient", .post, "/clients/{client}/approve", .writeClients, answer: .object(ClientRecord.self),
+            isConditional: true, Clients.approve),
+        AdministrationOperation(
+            "suspendClient", .post, "/clients/{client}/suspend", .writeClients, body: SuspensionBody.self,
+            answer: .object(ClientRecord.self)
+        ) { call, body in try await Clients.decide(.suspend(reason: body.reason), on: try await call.anyClient(), call)
+        },
+        AdministrationOperation(
+            "resumeClient", .post, "/clients/{client}/resume", .writeClients, answer: .object(ClientRecord.self)
+        ) { call in try await Clients.decide(.resume, on: try await call.anyClient(), call) },
+    ]
+}
+
+/// The functions of the operations on clients.
+private enum Clients {
+    static func list(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let query = call.query
+        let state = try query.value("state", rule: "It must be pending, development or suspended.") {
+            ClientState(rawValue: $0)
+        }
+        let search = try query.value(
+            "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character.", { UserSearch($0) })
+        var clients = try await call.store.clients().filter { state?.holds(for: $0) ?? true }
+        if let search, let typed = query.text("search") {
+            let owner = try await ownerNamed(typed, call)
+            clients = clients.filter { client in
+                client.id.rawValue == typed || owner.map { $0 == client.owner } == true
+                    || UserSearch.key(of: client.presentation.name).hasPrefix(search.text)
+            }
+        }
+        return try call.page(of: clients, list: "clients", id: { $0.id.rawValue }, as: { ClientRecord($0) })
+    }
+
+    private static func ownerNamed(_ typed: String, _ call: AdministrationCall) async throws -> UserIdentifier? {
+        guard let username = Username(typed) else { return nil }
+        return try await call.store.userID(named: username)
+    }
+
+    static func create(_ call: AdministrationCall, _ body: NewClientBody) async throws -> AdministrationAnswer {
+        let id = try body.id.map { try chosenID($0, call) } ?? ClientIdentifier(random: call.components.random)
+        var draft = ClientDraft()
+        body.change.write(into: &draft)
+        _ = draft.useStandardScopes(for: body.type)
+        var policyDraft = PolicyDraft(registering: body.type, for: draft.scopes)
+        body.change.write(into: &policyDraft)
+        let developer = try await owner(body.change, after: nil, call)
+        let checked = try await check(draft, policyDraft, of: body.type, id: id, owner: developer?.id, call)
+        let client = RegisteredClient(
+            id: id, type: body.type, owner: developer?.id, checked.client,
+            policy: checked.policy ?? .standard(for: body.type), approval: .approved, now: call.now)
+        let (outcome, secret, record) = try await call.clients.register(client, random: call.components.random)
+        switch outcome {
+        case .added:
+            let document = ClientRecord(
+                client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret)
+            return try AdministrationAnswer(
+                document, version: try ClientRecord.version(of: client),
+                location: call.url("/clients/" + AdministrationCall.escaped(id.rawValue)))
+        case .identifierTaken:
+            throw ProblemError.conflict("client-id-taken", .member("client_id", "Another client has or had it."))
+        case .identifierBeingFreed:
+            throw ProblemError.conflict(
+                "client-id-being-freed",
+                .member("client_id", "Records of a deleted client are left. Try again in a minute."))
+        case .unknownScopes(let unknown): throw ProblemError.unknownScopes(unknown)
+        case .ownerNotFound: throw ProblemError.conflict("no-developer", .member("developer", "There is no such user."))
+        case .tooMany:
+            throw ProblemError.conflict("too-many-clients", nil, "The limit of clients is reached; delete one first.")
+        }
+    }
+
+    private static func chosenID(_ text: String, _ call: AdministrationCall) throws -> ClientIdentifier {
+        do { return try ChosenClientIdentifier(text, beside: call.pages).id } catch {
+            throw ProblemError.invalidMembers([.member("client_id", "\(error)")])
+        }
+    }
+
+    static func change(_ call: AdministrationCall, _ body: ChangedClientBody) async throws -> AdministrationAnswer {
+        let former = try await call.client()
+        try call.requireMatch(try ClientRecord.version(of: former))
+        var draft = ClientDraft(former)
+        body.change.write(into: &draft)
+        var policyDraft = PolicyDraft(former.policy)
+        // If a scope is no longer registered for the client, its approval for requests without a user is dropped.
+        policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
+        body.change.write(into: &policyDraft)
+        let owner = try await owner(body.change, after: former.owner, call)
+        let checked = try await check(
+            draft, policyDraft, of: former.type, id: former.id, checksPolicy: body.change.changesPolicy,
+            owner: owner?.id, call)
+        var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: call.now)
+        if let policy = checked.policy { client.policy = policy }
+        client.owner = owner?.id
+        switch try await call.clients.change(former, to: client) {
+        case .updated: return try await AdministrationAnswer(client: client.id, call)
+        case .changedMeanwhile: throw ProblemError.changedMeanwhile
+        case .notFound: throw NotFoundError()
+        case .unknownScopes(let unknown): throw ProblemError.unknownScopes(unknown)
+        }
+    }
+
+    /// Returns the owner after a change.
+    private static func owner(
+        _ change: ClientChange, after former: UserIdentifier?, _ call: AdministrationCall
+    ) async throws -> (id: UserIdentifier, username: Username?)? {
+        guard let developer = change.developer else { return former.map { (id: $0, username: nil) } }
+        guard let developer else { return nil }
+        guard let id = try await call.store.userID(named: developer) else {
+            throw ProblemError.conflict("no-developer", .member("developer", "There is no such user."))
+        }
+        return (id: id, username: developer)
+    }
+
+    private static func check(
+        _ draft: ClientDraft, _ policy: PolicyDraft, of type: ClientType, id: ClientIdentifier,
+        checksPolicy: Bool = true, owner: UserIdentifier?, _ call: AdministrationCall
+    ) async throws -> (client: CheckedClient, policy: ClientPolicy?) {
+        let others = try await owner.asyncMap { try await call.store.clients(of: $0) } ?? []
+        let schemes = RedirectURIContext.schemes(of: others.filter { $0.id != id })
+        let rules = ClientRules(call.settings, formats: call.components.formats)
+        do {
+            return try rules.check(
+                draft, policy: policy, of: type, id: id, checksPolicy: checksPolicy, schemesInUse: schemes,
+                now: call.now)
+        } catch { throw ProblemError(error) }
+    }
+
+    static func delete(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        // A client can be deleted even if this version cannot read its record.
+        guard let id = ClientIdentifier(try call.segment("client")),
+            let client = try await call.store.clientOwnership(id), !client.isUnregistered,
+            try await call.clients.delete(id)
+        else { throw NotFoundError() }
+        return .none
+    }
+
+    static func addSecret(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let client = try await confidential(call)
+        guard client.keys == nil else {
+            throw ProblemError.conflict(
+                "client-has-keys", nil,
+                "The client authenticates with its keys, so a secret would be ignored. Remove the keys first.")
+        }
+        let (outcome, secret, record) = try await call.clients.addSecret(to: client.id, random: call.components.random)
+        switch outcome {
+        case .added: return try AdministrationAnswer(SecretDocument(record, secret: secret))
+        case .tooMany:
+            throw ProblemError.conflict(
+                "too-many-secrets", nil,
+                "The client has \(ClientSecretRecord.limit) secrets already; delete one first.")
+        case .clientDeleted: throw NotFoundError()
+        }
+    }
+
+    static func removeSecret(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let client = try await confidential(call)
+        let id = try call.segment("secret")
+        let secrets = try await call.components.registry.fresh().clientSecrets(of: client.id)
+        guard let secret = secrets.first(where: { $0.shortID == id }), try await call.clients.remove(secret) else {
+            throw NotFoundError()
+        }
+        return .none
+    }
+
+    private static func confidential(_ call: AdministrationCall) async throws -> RegisteredClient {
+        let client = try await call.client()
+        guard client.isConfidential else {
+            throw ProblemError.conflict(
+                "public-client", nil, "A client of the type \(client.type.rawValue) has no secret.")
+        }
+        return client
+    }
+
+    static func approve(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let client = try await call.anyClient()
+        try call.requireMatch(try ClientRecord.version(of: client))
+        guard client.documentHost == nil else {
+            throw ProblemError.conflict(
+                "client-with-document", nil,
+                "The policy for unregistered clients decides about a client with a document.")
+        }
+        return try await decide(.approve(revision: client.revision), on: client, call)
+    }
+
+    static func decide(
+        _ decision: ClientDecision, on client: RegisteredClient, _ call: AdministrationCall
+    ) async throws -> AdministrationAnswer {
+        switch try await call.clients.decide(decision, on: client.id) {
+        // A request that is sent twice has the same answer.
+        case .decided, .alreadyDecided: return try await AdministrationAnswer(client: client.id, call)
+        case .changedMeanwhile: throw ProblemError.changedMeanwhile
+        case .notFound: throw NotFoundError()
+        }
+    }
+}
+
+/// The reason why not every user can sign in to a client.
+private enum ClientState: String {
+    case pending, development, suspended
+
+    func holds(for client: RegisteredClient) -> Bool {
+        switch self {
+        case .pending: client.isPending && client.suspension == nil
+        case .development: client.isInDevelopment && client.suspension == nil
+        case .suspended: client.suspension != nil
+        }
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<Result>(_ transform: (Wrapped) async throws -> Result) async rethrows -> Result? {
+        guard let value = self else { return nil }
+        return try await transform(value)
+    }
+}
+
+/// A new secret of a client, which is shown once.
+struct SecretDocument: AdministrationDocument {
+    typealias Member = CodingKeys
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case id
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+    }
+
+    let id: String
+    let clientID: String
+    let clientSecret: String
+
+    init(_ record: ClientSecretRecord, secret: ClientSecret) {
+        id = record.shortID
+        clientID = record.clientID.rawValue
+        clientSecret = secret.exposed
+    }
+}
+
+extension AdministrationCall {
+    /// The changes of clients that the caller makes.
+    var clients: ClientAdministration {
+        ClientAdministration(
+            store, at: now,
+            recording: { event($0, of: $1, client: $2, $3) }, counting: { components.auditor.countRecorded($0) })
+    }
+
+    /// Creates the event of a change of a client, whose detail names the client that makes it.
+    ///
+    /// The owner of a client can read the own events, which therefore lack the source address.
+    private func event(
+        _ kind: AuditEvent.Kind, of user: UserIdentifier?, client: ClientIdentifier, _ detail: String
+    ) -> AuditEvent {
+        guard let user, user != caller.user?.id else {
+            return event(kind, client: client, detail: "with the app \(caller.clientID): \(detail)")
+        }
+        return AuditEvent(
+            at: now, kind, userID: user, clientID: client, requestID: request.id,
+            detail: AuditEvent.administratorPrefix + detail)
+    }
+
+    /// Returns the client in the path that a person registered; throws 404 if there is none.
+    func client() async throws -> RegisteredClient {
+        let client = try await anyClient()
+        guard !client.isUnregistered else { throw NotFoundError() }
+        return client
+    }
+
+    /// Returns the client in the path, which can be unregistered; throws 404 if there is none.
+    func anyClient() async throws -> RegisteredClient {
+        guard let id = ClientIdentifier(try segment("client")),
+            let client = try await components.registry.fresh().client(id)
+        else { throw NotFoundError() }
+        return client
+    }
+
+    /// Returns a text as a segment of a path.
+    static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
+extension AdministrationAnswer {
+    /// Creates the answer with a client as it is stored now; throws 404 if it was deleted.
+    init(client id: ClientIdentifier, _ call: AdministrationCall) async throws {
+        guard let client = try await call.components.registry.fresh().client(id) else { throw NotFoundError() }
+        try await self.init(client: client, call)
+    }
+
+    fileprivate init(client: RegisteredClient, _ call: AdministrationCall) async throws {
+        let developer = try await client.owner.asyncMap { try await call.store.user($0)?.username } ?? nil
+        let document = ClientRecord(
+            client, developer: developer,
+            secrets: try await call.components.registry.fresh().clientSecrets(of: client.id),
+            exceptionUse: try await call.store.pkceExceptionUse(of: client.id))
+        try self.init(document, version: try ClientRecord.version(of: client))
+    }
+}
+
+extension ProblemError {
+    /// Creates the error of members that break a rule.
+    static func invalidMembers(_ parts: [ProblemDetails.Part]) -> ProblemError {
+        ProblemError(.unprocessableContent, "invalid-members", "Members of the body are refused.", parts: parts)
+    }
+
+    static func unknownScopes(_ unknown: Scope) -> ProblemError {
+        .invalidMembers(unknown.tokens.map { .member("scope", "There is no scope named \($0); create it first.") })
+    }
+
+    /// Creates the error of a registration that breaks rules.
+    init(_ refusal: ClientRegistrationRefusal) {
+        self = .invalidMembers(refusal.problems.map { .named($0.field.member, Localizer.english($0.text)) })
+    }
+}
+
+extension ProblemDetails.Part {
+    /// Creates the part for a member; nil for a problem of the body as a whole.
+    static func named(_ member: String?, _ detail: String) -> ProblemDetails.Part {
+        member.map { .member($0, detail) } ?? ProblemDetails.Part(pointer: "", detail: detail)
+    }
+}
+
+extension ClientField {
+    /// The name of the member; nil for the registration as a whole.
+    fileprivate var member: String? {
+        switch self {
+        case .whole: nil
+        case .name: "client_name"
+        case .type: "application_type"
+        case .exemptUntil: "pkce"
+        default: rawValue
+        }
+    }
+}
