@@ -69,7 +69,7 @@ struct RecoveryEndpoint: Sendable {
     ) async throws -> AuthorizationOutcome {
         let (destination, request, now) = (submission.pendingRequest, submission.request, submission.now)
         switch outcome {
-        case .signedIn(let session, let cookies, let codes):
+        case .signedIn(let session, let cookies, let codes, _):
             guard codes.isEmpty else {
                 // The user writes the codes down first.
                 let next = destinations.redirect(

@@ -42,7 +42,9 @@ package struct SignInForm: Sendable {
         /// The page is shown again, for the given reason.
         case again(Again)
         /// The user is signed in; the response must set the cookies, and show the codes if there are any.
-        case signedIn(LiveSession, cookies: [String], recoveryCodes: [RecoveryCode])
+        ///
+        /// `canCreatePasskey` says that the user has signed in with a password in a browser that can create a passkey.
+        case signedIn(LiveSession, cookies: [String], recoveryCodes: [RecoveryCode], canCreatePasskey: Bool)
     }
 
     /// The reason why the page is shown again.
@@ -84,6 +86,8 @@ package struct SignInForm: Sendable {
         /// Further cookies of the response.
         var cookies: [String] = []
         var recoveryCodes: [RecoveryCode] = []
+        /// Whether the browser can create a passkey, as ``Typed/canCreatePasskey``.
+        var canCreatePasskey = false
 
         init(_ proof: SignInProof, staysSignedIn: Bool, note: String? = nil) {
             self.proof = proof
@@ -98,6 +102,8 @@ package struct SignInForm: Sendable {
         let name: String
         /// Whether the box "Keep me signed in on this device" was ticked.
         var staysSignedIn: Bool
+        /// Whether the browser can create a passkey on this device, as the script of the page has found.
+        var canCreatePasskey = false
     }
 
     /// The parts of the page that differ between the endpoints that show the form.
@@ -147,6 +153,9 @@ package struct SignInForm: Sendable {
     static let passkeyField = "passkey"
     /// The hidden field of the page on which a signed-in user confirms; its value is `true`.
     static let stepUpField = "step_up"
+    /// The hidden field that the script of the page sets to `true` in a browser that can create a passkey on this
+    /// device.
+    static let canCreatePasskeyField = "can_create_passkey"
     /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
     static let stayField = "stay_signed_in"
 
@@ -252,7 +261,8 @@ package struct SignInForm: Sendable {
         let pending = try form.value(Self.pendingField)
         guard pending.isEmpty else { return try await continueSignIn(submission, field: pending, at: client) }
         let typed = Typed(
-            name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true")
+            name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true",
+            canCreatePasskey: try form.value(Self.canCreatePasskeyField) == "true")
         let answer = try form.value(Self.passkeyField)
         guard answer.isEmpty else {
             return try await attempt(submission, answering: answer, typed: typed, for: client)
@@ -331,7 +341,14 @@ package struct SignInForm: Sendable {
         }
         let remembered = await users.remember(session, in: request, now: now)
         let cookies = [cookie, remembered].compactMap(\.self) + proof.cookies
-        return .signedIn(session, cookies: cookies, recoveryCodes: proof.recoveryCodes)
+        return .signedIn(
+            session, cookies: cookies, recoveryCodes: proof.recoveryCodes, canCreatePasskey: proof.canCreatePasskey)
+    }
+
+    /// The form with which a user creates a first passkey after the sign-in.
+    package var passkeyOffers: PasskeyOfferForm {
+        PasskeyOfferForm(
+            settings: settings, store: passkeys.store, tickets: tickets, auditor: auditor, random: random)
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.

@@ -64,6 +64,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "new-account", page: newAccount),
         SamplePage(name: "new-account-again", page: newAccountAgain),
         SamplePage(name: "terms", page: terms),
+        SamplePage(name: "passkey-offer", page: passkeyOffer),
     ]
 
     static var frame: Frame {
@@ -366,6 +367,12 @@ struct SamplePage: Sendable {
         clientName: "Lightbox", userDisplayName: "Alice Andersen", termsURI: "https://www.example.com/terms",
         action: "/terms", question: TermsQuestion(door: .authorization, request: "client_id=app_1", version: "2031-05"),
         ticket: "ticket")
+
+    static let passkeyOffer = PasskeyOfferPage(
+        clientName: "Lightbox", action: "/passkey-offer",
+        question: PasskeyOfferQuestion(door: .authorization, request: "client_id=app_1"), ticket: "ticket",
+        options: "{}", upgradeOptions: "{}",
+        problem: "The passkey could not be verified. Try again, or use another device.")
 
     static let setupAgain = SetupPage(
         action: "/setup", token: "token", username: "alice", email: "alice@example.com",

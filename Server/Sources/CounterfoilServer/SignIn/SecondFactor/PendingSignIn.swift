@@ -17,6 +17,8 @@ package struct PendingSignIn: Sendable, Hashable {
     let startedAt: Date
     /// Whether the box "Keep me signed in on this device" was ticked.
     let staysSignedIn: Bool
+    /// Whether the browser can create a passkey on this device.
+    let canCreatePasskey: Bool
     /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
     let sessionSince: Date?
     /// The action of the user on the page; no form can choose it.
@@ -37,15 +39,20 @@ package struct PendingSignIn: Sendable, Hashable {
         let passwordMark: String?
         let startedAt: Double
         let staysSignedIn: Bool
+        let canCreatePasskey: Bool
         let sessionSince: Double?
         let step: SealedStep
     }
 
-    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, step: Step = .code) {
+    init(
+        of user: User, at now: Date, staysSignedIn: Bool, canCreatePasskey: Bool = false, sessionSince: Date? = nil,
+        step: Step = .code
+    ) {
         self.user = user.id
         passwordMark = user.passwordHash?.mark
         startedAt = now
         self.staysSignedIn = staysSignedIn
+        self.canCreatePasskey = canCreatePasskey
         self.sessionSince = sessionSince
         self.step = step
     }
@@ -62,6 +69,7 @@ package struct PendingSignIn: Sendable, Hashable {
         passwordMark = content.passwordMark
         startedAt = Date(timeIntervalSince1970: content.startedAt)
         staysSignedIn = content.staysSignedIn
+        canCreatePasskey = content.canCreatePasskey
         sessionSince = content.sessionSince.map { Date(timeIntervalSince1970: $0) }
         self.step = step
     }
@@ -74,8 +82,8 @@ package struct PendingSignIn: Sendable, Hashable {
     func field(of context: [UInt8], keys: DerivedKeys) throws -> String {
         let content = Content(
             user: user.rawValue, passwordMark: passwordMark, startedAt: startedAt.timeIntervalSince1970,
-            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970,
-            step: SealedStep(step))
+            staysSignedIn: staysSignedIn, canCreatePasskey: canCreatePasskey,
+            sessionSince: sessionSince?.timeIntervalSince1970, step: SealedStep(step))
         return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
     }
 

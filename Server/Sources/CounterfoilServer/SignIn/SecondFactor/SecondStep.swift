@@ -54,16 +54,20 @@ extension SignInForm {
             state, remembered: remembered.factor(in: submission.request, of: user, now: submission.now),
             isRequired: isRequired, hasPasskey: hasPasskey, mustChange: user.mustChangePassword)
         func pending(_ step: PendingSignIn.Step) -> PendingSignIn {
-            PendingSignIn(of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, step: step)
+            PendingSignIn(
+                of: user, at: submission.now, staysSignedIn: typed.staysSignedIn,
+                canCreatePasskey: typed.canCreatePasskey, step: step)
         }
         switch step {
         case .session:
-            let proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
+            var proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
+            proof.canCreatePasskey = typed.canCreatePasskey
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .rememberedSession(let factor):
-            let proof = Proof(
+            var proof = Proof(
                 .twoFactors(passwordHash, .remembered(factor)), staysSignedIn: typed.staysSignedIn,
                 note: "second factor: remembered browser")
+            proof.canCreatePasskey = typed.canCreatePasskey
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
@@ -150,6 +154,7 @@ extension SignInForm {
             var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn, note: note)
             if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
+            proof.canCreatePasskey = pending.canCreatePasskey
             if try form.value("remember") == "true" {
                 proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
             }
