@@ -94,6 +94,8 @@ extension StoreSchema {
             -- The fingerprint of the server key that encrypted the secret.
             sealed_by TEXT COLLATE BINARY NOT NULL,
             created_at INTEGER NOT NULL,
+            -- Whether an authenticator app has the secret; if not, the user has security keys only.
+            has_app INTEGER NOT NULL CHECK (has_app IN (0, 1)),
             -- The time step of the last accepted code (RFC 6238).
             last_step INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;

@@ -71,12 +71,14 @@ struct UserPasskeyDocument: Encodable {
 /// A second factor in the export of a user, without its secret.
 struct UserSecondFactorDocument: Encodable {
     private let createdAt: String?
+    private let hasApp: Bool?
     private let recoveryCodes: Int?
     private let isMissing: Bool
     private let securityKeys: [UserPasskeyDocument]
 
     private enum CodingKeys: String, CodingKey {
         case createdAt = "created_at"
+        case hasApp = "authenticator_app"
         case securityKeys = "security_keys"
         case recoveryCodes = "unused_recovery_codes"
         case isMissing = "missing"
@@ -87,9 +89,10 @@ struct UserSecondFactorDocument: Encodable {
         self.securityKeys = securityKeys.map(UserPasskeyDocument.init)
         switch state {
         case .none: return nil
-        case .lost: (createdAt, recoveryCodes, isMissing) = (nil, nil, true)
+        case .lost: (createdAt, hasApp, recoveryCodes, isMissing) = (nil, nil, nil, true)
         case .active(let factor, let codes):
-            (createdAt, recoveryCodes, isMissing) = (Moment.text(factor.createdAt), codes, false)
+            (createdAt, hasApp) = (Moment.text(factor.createdAt), factor.hasApp)
+            (recoveryCodes, isMissing) = (codes, false)
         }
     }
 }

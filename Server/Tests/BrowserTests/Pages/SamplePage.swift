@@ -16,6 +16,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-in-confirming", page: signInConfirming),
         SamplePage(name: "code", page: code),
         SamplePage(name: "code-again", page: codeAgain),
+        SamplePage(name: "code-key", page: codeByKey),
         SamplePage(name: "code-setup", page: codeSetup),
         SamplePage(
             name: "recovery-codes",
@@ -113,11 +114,17 @@ struct SamplePage: Sendable {
         return page
     }
 
+    static var codeByKey: CodePage {
+        var page = code
+        (page.keyOptions, page.keyLabel, page.hasApp) = ("{}", "Use your security key", false)
+        return page
+    }
+
     static let codeSetup = CodeSetupPage(
         userDisplayName: "Alice Andersen", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
         pending: "pending", problem: "This is not the code that belongs to the key.",
         offer: AuthenticatorOffer(
-            AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"))
+            AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"), keyOptions: "{}")
 
     static let recovery = RecoveryPage(
         action: "/recover", request: "request", ticket: "tkt-5f1c", name: "alice", offersMail: true, offersCodes: true)

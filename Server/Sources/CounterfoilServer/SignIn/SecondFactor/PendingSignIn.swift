@@ -106,6 +106,8 @@ private struct SealedStep: Codable {
     private var timeStep: Int64?
     /// The digest of the recovery code that was proved.
     private var recoveryCode: String?
+    /// The security key or passkey that was proved.
+    private var key: SealedKey?
 
     init(_ step: PendingSignIn.Step) {
         switch step {
@@ -116,8 +118,9 @@ private struct SealedStep: Codable {
             switch use {
             case .code(let digest, let step): (factor, timeStep) = (Base64URL.encode(digest.bytes), step)
             case .recoveryCode(let digest): recoveryCode = Base64URL.encode(digest.bytes)
-            // A key, a remembered browser and a setup prove no second factor before a new password.
-            case .key, .remembered, .setup, nil: break
+            case .key(let digest, let use): (factor, key) = (Base64URL.encode(digest.bytes), SealedKey(use))
+            // A remembered browser and a setup prove no second factor before a new password.
+            case .remembered, .confirmed, .setup, nil: break
             }
         }
     }
@@ -131,10 +134,41 @@ private struct SealedStep: Codable {
         case .code: return .code
         case .setup: return .setup
         case .newPassword:
+            if let factor, let key {
+                guard let named = digest(factor), let use = key.use else { return nil }
+                return .newPassword(.key(named, use))
+            }
             if let factor, let timeStep { return digest(factor).map { .newPassword(.code($0, step: timeStep)) } }
             if let recoveryCode { return digest(recoveryCode).map { .newPassword(.recoveryCode($0)) } }
             return .newPassword(nil)
         }
+    }
+}
+
+/// The use of a security key or a passkey in the hidden field.
+private struct SealedKey: Codable {
+    private let digest: String
+    private let counter: UInt32
+    private let isBackedUp: Bool
+    private let challenge: String
+    private let expires: Double
+
+    init(_ use: PasskeyUse) {
+        digest = Base64URL.encode(use.digest.bytes)
+        counter = use.signatureCounter
+        isBackedUp = use.isBackedUp
+        challenge = Base64URL.encode(use.challenge.bytes)
+        expires = use.challengeExpires.timeIntervalSince1970
+    }
+
+    /// The use; nil if the field is malformed.
+    var use: PasskeyUse? {
+        guard let digest = Base64URL.decode(digest).flatMap(ArtefactDigest.init(stored:)),
+            let challenge = Base64URL.decode(challenge).flatMap(ArtefactDigest.init(stored:))
+        else { return nil }
+        return PasskeyUse(
+            digest: digest, signatureCounter: counter, isBackedUp: isBackedUp, challenge: challenge,
+            challengeExpires: Date(timeIntervalSince1970: expires))
     }
 }
 
