@@ -48,8 +48,24 @@ struct ConsoleSignInEndpoint: Sendable {
         let path = destination(submission.pendingRequest)
         switch try await form.attempt(submission) {
         case .again(let again): return try page(request, path: path, again: again, now: now)
-        case .signedIn(_, let cookies, let codes): return .seeOther(path).showing(codes).setting(cookies)
+        case .signedIn(let session, let cookies, let codes, let canCreatePasskey):
+            if canCreatePasskey, let offer = try await offerPasskey(path, session, request, now: now) {
+                return offer.setting(cookies)
+            }
+            return .seeOther(path).showing(codes).setting(cookies)
         }
+    }
+
+    /// Returns the page that offers a passkey; nil if the terms or the page of the passkeys come next, or if the user
+    /// gets no offer.
+    private func offerPasskey(
+        _ path: String, _ session: LiveSession, _ request: IncomingRequest, now: Date
+    ) async throws -> Reply? {
+        guard path != console.path(.passkeys), console.settings.unacceptedTerms(of: session.user) == nil else {
+            return nil
+        }
+        return try await form.passkeyOffers.offer(
+            to: session, PasskeyOfferQuestion(door: .console, request: path), on: request, now: now)
     }
 
     private func page(

@@ -20,6 +20,10 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the page with the terms", as: TermsPage.self) }
     }
 
+    package var passkeyOfferPage: PasskeyOfferPage {
+        get throws(UnexpectedReply) { try page("the page that offers a passkey", as: PasskeyOfferPage.self) }
+    }
+
     private func page<Wanted: Page>(_ needed: String, as type: Wanted.Type) throws(UnexpectedReply) -> Wanted {
         guard let page = self.page as? Wanted else { throw UnexpectedReply(needed: needed, reply: self) }
         return page
@@ -55,6 +59,17 @@ extension TermsPage {
             "door": question.door.rawValue, "request": question.request,
             "recent": question.isSignedInForThis ? "true" : "", "version": question.version, "ticket": ticket,
             "decision": decision,
+        ])
+    }
+}
+
+extension PasskeyOfferPage {
+    /// The fields of the form.
+    package func form(_ decision: Decision, passkey: String = "") -> FormParameters {
+        FormParameters([
+            "door": question.door.rawValue, "request": question.request,
+            "recent": question.isSignedInForThis ? "true" : "", "ticket": ticket, "passkey": passkey,
+            "decision": decision.rawValue,
         ])
     }
 }

@@ -24,6 +24,17 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await stage.browser.waitForElement("[role=note]")
                 try await judge(.consoleSignInAgain)
+
+                // In a browser that can create a passkey, a user who has none is asked once.
+                try await stage.browser.withAuthenticator { authenticator in
+                    try await stage.browser.touch(authenticator, false)
+                    try await stage.open("/account")
+                    try await stage.signIn(as: .alice)
+                    let later = try await stage.browser.waitForElement("button[value=later]")
+                    try await judge(.passkeyOffer)
+                    try await later.click()
+                    try await stage.read("Alice Andersen")
+                }
             }
         }
     }

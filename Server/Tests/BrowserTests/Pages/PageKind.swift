@@ -8,6 +8,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case recovery, recoverySent = "recovery-sent", newPassword = "new-password"
     case deviceCode = "device-code", deviceDone = "device-done"
     case signUp = "sign-up", signUpSent = "sign-up-sent", newAccount = "new-account", terms
+    case passkeyOffer = "passkey-offer"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
@@ -30,7 +31,7 @@ enum PageKind: String, CaseIterable, Sendable {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
             .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes, .recovery, .recoverySent,
-            .newPassword, .signUp, .signUpSent, .newAccount, .terms:
+            .newPassword, .signUp, .signUpSent, .newAccount, .terms, .passkeyOffer:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
             .policy, .decision, .logo, .association, .users, .newUser, .user, .userAttributes, .deleteUser, .firstSteps,

@@ -40,6 +40,7 @@ enum Screen: String, CaseIterable, Sendable {
     case consoleSignIn = "console-sign-in"
     case consoleSignInWebView = "console-sign-in-web-view"
     case consoleSignInAgain = "console-sign-in-again"
+    case passkeyOffer = "passkey-offer"
 
     // The second factor.
     case codeSetup = "code-setup"
@@ -142,7 +143,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
         case .recovery, .recoverySent, .newPassword: .recovery
         case .signUp, .signUpAgain, .signUpSent, .newAccount, .newAccountAgain, .terms: .signUp
-        case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
+        case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain, .passkeyOffer: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients, .availableAPIs:
@@ -185,6 +186,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .signUpSent: .signUpSent
         case .newAccount, .newAccountAgain: .newAccount
         case .terms: .terms
+        case .passkeyOffer: .passkeyOffer
         case .recoveryCodes: .recoveryCodes
         case .code: .code
         case .secondFactor: .secondFactor

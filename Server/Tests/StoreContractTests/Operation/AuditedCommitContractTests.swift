@@ -319,6 +319,9 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("offer a passkey") { world async throws in
+            { try await world.store.notePasskeyOffer(to: world.user.id, at: World.now, recording: $0) }
+        },
         Step("reset a second factor") { world async throws in
             let factor = SecondFactor.example(of: world.user)
             #expect(
