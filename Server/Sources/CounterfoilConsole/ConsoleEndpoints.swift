@@ -91,6 +91,8 @@ extension Endpoint {
     package static let user = form("user", "/admin/users/{user_id}").administrators.recent
     /// The page that asks for confirmation and then deletes a user.
     package static let deleteUser = form("deleteUser", "/admin/users/{user_id}/delete").administrators.recent
+    /// The download of everything that is stored about a user.
+    package static let exportUser = posting("exportUser", "/admin/users/{user_id}/export").administrators.recent
     /// The form that changes the branding.
     package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
     /// The hosts and registrations of the clients that no person registered.
@@ -106,6 +108,23 @@ extension Endpoint {
         .administrators.recent
     /// The mails that the server sends, for administrators.
     package static let mailPreview = page("mailPreview", "/admin/mail").administrators
+    /// The form that sends a test mail.
+    package static let testMail = form("testMail", "/admin/mail/test").administrators.recent
+    /// The state of the server, and the form that starts the checks that take long.
+    package static let server = form("server", "/admin/server").administrators
+    /// The certificate of the server, and the form that requests a new one.
+    package static let certificate = form("certificate", "/admin/server/certificate").administrators.recent
+    /// The settings in use.
+    package static let serverSettings = page("serverSettings", "/admin/settings").administrators
+    /// The signing keys.
+    package static let keys = page("keys", "/admin/keys").administrators
+    /// The form that rotates the key of the algorithm in the parameter `algorithm`.
+    package static let rotateKey = form("rotateKey", "/admin/keys/rotate").administrators.recent
+    /// The page that asks for confirmation and then deletes the key in the parameter `key`.
+    package static let withdrawKey = form("withdrawKey", "/admin/keys/withdraw").administrators.recent
+    /// The tokens for registrations, and the forms that add and remove one.
+    package static let registrationTokens = form("registrationTokens", "/admin/registration-tokens")
+        .administrators.recent
     /// The audit log, and the form that exports events of it.
     package static let audit = form("audit", "/admin/audit").administrators
 
@@ -126,10 +145,11 @@ extension ServerPages {
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .users, .newUser, .user, .deleteUser, .exportUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
-            .deleteAPI, .availableAPIs,
+            .deleteAPI, .availableAPIs, .testMail, .server, .certificate, .serverSettings, .keys, .rotateKey,
+            .withdrawKey, .registrationTokens,
         ],
         templates: consoleTemplates,
         formats: .standard,

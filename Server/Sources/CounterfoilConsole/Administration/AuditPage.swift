@@ -90,6 +90,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the mails; nil if no mail is set up.
     package let mail: String?
     package let audit: String
+    /// The path of the state of the server.
+    package let server: String
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
@@ -99,6 +101,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
+    package let isAtServer: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
         firstSteps = console.path(.firstSteps)
@@ -110,6 +113,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
+        server = console.path(.server)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
@@ -119,5 +123,6 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit
+        isAtServer = endpoint == .server
     }
 }

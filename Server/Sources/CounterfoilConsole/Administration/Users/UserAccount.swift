@@ -214,6 +214,7 @@ struct UserAccount: Sendable {
             clients: clients.map { console.summary($0, exchange) },
             auditPath: console.path(.audit) + "?"
                 + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded,
+            export: console.reporter.map { _ in UserExportDownload(console: console).form(user.id, exchange) },
             deletePath: console.path(.deleteUser, of: user.id),
             action: action,
             ticket: console.ticket(exchange, for: action),

@@ -24,6 +24,13 @@ package struct UserAccountPage: ConsolePage, Hashable {
         package var lastUsed: String?
     }
 
+    /// A form with a button alone.
+    package struct ExportForm: Sendable, Hashable {
+        package let action: String
+        /// The anti-CSRF token of the form.
+        package let ticket: String
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
@@ -60,6 +67,8 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var clients: [ClientSummary]
     /// The URL of the events of the user in the audit log.
     package var auditPath: String
+    /// The form that downloads what is stored about the user; nil if the program of the server exports nothing.
+    package var export: ExportForm?
     /// The path of the deletion.
     package var deletePath: String
     package var action: String
