@@ -22,7 +22,7 @@ struct ServerPageTests {
     @Test func `findings of each severity are shown with their remedies, faults first`() async throws {
         let reporter = ScriptedInstallation { $0.findings = Self.findings }
         let test = try await TestServer(reporter: reporter)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let reply = try await administrator.browser.open("/admin/server")
         let page = try reply.serverPage
         #expect(page.findings.map(\.topic) == ["backup-old", "keys-old", "store"])
@@ -54,7 +54,7 @@ struct ServerPageTests {
         #expect(
             try await test.store.takeMaintenanceLease(
                 LeaseHolder(), until: start.addingTimeInterval(150), at: start))
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/server").serverPage
         #expect(Self.fact("Maintenance", on: page)?.hasPrefix("By another server.") == true)
         #expect(Self.fact("Last heartbeat", on: page) == "just now")
@@ -67,7 +67,7 @@ struct ServerPageTests {
     @Test func `checks of other hosts start by a form only, and are limited`() async throws {
         let reporter = ScriptedInstallation { $0.slowFindings = Self.findings }
         let test = try await TestServer(reporter: reporter)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/server").serverPage
         let form = FormParameters(["ticket": try #require(page.ticket)])
         let checked = try await administrator.browser.submit(form, to: page.action).serverPage
@@ -91,13 +91,13 @@ struct ServerPageTests {
             script.findings = [ServerFinding(.fault, "store-fails", "the store fails", mend: "see the log")]
         }
         let test = try await TestServer(reporter: reporter)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let failed = try await administrator.browser.open("/admin/server").serverPage
         #expect(failed.findings.map(\.topic) == ["store-fails"])
         #expect(Self.fact("Database", on: failed) == nil && Self.fact("Version", on: failed) == Build.version)
 
         let other = try await TestServer()
-        var second = try await Developer("ada", of: other, isAdministrator: true)
+        var second = try await Developer("ada", of: other, role: .administrator)
         let page = try await second.browser.open("/admin/server").serverPage
         #expect(page.findings.isEmpty && page.ticket == nil && page.certificatePath == nil)
         #expect(try await second.browser.open("/admin/settings").settingsPage.groups.isEmpty)
@@ -122,7 +122,7 @@ struct ServerPageTests {
             ]
         }
         let test = try await TestServer(reporter: reporter)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let reply = try await administrator.browser.open("/admin/settings")
         let rows = try #require(try reply.settingsPage.groups.first).rows
         #expect(
@@ -148,7 +148,7 @@ struct ServerPageTests {
             try await test.store.storeCertificate(
                 IssuedCertificate(chain: "chain", sealedKey: [1], authority: "https://ca.example", storedAt: now),
                 orderedWith: digest, by: holder))
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/server/certificate").certificatePage
         #expect(page.validity == "There is no certificate yet.")
         let form = FormParameters(["ticket": try #require(page.ticket)])
@@ -161,7 +161,7 @@ struct ServerPageTests {
 
     @Test func `a registration token is shown once, and removed with an event`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let empty = try await administrator.browser.open("/admin/registration-tokens").registrationTokensPage
         #expect(empty.rows.isEmpty && empty.newToken == nil)
         let wrong = FormParameters(["ticket": empty.ticket, "decision": "add", "name": " ", "days": "9999"])
@@ -188,7 +188,7 @@ struct ServerPageTests {
     @Test func `a test mail tells what the mail server answered`() async throws {
         let recorder = MailRecorder()
         let test = try await TestServer(mailSender: recorder)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/mail/test").testMailPage
         #expect(page.address.value == "ada@example.com")
         func submit(_ address: String) async throws -> Reply {
@@ -207,17 +207,17 @@ struct ServerPageTests {
     @Test func `an export of a user is an event before the file is sent, and a large one is refused`() async throws {
         let reporter = ScriptedInstallation { $0.export = .records(Array("{}".utf8)) }
         let test = try await TestServer(reporter: reporter)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let path = "/admin/users/\(test.alice.id)"
-        let export = try #require(try await administrator.browser.open(path).userAccountPage.export)
-        #expect(try await administrator.browser.send(.get, to: export.action).status == .methodNotAllowed)
-        let form = FormParameters(["ticket": export.ticket])
-        let file = try await administrator.browser.send(.post, to: export.action, form: form)
+        let page = try await administrator.browser.open(path).userAccountPage
+        #expect(page.canExport)
+        let form = FormParameters(["ticket": page.ticket, "decision": "export"])
+        let file = try await administrator.browser.send(.post, to: page.action, form: form)
         #expect(file.status == .ok && file.fields[.contentDisposition]?.contains("\(test.alice.id).json") == true)
         let details = try await test.store.audit(AuditQuery(kind: .account)).compactMap(\.event.detail)
         #expect(details == ["another account: exported", "by an administrator: exported"])
         reporter.change { $0.export = .tooLarge }
-        let refused = try await administrator.browser.submit(form, to: export.action).userAccountPage
+        let refused = try await administrator.browser.submit(form, to: page.action).userAccountPage
         #expect(refused.notice?.contains("too large") == true)
         #expect(try await test.store.audit(AuditQuery(kind: .account)).count == 2)
     }

@@ -32,7 +32,7 @@ struct SigningKeyPageTests {
 
     @Test func `the list says what each key signs and until when its tokens are valid`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let former = try await Self.signing(test)
         let form = try await administrator.browser.open(Self.rotation).changeKeyPage
         #expect(form.beginning?.choices.first { $0.isChosen }?.value == "notice")
@@ -58,8 +58,8 @@ struct SigningKeyPageTests {
     @Test func `of two rotations at the same time, the second changes nothing and says so`() async throws {
         let test = try await TestServer()
         var (first, second) = (
-            try await Developer("ada", of: test, isAdministrator: true),
-            try await Developer("grace", of: test, isAdministrator: true)
+            try await Developer("ada", of: test, role: .administrator),
+            try await Developer("grace", of: test, role: .administrator)
         )
         let pages = [
             try await first.browser.open(Self.rotation).changeKeyPage,
@@ -82,7 +82,7 @@ struct SigningKeyPageTests {
         async throws
     {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let former = try await Self.signing(test)
         let tokens = try await Attempt(test, for: "openid").tokens()
         #expect(await Self.userInfo(tokens.accessToken, at: test) == .ok)
@@ -107,7 +107,7 @@ struct SigningKeyPageTests {
 
     @Test func `a retired key is withdrawn without a rotation, and says how long its tokens were valid`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let former = try await Self.signing(test)
         let rotation = try await administrator.browser.open(Self.rotation).changeKeyPage
         _ = try await administrator.browser.submit(Self.form(rotation, beginning: "now"), to: rotation.action)
@@ -125,7 +125,7 @@ struct SigningKeyPageTests {
         async throws
     {
         let test = try await TestServer(reporter: ScriptedInstallation(), mailSender: MailRecorder())
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var developer = try await Developer("dora", of: test)
         let key = try await Self.signing(test)
         let changes = [
