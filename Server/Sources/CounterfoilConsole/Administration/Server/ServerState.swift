@@ -38,7 +38,8 @@ struct ServerState: Sendable {
         let (words, context) = (exchange.words, exchange.request.context)
         var findings = await console.reporter?.findings(for: context) ?? []
         var page = ServerPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, exchange, at: .server),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .server),
             notice: exchange.notice(SystemNotice.self), facts: try await facts(exchange),
             keysPath: console.path(.keys), settingsPath: console.path(.serverSettings),
             certificatePath: console.reporter.map { _ in console.path(.certificate) },
