@@ -26,6 +26,16 @@ struct Console: Sendable {
     let administration: @Sendable (User, IncomingRequest, Date) -> UserAdministration
     /// The claims that clients get about users.
     let claimPreviews: ClaimPreviews
+    /// Returns the changes of signing keys, the certificate and registration tokens at a time, with their events.
+    let serverAdministration:
+        @Sendable (Date, @escaping @Sendable (AuditEvent.Kind, String) -> AuditEvent) -> ServerAdministration
+    /// The reporter of the installation; nil if the program of the server has none.
+    let reporter: (any InstallationReporter)?
+    /// The way in which mails leave the server; nil if no mail is set up.
+    let mailSender: (any MailSender)?
+    let serverChecks: ServerCheckLimiter
+    let lifetime: ServerLifetime
+    let leaseHolder: LeaseHolder
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -44,6 +54,12 @@ struct Console: Sendable {
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
         claimPreviews = components.claimPreviews
+        serverAdministration = { components.serverAdministration(at: $0, recording: $1) }
+        reporter = components.reporter
+        mailSender = components.mailSender
+        serverChecks = components.serverChecks
+        lifetime = components.lifetime
+        leaseHolder = components.leaseHolder
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 

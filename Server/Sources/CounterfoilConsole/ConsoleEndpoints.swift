@@ -119,6 +119,25 @@ extension Endpoint {
     /// The mails that the server sends, for administrators.
     package static let mailPreview = page("mailPreview", "/admin/mail").administration(
         .readServer, changing: .writeServer)
+    /// The form that sends a test mail.
+    package static let testMail = form("testMail", "/admin/mail/test").administration(.writeServer).recent
+    /// The state of the server, and the form that starts the checks that take long.
+    package static let server = form("server", "/admin/server").administration(.readServer)
+    /// The certificate of the server, and the form that requests a new one.
+    package static let certificate = form("certificate", "/admin/server/certificate").administration(
+        .readServer, changing: .writeServer
+    ).recent
+    /// The settings in use.
+    package static let serverSettings = page("serverSettings", "/admin/settings").administration(.readServer)
+    /// The signing keys.
+    package static let keys = page("keys", "/admin/keys").administration(.readServer, changing: .writeServer)
+    /// The form that rotates the key of the algorithm in the parameter `algorithm`.
+    package static let rotateKey = form("rotateKey", "/admin/keys/rotate").administration(.writeServer).recent
+    /// The page that asks for confirmation and then deletes the key in the parameter `key`.
+    package static let withdrawKey = form("withdrawKey", "/admin/keys/withdraw").administration(.writeServer).recent
+    /// The tokens for registrations, and the forms that add and remove one.
+    package static let registrationTokens = form("registrationTokens", "/admin/registration-tokens")
+        .administration(.readClients, changing: .writeClients).recent
     /// The audit log, and the form that exports events of it.
     package static let audit = form("audit", "/admin/audit").administration(.readAudit)
 
@@ -148,7 +167,8 @@ extension ServerPages {
             .users, .newUser, .user, .userClaims, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
-            .deleteAPI, .availableAPIs,
+            .deleteAPI, .availableAPIs, .testMail, .server, .certificate, .serverSettings, .keys, .rotateKey,
+            .withdrawKey, .registrationTokens,
         ],
         templates: consoleTemplates,
         formats: .standard,

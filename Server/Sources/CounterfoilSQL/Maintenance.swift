@@ -25,7 +25,7 @@ extension SQLStore {
     /// ``ServiceRecord/silenceLimit`` seconds. The time of the last one proves nothing: it can be that of a restored
     /// copy, or of a clock that was set.
     package func isServed() async throws(StoreFault) -> Bool {
-        if try await isMaintained() { return true }
+        if try await maintenanceLease(at: now()) != nil { return true }
         let last = try await lastHeartbeat()
         let end = ContinuousClock.now + .seconds(ServiceRecord.silenceLimit)
         while .now < end {
@@ -35,14 +35,16 @@ extension SQLStore {
         return false
     }
 
-    /// Returns true if a server has the lease of the maintenance.
-    private func isMaintained() async throws(StoreFault) -> Bool {
-        let now = now().microseconds
-        return try await read { database in
+    /// Reads the lease of the maintenance; nil if no server has it at a time.
+    public func maintenanceLease(at now: Date) async throws(StoreFault) -> MaintenanceLease? {
+        try await read { database in
             // A later lease is from before the clock was set back.
-            try database.answers(
-                "SELECT EXISTS (SELECT 1 FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2)", now,
-                now + 600_000_000) == [true]
+            try database.first(
+                "SELECT holder, expires_at FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2",
+                now.microseconds, now.microseconds + 600_000_000
+            ) { columns in
+                MaintenanceLease(holder: LeaseHolder(stored: try columns.bytes()), end: try columns.date())
+            }
         }
     }
 

@@ -65,7 +65,7 @@ public final class AuthorizationServer: Sendable {
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                mailSender: mailSender, reporter: nil, logger: logger,
                 clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
@@ -84,6 +84,7 @@ public final class AuthorizationServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        reporter: (any InstallationReporter)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -93,7 +94,7 @@ public final class AuthorizationServer: Sendable {
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                mailSender: mailSender, reporter: reporter, logger: logger,
                 clock: clock,
                 wallClock: wallClock, random: random),
             pages: pages, logoutSender: logoutSender, mailSender: mailSender)

@@ -24,7 +24,20 @@ struct AdministrationEndpoints: Sendable {
         let deletion = UserDeletion(console: console)
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
+        let keys = SigningKeyPages(console: console)
+        let state = ServerState(console: console)
+        let certificate = CertificateRenewal(console: console)
+        let tokens = RegistrationTokens(console: console)
+        let testMail = TestMailForm(console: console)
         return [
+            console.handler(.server, show: state.show, change: state.check),
+            console.handler(.certificate, show: certificate.show, change: certificate.request),
+            console.handler(.serverSettings, show: SettingsInUse(console: console).show),
+            console.handler(.keys, show: keys.list),
+            console.handler(.rotateKey, show: keys.askToRotate, change: keys.rotate),
+            console.handler(.withdrawKey, show: keys.askToWithdraw, change: keys.withdraw),
+            console.handler(.registrationTokens, show: tokens.show, change: tokens.change),
+            console.handler(.testMail, show: testMail.show, change: testMail.send),
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
             console.handler(.users, show: UserList(console: console).show),

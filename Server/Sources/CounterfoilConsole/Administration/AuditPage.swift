@@ -90,6 +90,8 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the mails; nil also if no mail is set up.
     package let mail: String?
     package let audit: String?
+    /// The path of the state of the server.
+    package let server: String?
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
@@ -99,6 +101,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
+    package let isAtServer: Bool
 
     init(_ console: Console, _ exchange: Console.Exchange, at endpoint: Endpoint) {
         firstSteps = console.path(.firstSteps, for: exchange)
@@ -110,6 +113,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         branding = console.path(.branding, for: exchange)
         mail = console.mails.flatMap { _ in console.path(.mailPreview, for: exchange) }
         audit = console.path(.audit, for: exchange)
+        server = console.path(.server, for: exchange)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
@@ -119,11 +123,12 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit
+        isAtServer = endpoint == .server
     }
 
     /// The page to which the navigation leads; nil if the user may see none.
     var first: String? {
-        [clients, users, scopes, apis, unregistered, branding, mail, audit].lazy.compactMap(\.self).first
+        [clients, users, scopes, apis, unregistered, branding, mail, audit, server].lazy.compactMap(\.self).first
     }
 }
 

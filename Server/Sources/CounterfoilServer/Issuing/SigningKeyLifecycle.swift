@@ -92,14 +92,17 @@ package struct KeyRotation: Sendable {
     /// - Parameters:
     ///   - algorithm: The algorithm.
     ///   - beginning: The time at which the key begins to sign.
+    ///   - shown: The current key that the caller knows; nil for any. If it is another one, the result is nil, too.
     ///   - events: Returns the events that describe the new key.
     ///   - now: The current time.
     package func rotate(
-        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice,
+        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, replacing shown: KeyIdentifier? = nil,
         recording events: (SealedSigningKey) -> [AuditEvent], now: Date
     ) async throws -> SealedSigningKey? {
         let keys = try await store.signingKeys()
-        guard let former = keys.last(where: { $0.algorithm == algorithm && $0.replacedAt == nil }) else {
+        let current = keys.last { $0.algorithm == algorithm && $0.replacedAt == nil }
+        guard shown == nil || shown == current?.id else { return nil }
+        guard let former = current else {
             let first = try sealed(algorithm, createdAt: now, signsFrom: now)
             return try await store.addFirstSigningKey(first, recording: events(first)) == .added ? first : nil
         }

@@ -32,19 +32,20 @@ public struct MaintenanceService: Sendable {
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
-    private let holder = LeaseHolder()
+    private let holder: LeaseHolder
     private let serverKey: ServerKey
     private let sealer: AuditSealer
 
     init(
         settings: CurrentSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
-        serverKey: ServerKey, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
+        serverKey: ServerKey, holder: LeaseHolder, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
         clock: @escaping @Sendable () -> Date
     ) {
         currentSettings = settings
         self.registry = registry
         self.store = store
         self.keys = keys
+        self.holder = holder
         rotation = KeyRotation(store, serverKey: serverKey)
         self.auditor = auditor
         self.metrics = metrics

@@ -220,6 +220,13 @@ package struct UserAdministration: Sendable {
         }
     }
 
+    /// Records that the stored data of a user were exported, before anyone gets them.
+    package func noteExport(of user: UserIdentifier) async throws(StoreFault) {
+        let events = actor.events(.account, of: user, detail: "exported", at: time)
+        for event in events { try await store.appendAudit(event) }
+        count(events)
+    }
+
     /// Deletes a user.
     ///
     /// Records whose number has no limit are left to ``UserStore/continueRemovals(atMost:)``, which a command calls

@@ -140,4 +140,32 @@ extension Reply {
     package var availableAPIsPage: AvailableAPIsPage {
         get throws(UnexpectedReply) { try page("the APIs for developers", as: AvailableAPIsPage.self) }
     }
+
+    package var serverPage: ServerPage {
+        get throws(UnexpectedReply) { try page("the state of the server", as: ServerPage.self) }
+    }
+
+    package var certificatePage: CertificatePage {
+        get throws(UnexpectedReply) { try page("the certificate", as: CertificatePage.self) }
+    }
+
+    package var settingsPage: SettingsPage {
+        get throws(UnexpectedReply) { try page("the settings in use", as: SettingsPage.self) }
+    }
+
+    package var keysPage: KeysPage {
+        get throws(UnexpectedReply) { try page("the signing keys", as: KeysPage.self) }
+    }
+
+    package var changeKeyPage: ChangeKeyPage {
+        get throws(UnexpectedReply) { try page("the form of a signing key", as: ChangeKeyPage.self) }
+    }
+
+    package var registrationTokensPage: RegistrationTokensPage {
+        get throws(UnexpectedReply) { try page("the registration tokens", as: RegistrationTokensPage.self) }
+    }
+
+    package var testMailPage: TestMailPage {
+        get throws(UnexpectedReply) { try page("the form of a test mail", as: TestMailPage.self) }
+    }
 }

@@ -204,6 +204,10 @@ extension SessionStore {
     }
 }
 
+extension CertificateOrderStore {
+    package func requestRenewal() async throws(StoreFault) { _ = try await requestRenewal(recording: []) }
+}
+
 extension SigningKeyStore {
     package func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
         try await addFirstSigningKey(key, recording: [])

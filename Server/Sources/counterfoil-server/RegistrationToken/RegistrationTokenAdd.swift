@@ -23,26 +23,20 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
     var name: String
 
     @Option(name: .long, help: ArgumentHelp("The days until the token expires, 1 to 3650.", valueName: "days"))
-    var days = 90
+    var days = ServerAdministration.standardTokenDays
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard DisplayName.isShownWhole(name, length: 1...100) else {
+        guard ServerAdministration.isTokenName(name) else {
             throw ValidationError("The name of a token must have 1 to 100 visible characters.")
         }
-        guard (1...3650).contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
+        guard ServerAdministration.tokenDays.contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
     }
 
     func run() async throws {
-        let text = InitialAccessTokenText()
         try await options.withInstallation { installation in
-            let now = installation.store.now()
-            let token = InitialAccessToken(
-                digest: ArtefactDigest(of: text), name: name, createdAt: now,
-                expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
-            let event = installation.event(.setting, detail: "added the registration token \(token.shortID)")
-            try await installation.store.addInitialAccessToken(token, recording: [event])
+            let (token, text) = try await installation.administration.addRegistrationToken(named: name, days: days)
             let document = RegistrationTokenDocument(token, newText: text)
             if options.json { return try Output.json(document) }
             Output.line("token: \(text.exposed)")

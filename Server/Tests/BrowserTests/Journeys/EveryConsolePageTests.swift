@@ -162,6 +162,17 @@ extension EveryPageTests {
                 try await judge(.branding)
                 try await stage.open("/admin/mail")
                 try await judge(.mailPreview)
+                for (page, screen) in [
+                    ("mail/test", Screen.testMail), ("server", .server), ("server/certificate", .certificate),
+                    ("settings", .serverSettings), ("registration-tokens", .registrationTokens),
+                    ("keys/rotate?algorithm=ES256", .rotateKey), ("keys", .keys),
+                ] {
+                    try await stage.open("/admin/\(page)")
+                    try await judge(screen)
+                }
+                try await stage.browser.find("a[href*='/admin/keys/withdraw']").click()
+                _ = try await stage.browser.waitForElement("button.destructive")
+                try await judge(.withdrawKey)
                 try await stage.open("/admin/audit?kind=sign-in")
                 try await judge(.audit)
                 try await stage.open("/admin/unregistered/policy")

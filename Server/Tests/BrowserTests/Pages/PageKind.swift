@@ -20,6 +20,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
     case availableAPIs = "available-apis"
+    case server, certificate, serverSettings = "server-settings", keys, changeKey = "change-key"
+    case registrationTokens = "registration-tokens", testMail = "test-mail"
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
         password, email, activity
 
@@ -39,7 +41,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,
-            .deleteRecord, .availableAPIs:
+            .deleteRecord, .availableAPIs, .server, .certificate, .serverSettings, .keys, .changeKey,
+            .registrationTokens, .testMail:
             true
         }
     }

@@ -111,6 +111,14 @@ enum Screen: String, CaseIterable, Sendable {
     case apiSecret = "admin-api-secret"
     case editAPI = "admin-api-edit"
     case deleteAPI = "admin-api-delete"
+    case server = "admin-server"
+    case certificate = "admin-certificate"
+    case serverSettings = "admin-settings"
+    case keys = "admin-keys"
+    case rotateKey = "admin-key-rotate"
+    case withdrawKey = "admin-key-withdraw"
+    case registrationTokens = "admin-registration-tokens"
+    case testMail = "admin-mail-test"
     case notFound = "not-found"
 
     // Account pages.
@@ -153,7 +161,8 @@ enum Screen: String, CaseIterable, Sendable {
             .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
-            .apiSecret, .editAPI, .deleteAPI:
+            .apiSecret, .editAPI, .deleteAPI, .server, .certificate, .serverSettings, .keys, .rotateKey, .withdrawKey,
+            .registrationTokens, .testMail:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .activity, .password, .passwordProblems:
@@ -225,6 +234,13 @@ enum Screen: String, CaseIterable, Sendable {
         case .apiSecret: .api
         case .deleteScope, .deleteAPI: .deleteRecord
         case .availableAPIs: .availableAPIs
+        case .server: .server
+        case .certificate: .certificate
+        case .serverSettings: .serverSettings
+        case .keys: .keys
+        case .rotateKey, .withdrawKey: .changeKey
+        case .registrationTokens: .registrationTokens
+        case .testMail: .testMail
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions

@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
+import CounterfoilTokens
 import HTTPTypes
 import Testing
 
@@ -53,7 +54,8 @@ struct RolePageTests {
     private let rules: [Rule]
 
     init() async throws {
-        test = try await TestServer(mailSender: MailRecorder())
+        test = try await TestServer(
+            reporter: ScriptedInstallation { $0.ordersCertificate = true }, mailSender: MailRecorder())
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -67,6 +69,7 @@ struct RolePageTests {
         func client(_ endpoint: Endpoint, of client: RegisteredClient, _ readers: Set<UserRole>) -> Rule {
             Rule(endpoint, endpoint.path(of: client.id), readers, administrators, refused: [.auditor])
         }
+        let key = try #require(try await test.store.signingKeys().first { $0.algorithm == .es256 }).id
         let api = "?api=https%3A%2F%2Fphotos.example.com"
         func user(_ endpoint: Endpoint) -> String { endpoint.path(of: test.alice.id) }
         rules = [
@@ -94,6 +97,14 @@ struct RolePageTests {
             Rule(.branding, "/admin/branding", administrators, administrators),
             Rule(.mailPreview, "/admin/mail", readers, administrators),
             Rule(.audit, "/admin/audit", readers, readers),
+            Rule(.testMail, "/admin/mail/test", administrators, administrators),
+            Rule(.server, "/admin/server", readers, readers),
+            Rule(.certificate, "/admin/server/certificate", readers, administrators),
+            Rule(.serverSettings, "/admin/settings", readers, readers),
+            Rule(.keys, "/admin/keys", readers, administrators),
+            Rule(.rotateKey, "/admin/keys/rotate?algorithm=ES256", administrators, administrators),
+            Rule(.withdrawKey, "/admin/keys/withdraw?key=\(key)", administrators, administrators),
+            Rule(.registrationTokens, "/admin/registration-tokens", readers, administrators),
             Rule(.unregisteredClients, "/admin/unregistered", readers, administrators),
             Rule(.unregisteredPolicy, "/admin/unregistered/policy", administrators, administrators),
             Rule(.unregisteredFamily, "/admin/unregistered/clients?host=album.example.com", readers, administrators),
@@ -174,6 +185,7 @@ struct RolePageTests {
     private static let fields: [Endpoint: [String: String]] = [
         .clientDecision: ["decision": "suspend", "reason": "It sends mail."], .clientLogo: ["decision": "remove"],
         .branding: ["decision": "save"], .clientSecrets: ["decision": "add"], .user: ["decision": "disable"],
+        .rotateKey: ["beginning": "now"], .registrationTokens: ["decision": "add", "name": "Build", "days": "30"],
     ]
 
     // The age of the sign-in counts when the form arrives.

@@ -339,6 +339,16 @@ struct AuditedCommitContractTests {
             let policy = try await world.store.unregisteredClientPolicy()
             return { try await world.store.updateUnregisteredClientPolicy(policy, recording: $0).isCommitted }
         },
+        Step("request a new certificate") { world async throws in
+            let holder = LeaseHolder()
+            #expect(try await world.store.takeOrderLease(holder, until: World.now + 30, at: World.now))
+            #expect(
+                try await world.store.storeCertificate(
+                    IssuedCertificate(
+                        chain: "chain", sealedKey: [1], authority: "https://ca.example/", storedAt: World.now),
+                    orderedWith: ArtefactDigest(of: ClientSecret()), by: holder))
+            return { try await world.store.requestRenewal(recording: $0) }
+        },
         Step("delete a registration token") { world async throws in
             let token = InitialAccessToken(
                 digest: ArtefactDigest(of: ClientSecret()), name: "Partners", createdAt: World.now,

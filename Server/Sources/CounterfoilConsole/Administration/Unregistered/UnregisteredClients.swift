@@ -60,6 +60,7 @@ struct UnregisteredClients: Sendable {
             accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
             isFixed: settings.unregisteredClients != nil,
             policyPath: console.path(.unregisteredPolicy),
+            tokensPath: console.path(.registrationTokens),
             hosts: hosts.map { host in
                 UnregisteredClientsPage.Row(
                     name: host.name, count: words(host.count.text), path: path(of: .host(host.name)))

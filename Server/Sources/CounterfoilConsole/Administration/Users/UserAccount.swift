@@ -17,7 +17,7 @@ struct UserAccount: Sendable {
     private enum Decision: String {
         case link
         case edit, disable, enable, role
-        case end
+        case end, export
         case endApp = "end-app"
         case signOut = "sign-out"
         case removePasskey = "remove-passkey"
@@ -71,6 +71,7 @@ struct UserAccount: Sendable {
                 return try await page(overview, exchange, Answer(problems: [problem], status: .conflict))
             }
             return try await page(overview, exchange, Answer(link: link.url))
+        case .export: return try await UserExportDownload(console: console).send(user, exchange)
         case .end:
             guard let digest = try digest(in: "session", of: form) else { return done(.gone, user) }
             return done(try await changes.endSession(digest, of: user) ? .sessionEnded : .gone, user)
@@ -225,6 +226,7 @@ struct UserAccount: Sendable {
             auditPath: console.path(.audit, for: exchange).map { path in
                 path + "?" + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded
             },
+            canExport: console.reporter != nil,
             deletePath: console.path(.deleteUser, of: user.id),
             action: action,
             ticket: console.ticket(exchange, for: action),

@@ -72,6 +72,8 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var linksClients: Bool
     /// The URL of the events of the user in the audit log; nil unless the signed-in user may read it.
     package var auditPath: String?
+    /// Whether the page has a download of what is stored about the user.
+    package var canExport: Bool
     /// The path of the deletion.
     package var deletePath: String
     package var action: String

@@ -15,6 +15,7 @@ enum UserNotice: String, LocalizationKey, Notice {
     case secondFactorReset = "users.notice.second-factor-reset"
     case gone = "users.notice.gone"
     case deleted = "users.notice.deleted"
+    case exportTooLarge = "users.notice.export-too-large"
 }
 
 /// The labels and errors of the pages about users.
