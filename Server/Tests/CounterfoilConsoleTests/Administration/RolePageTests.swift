@@ -63,7 +63,6 @@ struct RolePageTests {
             Developer.form("Claiming", redirectURIs: "https://native.example.com/callback"))
         try await test.acceptUnregisteredClients()
         let unregistered = try await test.selfRegisteredClient()
-        #expect(try await test.store.addClient(test.documentClient("https://album.example.com/client")) == .added)
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
         let (administrators, readers, supporters) = (Self.administrators, Self.readers, Self.supporters)
         func client(_ endpoint: Endpoint, of client: RegisteredClient, _ readers: Set<UserRole>) -> Rule {
