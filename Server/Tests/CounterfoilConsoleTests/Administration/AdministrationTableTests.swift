@@ -1,6 +1,7 @@
 import CounterfoilConsole
 import CounterfoilServer
 import Foundation
+import HTTPTypes
 import Testing
 
 /// The table of commands, pages and operations in `docs/administration.md`, compared with all three.
