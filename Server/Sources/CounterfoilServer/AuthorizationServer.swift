@@ -136,7 +136,7 @@ public final class AuthorizationServer: Sendable {
     /// Counts new settings that were refused, for the metrics; the former ones stay in use.
     package func noteRefusedSettings() { metrics.count(.settingsFailure) }
 
-    /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
+    /// Returns the one-time URL of the page that creates the first owner; nil if there is an owner.
     ///
     /// Each call creates a new URL and invalidates the previous one.
     ///
@@ -196,7 +196,7 @@ public final class AuthorizationServer: Sendable {
         guard let session = try? await bound.sessions.current(request, now: now) else {
             return false
         }
-        return endpoint.audience != .administrators || session.user.isAdministrator
+        return endpoint.audience.admission(of: session.user, changing: true) == .admitted
     }
 
     /// Responds to a request; the caller adds the CORS fields.

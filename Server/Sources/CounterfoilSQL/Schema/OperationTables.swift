@@ -80,7 +80,7 @@ extension StoreSchema {
             email TEXT COLLATE BINARY,
             -- Whether the link was sent to the address.
             is_mailed INTEGER NOT NULL CHECK (is_mailed IN (0, 1)),
-            is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
+            role TEXT COLLATE BINARY CHECK (role <> ''),
             client_id TEXT COLLATE BINARY,
             created_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
@@ -127,7 +127,7 @@ extension StoreSchema {
         """
 
     /// The tables of what several servers count and decide together: failed attempts, the networks whose attempts count
-    /// apart, the link for the first administrator, the lease of the maintenance, and the keys of pairwise identifiers.
+    /// apart, the link for the first owner, the lease of the maintenance, and the keys of pairwise identifiers.
     ///
     /// Only one server runs on a file, but the tables are those of every store. Used DPoP proofs are in its memory.
     static let shared = """
@@ -150,7 +150,7 @@ extension StoreSchema {
         CREATE INDEX earlier_networks_person ON earlier_networks (person_id, noted_at);
         CREATE INDEX earlier_networks_time ON earlier_networks (noted_at);
 
-        -- The number of the link for the first administrator.
+        -- The number of the link for the first owner.
         CREATE TABLE setup_nonce (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
             nonce BLOB NOT NULL CHECK (length(nonce) = 16),

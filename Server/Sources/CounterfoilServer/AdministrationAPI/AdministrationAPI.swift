@@ -58,10 +58,12 @@ struct AdministrationAPI: Sendable {
             request: request, caller: caller, components: components, now: now,
             query: try QueryValues(request.query, allowing: operation.query))
         if operation.isConditional { _ = try call.expectedTag() }
-        let answer =
-            operation.isCreation
-            ? try await RepeatedRequests(operation, call).answer() : try await operation.perform(call)
-        return answer.reply(operation.status)
+        do {
+            let answer =
+                operation.isCreation
+                ? try await RepeatedRequests(operation, call).answer() : try await operation.perform(call)
+            return answer.reply(operation.status)
+        } catch let refusal as RoleRefusal { throw ProblemError(refusal) }
     }
 
     private func openAPI() throws -> Reply {
@@ -108,5 +110,26 @@ struct AdministrationAPI: Sendable {
             if api?.requiresBoundTokens == true { writer.member("dpop_bound_access_tokens_required", true) }
         }
         return Reply(.ok, .json(writer.bytes), fields: [.cacheControl: "public, max-age=300"])
+    }
+}
+
+extension ProblemError {
+    /// Creates the error if the role of the caller does not allow a change.
+    fileprivate init(_ refusal: RoleRefusal) {
+        let roles = refusal.roles.map(\.rawValue).joined(separator: ", ")
+        switch refusal {
+        case .lacksRight(let right):
+            self.init(
+                .forbidden, "missing-right",
+                "The right \(right.rawValue) is missing. The caller needs one of the roles: \(roles).")
+        case .strongerAccount(let role):
+            self.init(
+                .forbidden, "stronger-role",
+                "The account has the role \(role.rawValue). It can be changed with one of the roles: \(roles).")
+        case .unassignable(let role):
+            self.init(
+                .forbidden, "role-not-assignable",
+                "The caller may not give or withdraw the role \(role.rawValue). It needs one of the roles: \(roles).")
+        }
     }
 }

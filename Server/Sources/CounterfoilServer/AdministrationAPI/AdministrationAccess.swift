@@ -26,13 +26,8 @@ struct AdministrationCaller: Sendable {
     /// Returns whether the caller has a right beside that for the operation: by its token, and by the role of the user.
     func has(_ right: AdministrationRight) -> Bool {
         guard let token = right.scope, scope.contains(token) else { return false }
-        return user.map { $0.administrationRole?.rights.contains(right) == true } ?? true
+        return user.map { $0.role?.rights.contains(right) == true } ?? true
     }
-
-    /// Returns whether the caller may change the account of a user, beside the right for the operation.
-    ///
-    /// It is the one place for rules about accounts that have more rights than the caller.
-    func mayAct(on account: User) -> Bool { true }
 }
 
 /// The decision whether a request may use a right at the administration API.

@@ -17,7 +17,7 @@ struct AdministrationCall: Sendable {
 
     /// The changes of accounts that the caller makes.
     var users: UserAdministration {
-        components.administration(by: .token(user: caller.user?.id, client: caller.clientID, request), now: now)
+        components.administration(by: .token(user: caller.user, client: caller.clientID, request), now: now)
     }
 
     /// Creates the event of a change that is not about an account.
@@ -69,10 +69,7 @@ struct AdministrationCall: Sendable {
     /// Returns the user in the path, whose account the caller may change; throws 404 or 403.
     func changeableUser() async throws -> User {
         let user = try await user()
-        guard caller.mayAct(on: user) else {
-            throw ProblemError(
-                .forbidden, "stronger-role", "The account has rights that the user of the token does not have.")
-        }
+        try await users.check(actingOn: user.id)
         return user
     }
 

@@ -6,11 +6,6 @@ extension AdministrationRight {
     package var scope: Scope.Token? { Scope.Token(Scope.Token.administrationPrefix + rawValue) }
 }
 
-extension User {
-    /// The role of the user in the administration; nil for a user without a right of the administration.
-    var administrationRole: UserRole? { isAdministrator ? .administrator : nil }
-}
-
 extension Issuer {
     /// The URL of the administration API, which is the audience of its tokens.
     package var administrationAPI: String { endpoint(AdministrationOperation.prefix) }

@@ -47,10 +47,33 @@ public struct Endpoint: Sendable {
         case everyone
     }
 
-    package enum Audience: Sendable {
+    /// The users whom an endpoint answers.
+    package enum Audience: Sendable, Hashable {
         case everyone
         case signedIn
-        case administrators
+        /// Users whose role has a right of the administration, by the method of the request.
+        ///
+        /// A right is nil if each of them suffices.
+        case administration(reading: AdministrationRight?, changing: AdministrationRight?)
+
+        /// The verdict on a request of a user.
+        package enum Admission: Sendable, Hashable {
+            case admitted
+            /// The user may not know what is there.
+            case hidden
+            /// The user has rights of the administration, but not this one, which the change needs.
+            case refused(AdministrationRight)
+        }
+
+        /// Judges a request of a user by the role that the user has now.
+        ///
+        /// - Parameter isChange: Whether the request submits a form.
+        package func admission(of user: User, changing isChange: Bool) -> Admission {
+            guard case .administration(let reading, let changing) = self else { return .admitted }
+            guard user.hasRights else { return .hidden }
+            guard let right = isChange ? changing : reading, !user.may(right) else { return .admitted }
+            return isChange ? .refused(right) : .hidden
+        }
     }
 
     /// The URL to which the path of an endpoint is relative.

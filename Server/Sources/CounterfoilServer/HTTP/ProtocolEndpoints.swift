@@ -110,7 +110,7 @@ extension Endpoint {
     public static let registeredClient = answering(
         "registeredClient", "/oauth2/register/{client_id}", [.get, .put, .delete], scriptAccess: .everyone)
 
-    /// The page behind the one-time link with which the first administrator creates an account.
+    /// The page behind the one-time link with which the first owner creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
 
     // The form of the next three can contain an authorization request, which an app can have opened in a popup.

@@ -8,7 +8,7 @@ import HTTPTypes
 struct UserInfoEndpoint: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
-    let store: any GrantStore
+    let store: any GrantStore & UserAttributeStore
     let tokens: AccessTokenCheck
 
     var handlers: [EndpointHandler] { [EndpointHandler(.userInfo, ofClients: respond)] }
@@ -42,11 +42,11 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4 and §5.5: the user allowed `claimScope` only for claims that the client requested
-        // individually. Of all claims that `claimScope` covers, the client gets only these.
-        let byName = facts.grant.claims.userInfo.intersection(
-            UserClaims.names(for: try await claimScope(of: facts.grant)))
-        let claims = UserClaims(of: facts.user).named(UserClaims.names(for: scope).union(byName))
+        let registry = try await registry.atArrival()
+        let release = ClaimRelease(
+            scopes: try await registry.scopeClaims(), requested: facts.grant.claims, scope: scope, accessScope: scope,
+            claimScope: try await claimScope(of: facts.grant))
+        let claims = try await store.claims(in: .userInfo, about: facts.user, by: release)
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
         return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.userID)
     }

@@ -19,14 +19,16 @@ public struct ScopeDefinition: Sendable, Hashable {
     public var startsTicked: Bool
     /// Whether only clients that an administrator has approved get the scope (``RegisteredClient/isApproved``).
     public var isReserved: Bool
+    /// The claims of the owner that the scope releases; none for a scope in ``standard``.
+    public var claims: ReleasedClaims
 
-    /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, and it is not
-    /// reserved.
+    /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, it is not
+    /// reserved, and it releases no claims.
     ///
     /// A scope of the administration API is always reserved.
     public init(
         token: Scope.Token, description: String, texts: [Language: String] = [:], isListed: Bool = false,
-        startsTicked: Bool = false, isReserved: Bool = false
+        startsTicked: Bool = false, isReserved: Bool = false, claims: ReleasedClaims = ReleasedClaims()
     ) {
         self.token = token
         self.description = description
@@ -34,6 +36,7 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.isListed = isListed
         self.startsTicked = startsTicked
         self.isReserved = isReserved || token.isOfAdministration
+        self.claims = claims
     }
 
     /// The valid lengths of a description, in characters.

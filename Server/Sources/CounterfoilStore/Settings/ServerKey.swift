@@ -128,7 +128,7 @@ public struct ServerKey: Sendable {
     /// The HMAC key of the digests under which failed attempts are counted.
     package var attempts: SymmetricKey { derived("counterfoil attempts").current }
 
-    /// The HMAC keys of the one-time link for creating the first administrator.
+    /// The HMAC keys of the one-time link for creating the first owner.
     package var setupLinks: DerivedKeys { derived("counterfoil setup links") }
 
     /// The keys that encrypt the signing keys in the store.

@@ -12,7 +12,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
     case connect, secrets, deleteClient = "delete-application", policy, decision, logo, association
-    case users, newUser = "new-user", user, deleteUser = "delete-user"
+    case users, newUser = "new-user", user, userAttributes = "user-attributes", deleteUser =
+        "delete-user"
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
@@ -32,8 +33,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .newPassword, .signUp, .signUpSent, .newAccount, .terms:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .decision, .logo, .association, .users, .newUser, .user, .deleteUser, .firstSteps, .administration,
-            .branding, .audit, .mailPreview,
+            .policy, .decision, .logo, .association, .users, .newUser, .user, .userAttributes, .deleteUser, .firstSteps,
+            .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,

@@ -84,6 +84,8 @@ enum Screen: String, CaseIterable, Sendable {
     case newUser = "admin-users-new"
     case newUserProblems = "admin-users-new-problems"
     case user = "admin-user"
+    case userAttributes = "admin-user-claims"
+    case userAttributesProblems = "admin-user-claims-problems"
     case deleteUser = "admin-user-delete"
     case policy = "app-policy"
     case decision = "app-approval"
@@ -145,8 +147,9 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
-            .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
+        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user,
+            .userAttributes, .userAttributesProblems, .deleteUser, .policy, .decision, .suspension, .danger, .branding,
+            .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
             .apiSecret, .editAPI, .deleteAPI:
@@ -202,6 +205,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .users, .usersFiltered: .users
         case .newUser, .newUserProblems: .newUser
         case .user: .user
+        case .userAttributes, .userAttributesProblems: .userAttributes
         case .deleteUser: .deleteUser
         case .policy: .policy
         case .decision, .suspension: .decision

@@ -72,7 +72,9 @@ struct AdministrationAccessTests {
         let token = try await desk.token()
         #expect(try await desk.send(.get, "/users", as: token).status == .ok)
         switch loss {
-        case .role: _ = try await store.setAdministrator(false, of: test.alice.id, at: now, recording: [])
+        case .role:
+            _ = try await test.addUser("carol", role: .owner)
+            _ = try await store.setRole(nil, of: test.alice.id, from: .owner, at: now, recording: [])
         case .grant:
             let grant = try #require(try await store.grants(of: test.alice.id, after: nil, limit: 1).first?.grant)
             _ = try await store.revokeGrant(grant.id, because: .user, at: now)

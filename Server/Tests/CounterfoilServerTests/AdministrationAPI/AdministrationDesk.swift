@@ -7,7 +7,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A test server with the administration API, the administrators alice and root, and an approved client.
+/// A test server with the administration API, the owner alice, the administrator root, and an approved client.
 struct AdministrationDesk {
     static let scope = AdministrationRight.allCases.map { "counterfoil.admin.\($0.rawValue)" }.joined(separator: " ")
 
@@ -26,9 +26,9 @@ struct AdministrationDesk {
         client = try await test.register(
             "Console", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid photos.read \(Self.scope)")
         try await test.change(client) { $0.approval = .approved }
-        root = try await test.addUser("root", isAdministrator: true)
-        let outcome = try await test.store.setAdministrator(
-            true, of: test.alice.id, at: test.clock.now, recording: [])
+        root = try await test.addUser("root", role: .administrator)
+        let outcome = try await test.store.setRole(
+            .owner, of: test.alice.id, from: nil, at: test.clock.now, recording: [])
         #expect(outcome == .changed)
     }
 

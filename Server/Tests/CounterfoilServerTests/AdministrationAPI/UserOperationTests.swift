@@ -93,7 +93,7 @@ struct UserOperationTests {
         #expect(try await desk.send(.post, "/users/\(desk.root.id)/disable", as: token).status == .ok)
         let last = try await desk.send(.post, "/users/\(desk.test.alice.id)/disable", as: token)
         #expect(last.status == .conflict)
-        #expect(last.problem == "last-administrator")
+        #expect(last.problem == "last-owner")
     }
 
     @Test(arguments: ["per_unknown", "%00", "..", "%ff", "per_a%2fb", "person_1"])

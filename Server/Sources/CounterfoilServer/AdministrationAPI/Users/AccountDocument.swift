@@ -52,7 +52,7 @@ struct AccountDocument: AdministrationDocument {
         name = user.displayName
         email = user.email?.rawValue
         isEmailVerified = user.profile.isEmailVerified == true
-        role = user.administrationRole?.rawValue
+        role = user.role?.rawValue
         disabled = user.disabledAt != nil
         hasPassword = user.passwordHash != nil
         mustChangePassword = user.mustChangePassword

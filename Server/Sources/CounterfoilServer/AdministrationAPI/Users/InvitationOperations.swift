@@ -28,11 +28,12 @@ private enum InvitedUsers {
                 "sign-up-closed", nil, "The server lets no one create an account; its setting sign-up is closed.")
         }
         try call.requireRoleRight(for: body.role)
+        if let role = body.role { try call.users.check(assigning: role) }
         if let client = body.clientID, try await call.components.registry.fresh().client(client) == nil {
             throw ProblemError.conflict("no-client", .member("client_id", "There is no such app."))
         }
         var draft = Invitations.Draft(
-            email: body.email, isAdministrator: try body.role.isAdministrator(), clientID: body.clientID,
+            email: body.email, role: body.role, clientID: body.clientID,
             days: body.days)
         if call.components.sendsMail, body.email != nil { draft.mailLanguage = body.language }
         let invitations = Invitations(
@@ -42,7 +43,7 @@ private enum InvitedUsers {
             call.event(
                 .account, client: invitation.clientID,
                 detail: "created the invitation \(invitation.shortID)"
-                    + (invitation.isAdministrator ? ", as an administrator" : ""))
+                    + (invitation.role.map { ", with the role \($0.rawValue)" } ?? ""))
         }
         let outcome = try await invitations.invite(draft, now: call.now, recording: event)
         guard case .invited(let invitation, let link) = outcome else { throw ProblemError.emailTaken }
@@ -112,7 +113,7 @@ struct InvitationRecord: AdministrationDocument {
         id = invitation.shortID
         email = invitation.email?.rawValue
         mailed = invitation.isMailed
-        role = invitation.isAdministrator ? UserRole.administrator.rawValue : nil
+        role = invitation.role?.rawValue
         clientID = invitation.clientID?.rawValue
         self.link = link
         createdAt = invitation.createdAt

@@ -38,7 +38,7 @@ private enum Removals {
         switch outcome {
         case .begun(let clients): return try AdministrationAnswer(RemovedDocument(pseudonym, clients, body))
         case .notFound: throw NotFoundError()
-        case .lastAdministrator: throw ProblemError.lastAdministrator
+        case .lastOwner: throw ProblemError.lastOwner
         case .ownsClients(let clients):
             let names = clients.map(\.rawValue).joined(separator: ", ")
             throw ProblemError.conflict(

@@ -80,7 +80,7 @@ private enum Accounts {
                 "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character.",
                 { UserSearch($0) }),
             state: try query.value("state", rule: "It must be enabled or disabled.") { UserQuery.State(rawValue: $0) },
-            role: try query.value("role", rule: "It must be administrator or user.") { UserQuery.Role(rawValue: $0) },
+            role: try query.value("role", rule: "It must be a role or none.") { UserQuery.Role(rawValue: $0) },
             lastSignIn: lastSignIn,
             lacksSecondFactor: try query.flag("without_second_factor") ?? false,
             lacksPasskey: try query.flag("without_passkey") ?? false,
@@ -97,7 +97,7 @@ private enum Accounts {
         guard
             var user = User(
                 creating: body.username, email: body.email, isEmailVerified: body.isEmailVerified,
-                displayName: body.name, passwordHash: hash, isAdministrator: try body.role.isAdministrator(),
+                displayName: body.name, passwordHash: hash, role: body.role,
                 at: call.now)
         else { throw NotFoundError() }
         user.mustChangePassword = body.mustChangePassword
@@ -105,7 +105,7 @@ private enum Accounts {
         case .added: return try AdministrationAnswer(created: user, call)
         case .usernameTaken: throw ProblemError.conflict("username-taken", .member("username", "Another user has it."))
         case .emailTaken: throw ProblemError.emailTaken
-        case .administratorExists: throw ProblemError.conflict("administrator-exists", nil)
+        case .ownerExists: throw ProblemError.conflict("owner-exists", nil)
         }
     }
 
@@ -124,8 +124,7 @@ private enum Accounts {
 
     static func setRole(_ call: AdministrationCall, _ body: RoleBody) async throws -> AdministrationAnswer {
         let user = try await call.changeableUser()
-        let isAdministrator = try body.role.isAdministrator()
-        return try await answer(try await call.users.setAdministrator(isAdministrator, of: user.id), user, call)
+        return try await answer(try await call.users.setRole(body.role, of: user.id), user, call)
     }
 
     static func answer(
@@ -134,21 +133,7 @@ private enum Accounts {
         switch outcome {
         case .changed, .unchanged: return try await AdministrationAnswer(user: user.id, call)
         case .notFound: throw NotFoundError()
-        case .lastAdministrator: throw ProblemError.lastAdministrator
-        }
-    }
-}
-
-extension UserRole? {
-    /// Returns what is stored for a role; throws 422 for one that cannot be stored.
-    func isAdministrator() throws(ProblemError) -> Bool {
-        switch self {
-        case nil: return false
-        case .administrator?: return true
-        case .owner?, .support?, .auditor?, .developer?:
-            throw ProblemError(
-                .unprocessableContent, "invalid-members", "Members of the body are refused.",
-                parts: [.member("role", "It must be administrator or null.")])
+        case .lastOwner: throw ProblemError.lastOwner
         }
     }
 }
@@ -174,8 +159,7 @@ extension ProblemError {
 
     static let emailTaken = conflict("email-taken", .member("email", "Another user has it."))
 
-    static let lastAdministrator = conflict(
-        "last-administrator", nil, "No other administrator could sign in; nothing was changed.")
+    static let lastOwner = conflict("last-owner", nil, "No other owner could sign in; nothing was changed.")
 }
 
 extension AdministrationCall {
