@@ -83,7 +83,7 @@ struct UserOperationTests {
         #expect(try await desk.send(.get, own, as: token).status == .unauthorized)
     }
 
-    @Test func `a role needs the right to give roles, and one administrator is left`() async throws {
+    @Test func `a role needs the right to give roles, and one owner is left`() async throws {
         let desk = try await AdministrationDesk()
         let token = try await desk.token("counterfoil.admin.users:read counterfoil.admin.users:write")
         let created = try await desk.send(
@@ -94,6 +94,24 @@ struct UserOperationTests {
         let last = try await desk.send(.post, "/users/\(desk.test.alice.id)/disable", as: token)
         #expect(last.status == .conflict)
         #expect(last.problem == "last-owner")
+    }
+
+    @Test func `a role acts on no account with a stronger one, and an auditor changes nothing`() async throws {
+        let desk = try await AdministrationDesk()
+        _ = try await desk.test.addUser("sam", role: .support)
+        _ = try await desk.test.addUser("ann", role: .auditor)
+        let (support, auditor) = (try await desk.token(of: "sam"), try await desk.token(of: "ann"))
+        let path = "/users/\(desk.root.id)"
+        let json = #"{"password": "another long passphrase"}"#
+        let stronger = try await desk.send(.put, path + "/password", as: support, json: json)
+        #expect(stronger.status == .forbidden)
+        #expect(stronger.problem == "stronger-role")
+        let right = try await desk.send(.put, path + "/password", as: auditor, json: json)
+        #expect(right.problem == "missing-right")
+        #expect(try await desk.send(.get, path, as: auditor).status == .ok)
+        let assigned = try await desk.send(
+            .put, "/users/\(desk.test.alice.id)/role", as: try await desk.token(of: "root"), json: #"{"role": null}"#)
+        #expect(assigned.status == .forbidden)
     }
 
     @Test(arguments: ["per_unknown", "%00", "..", "%ff", "per_a%2fb", "person_1"])
