@@ -51,6 +51,26 @@ struct UserOperationTests {
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
     }
 
+    @Test func `groups and attributes are replaced as a whole, and an app's claims are shown`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let path = "/users/\(desk.root.id)"
+        let tag = try #require(try await desk.send(.get, path + "/attributes", as: token).fields[.eTag])
+        func set(_ json: String, _ tag: String = tag) async throws -> Reply {
+            try await desk.send(.put, path + "/attributes", as: token, json: json, fields: [.ifMatch: tag])
+        }
+        let refused = try await set(#"{"groups": [" "], "attributes": {"sub": 1, "floor": {"a": 1}}}"#)
+        #expect(try refused.refusedParts == ["/attributes"])
+        #expect(try await set(#"{"groups": []}"#).refusedParts == ["/attributes"])
+        let stored = try await set(#"{"groups": ["staff"], "attributes": {"floor": 3}}"#)
+        #expect(try stored.members["groups"] as? [String] == ["staff"])
+        #expect(try stored.members["attributes"] as? [String: Int] == ["floor": 3])
+        #expect(try await set(#"{"groups": [], "attributes": {}}"#).status == .preconditionFailed)
+        let claims = try await desk.send(.get, "\(path)/claims?client_id=\(desk.client.id)", as: token)
+        #expect(try claims.members["allowed"] as? Bool == false)
+        #expect(try await desk.send(.get, path + "/claims", as: token).refusedParts == ["client_id"])
+    }
+
     @Test func `sessions, sign-ins of apps and ways in are listed and ended`() async throws {
         let desk = try await AdministrationDesk()
         let token = try await desk.token()
