@@ -56,7 +56,7 @@ struct UserOperationTests {
         let token = try await desk.token()
         let path = "/users/\(desk.root.id)"
         let tag = try #require(try await desk.send(.get, path + "/attributes", as: token).fields[.eTag])
-        func set(_ json: String, _ tag: String = tag) async throws -> Reply {
+        func set(_ json: String) async throws -> Reply {
             try await desk.send(.put, path + "/attributes", as: token, json: json, fields: [.ifMatch: tag])
         }
         let refused = try await set(#"{"groups": [" "], "attributes": {"sub": 1, "floor": {"a": 1}}}"#)
