@@ -191,6 +191,7 @@ package struct UserAdministration: Sendable {
     package func setPassword(
         _ hash: PasswordHash, isTemporary: Bool, of user: User
     ) async throws -> ResetPasswordOutcome {
+        try check(actingOnAccountWith: user.role)
         let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
         return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
             events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)

@@ -5,7 +5,7 @@ import HTTPTypes
 
 extension AdministrationOperation {
     /// The operations on users.
-    static let users = accounts + userAccess + userData + invitations
+    static let users = accounts + userAccess + userAttributes + userData + invitations
 
     private static let accounts: [AdministrationOperation] = [
         AdministrationOperation(
