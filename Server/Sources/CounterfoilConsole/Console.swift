@@ -24,6 +24,10 @@ struct Console: Sendable {
     let clock: @Sendable () -> Date
     /// Returns the changes of accounts that an administrator makes in one request.
     let administration: @Sendable (UserIdentifier, IncomingRequest, Date) -> UserAdministration
+    /// Returns the changes of the users who manage a client that a user makes in one request.
+    let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
+    /// The creation of invitations.
+    let invitations: Invitations
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -41,6 +45,8 @@ struct Console: Sendable {
         auditor = components.auditor
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
+        team = { components.team(of: $0, in: $1, now: $2) }
+        invitations = components.invitations
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -62,6 +68,8 @@ struct Console: Sendable {
         let isRecent: Bool
         /// Whether the account has a page for the second factor.
         let offersSecondFactor: Bool
+        /// Whether the user manages the client in the path with its owner.
+        let isDeveloper: Bool
 
         var user: User { session.user }
         /// The path of the request, without the query.
@@ -145,9 +153,13 @@ struct Console: Sendable {
         guard endpoint == .signOut || settings.unacceptedTerms(of: session.user) == nil else {
             throw TermsNeeded(path: Self.target(of: request))
         }
+        var isDeveloper = false
+        if let client = request.parameters.clientID {
+            isDeveloper = try await store.isDeveloper(session.user.id, of: client)
+        }
         return Exchange(
             request: request, session: session, now: now, words: request.words, isRecent: isRecent,
-            offersSecondFactor: try await offersSecondFactor(to: session.user))
+            offersSecondFactor: try await offersSecondFactor(to: session.user), isDeveloper: isDeveloper)
     }
 
     /// Returns true unless the server offers no second factor and the user has none that could be turned off.

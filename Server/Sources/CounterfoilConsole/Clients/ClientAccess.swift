@@ -7,21 +7,32 @@ struct AccessibleClient: Sendable {
     let client: RegisteredClient
     /// Whether the user is an administrator, who may also change the policy.
     let byAdministrator: Bool
+    /// Whether the user owns the client or is an administrator, who may also delete it and hand it over.
+    let byOwner: Bool
 
-    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool) {
+    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool, byOwner: Bool) {
         self.client = client
         self.byAdministrator = byAdministrator
+        self.byOwner = byOwner
     }
 }
 
-/// The access rule for clients that a person registered: their owner and every administrator may manage them.
+/// The access rule for clients that a person registered: their owner, the users with whom the owner shares them, and
+/// every administrator may manage them.
 ///
-/// For other users, a client is treated as if it did not exist.
+/// For other users, a client is treated as if it did not exist. The owner and administrators alone may delete it.
 enum ClientAccess {
-    static func judge(_ client: RegisteredClient?, by user: User) -> AccessibleClient? {
+    /// Judges the access of a user to a client.
+    ///
+    /// - Parameters:
+    ///   - client: The client; nil if there is none.
+    ///   - user: The user.
+    ///   - isDeveloper: Whether the user manages the client with its owner.
+    static func judge(_ client: RegisteredClient?, by user: User, isDeveloper: Bool) -> AccessibleClient? {
         guard let client, !client.isUnregistered else { return nil }
-        if user.isAdministrator { return AccessibleClient(client, byAdministrator: true) }
-        return client.owner == user.id ? AccessibleClient(client, byAdministrator: false) : nil
+        if user.isAdministrator { return AccessibleClient(client, byAdministrator: true, byOwner: true) }
+        if client.owner == user.id { return AccessibleClient(client, byAdministrator: false, byOwner: true) }
+        return isDeveloper ? AccessibleClient(client, byAdministrator: false, byOwner: false) : nil
     }
 
     /// Returns true if the user may delete the client.
@@ -34,7 +45,8 @@ extension Console {
     /// Returns the client in the path if the user may manage it; otherwise throws `NotFoundError`.
     func accessibleClient(_ exchange: Exchange) async throws -> AccessibleClient {
         guard let id = exchange.request.parameters.clientID,
-            let accessible = ClientAccess.judge(try await registry.atArrival().client(id), by: exchange.user)
+            let accessible = ClientAccess.judge(
+                try await registry.atArrival().client(id), by: exchange.user, isDeveloper: exchange.isDeveloper)
         else { throw NotFoundError() }
         return accessible
     }
@@ -48,17 +60,23 @@ extension Console {
         return client
     }
 
-    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client, or else the
-    /// administration.
+    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client or shared with
+    /// the user, or else the administration.
     func part(of client: RegisteredClient, _ exchange: Exchange) -> ConsoleHead.Part {
-        client.owner == exchange.user.id ? .clients : .administration
+        isOwn(client, exchange) ? .clients : .administration
+    }
+
+    /// Returns whether the user sees the client in the path in My Apps.
+    private func isOwn(_ client: RegisteredClient, _ exchange: Exchange) -> Bool {
+        client.owner == exchange.user.id || exchange.isDeveloper
     }
 
     /// Returns the paths of the pages about a client, with the current page marked.
     func paths(
         of client: RegisteredClient, at part: ClientPaths.Part?, _ exchange: Exchange
     ) -> ClientPaths {
-        let isOwn = client.owner == exchange.user.id
+        let isOwn = isOwn(client, exchange)
+        let mayDelete = client.owner == exchange.user.id || exchange.user.isAdministrator
         let claims =
             client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
         func path(_ endpoint: Endpoint) -> String { self.path(endpoint, of: client.id) }
@@ -73,18 +91,11 @@ extension Console {
             policy: exchange.user.isAdministrator ? path(.clientPolicy) : nil,
             signIns: exchange.user.isAdministrator ? signIns(to: client.id) : nil,
             decision: exchange.user.isAdministrator ? path(.clientDecision) : nil,
-            delete: path(.deleteClient),
+            developers: path(.clientDevelopers),
+            delete: mayDelete ? path(.deleteClient) : nil,
             list: self.path(isOwn ? .clients : .administration),
             isOwn: isOwn
         )
-    }
-
-    /// Returns the number of users who allow a client something, in words; nil for a first-party client, which asks no
-    /// user.
-    func users(of client: RegisteredClient, _ words: Localizer) async throws -> String? {
-        guard !client.policy.isFirstParty else { return nil }
-        let limit = UnregisteredClientUse.consentLimit
-        return words(UnregisteredClientUse.text(users: try await store.userCount(of: client.id, atMost: limit)))
     }
 
     /// Reads the scopes that only approved clients get.

@@ -11,6 +11,7 @@ package struct ClientPaths: Sendable, Hashable {
         case association
         case policy
         case decision
+        case developers
     }
 
     package var overview: String
@@ -27,7 +28,10 @@ package struct ClientPaths: Sendable, Hashable {
     package var signIns: String?
     /// The path of the page for the approval and the suspension; nil unless the user is an administrator.
     package var decision: String?
-    package var delete: String
+    /// The path of the users who manage the client.
+    package var developers: String
+    /// The path of the deletion; nil unless the user owns the client or is an administrator.
+    package var delete: String?
     /// The path of the list in which this user sees the client.
     package var list: String
     /// Whether `list` is the list of the user's own clients; if false, it is the list of all clients.
@@ -43,12 +47,13 @@ package struct ClientPaths: Sendable, Hashable {
     package let isAtAssociation: Bool
     package let isAtPolicy: Bool
     package let isAtDecision: Bool
+    package let isAtDevelopers: Bool
 
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
         association: String? = nil, policy: String? = nil, signIns: String? = nil, decision: String? = nil,
-        delete: String, list: String,
+        developers: String, delete: String?, list: String,
         isOwn: Bool
     ) {
         self.overview = overview
@@ -60,6 +65,7 @@ package struct ClientPaths: Sendable, Hashable {
         self.policy = policy
         self.signIns = signIns
         self.decision = decision
+        self.developers = developers
         self.delete = delete
         self.list = list
         self.isOwn = isOwn
@@ -71,5 +77,6 @@ package struct ClientPaths: Sendable, Hashable {
         isAtAssociation = part == .association
         isAtPolicy = part == .policy
         isAtDecision = part == .decision
+        isAtDevelopers = part == .developers
     }
 }

@@ -79,6 +79,8 @@ struct UserExport: AsyncParsableCommand {
             return (page.map(UserConsentDocument.init), page.last?.client.id)
         }
         try json.member("apps", try await store.clients(of: user.id).map { ClientDocument($0) })
+        let managed = try await store.clientIdentifiers(managedBy: user.id)
+        if !managed.isEmpty { try json.member("managed_apps", managed.map(\.rawValue)) }
         try await json.array("audit") { (last: AuditPosition?) in
             let page = try await store.audit(AuditQuery(userID: user.id, before: last, limit: Self.page))
             let names = [user.id: user.username.rawValue]

@@ -73,6 +73,7 @@ enum Screen: String, CaseIterable, Sendable {
     case deleteClient = "app-delete"
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
+    case developers = "app-developers"
     case clients = "apps"
     case availableAPIs = "apps-apis"
 
@@ -81,6 +82,7 @@ enum Screen: String, CaseIterable, Sendable {
     case administration = "admin"
     case users = "admin-users"
     case usersFiltered = "admin-users-filter"
+    case invitations = "admin-users-invitations"
     case newUser = "admin-users-new"
     case newUserProblems = "admin-users-new-problems"
     case user = "admin-user"
@@ -143,9 +145,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
-            .secretRemoval, .clients, .availableAPIs:
+            .secretRemoval, .developers, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
+        case .firstSteps, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
+            .deleteUser,
             .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
@@ -197,9 +200,11 @@ enum Screen: String, CaseIterable, Sendable {
         case .association, .associationFindings: .association
         case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
+        case .developers: .developers
         case .firstSteps: .firstSteps
         case .administration: .administration
         case .users, .usersFiltered: .users
+        case .invitations: .invitations
         case .newUser, .newUserProblems: .newUser
         case .user: .user
         case .deleteUser: .deleteUser
